@@ -1,0 +1,129 @@
+"""Compiles the hot modules with mypyc, and installs plain Python where that cannot be done.
+
+Everything else about the package is declared in pyproject.toml. The environment variable LEAFGRAD_COMPILE decides:
+
+    unset   compile if a C compiler is found, otherwise say so and install plain Python
+    0       plain Python
+    1       compile, and fail if that is not possible
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from setuptools import Extension, setup
+from setuptools.command.build import build
+from setuptools.command.build_ext import build_ext
+
+# The same files that run as plain Python. They form one extension group, so that they call each other directly in C.
+HOT_MODULES = [
+    "src/leafgrad/_core.py",
+    "src/leafgrad/autograd/graph.py",
+    "src/leafgrad/autograd/engine.py",
+]
+
+# mypyc sees neither the user's mypy settings nor the installed packages: `numpy` is `Any` to it, so that the result
+# does not depend on the version of NumPy (or of its stubs) that happens to be installed where the package is built.
+MYPY_FLAGS = [
+    "--config-file=",
+    "--cache-dir=build/mypy_cache",
+    "--no-site-packages",
+    "--ignore-missing-imports",
+    "--follow-imports=silent",
+]
+
+# setup.py also runs to answer questions about metadata; these are the commands for which something gets built.
+BUILD_COMMANDS = {"build", "build_ext", "bdist_wheel", "editable_wheel", "install", "develop", "bdist_egg"}
+INPLACE_COMMANDS = {"editable_wheel", "develop"}
+
+WANTED = os.environ.get("LEAFGRAD_COMPILE", "").strip().lower()
+COMPILE_OFF = WANTED in {"0", "no", "off", "false"}
+COMPILE_REQUIRED = WANTED in {"1", "yes", "on", "true"}
+
+
+def say(message: str) -> None:
+    print(f"leafgrad: {message}", file=sys.stderr, flush=True)
+
+
+def say_plain(reason: str) -> None:
+    say(f"{reason}; installing the plain Python form, which works the same and is slower")
+
+
+def shortly(error: BaseException) -> str:
+    text = f"{type(error).__name__}: {error}"
+    return text if len(text) <= 100 else text[:100] + " ..."
+
+
+def remove_inplace_builds() -> None:
+    """Deletes compiled modules beside their sources. Python prefers a stale .so to the .py that was edited since."""
+    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+        for binary in Path("src").rglob("*" + suffix):
+            source = binary.with_name(binary.name.removesuffix(suffix) + ".py")
+            if source.exists() or binary.name.removesuffix(suffix).endswith("__mypyc"):
+                say(f"removing {binary}")
+                binary.unlink()
+
+
+def hot_extensions() -> list[Extension]:
+    """The extensions that mypyc makes of the hot modules; none if it cannot, or must not."""
+    if COMPILE_OFF:
+        say_plain("LEAFGRAD_COMPILE=0")
+        return []
+    sources = [path for path in HOT_MODULES if Path(path).exists()]
+    if not sources:
+        return []
+    try:
+        from mypyc.build import mypycify
+
+        extensions: list[Extension] = mypycify(
+            [*MYPY_FLAGS, *sources], opt_level="3", debug_level="0", multi_file=False, group_name="leafgrad"
+        )
+    except (Exception, SystemExit) as error:  # mypyc reports errors in the sources by exiting
+        if COMPILE_REQUIRED:
+            raise
+        say_plain(f"mypyc failed ({shortly(error)})")
+        return []
+    for extension in extensions:  # a warning of a compiler that nobody tried yet is no reason to give up
+        extension.extra_compile_args = [flag for flag in extension.extra_compile_args if flag != "-Werror"]
+    return extensions
+
+
+class OptionalBuildExt(build_ext):
+    """build_ext that gives up on the compiled form, not on the installation."""
+
+    def run(self) -> None:
+        beside_the_source = bool(self.inplace)
+        try:
+            super().run()
+        except Exception as error:
+            if COMPILE_REQUIRED:
+                raise
+            # All or nothing: a group of which one part is missing cannot be imported.
+            for extension in self.extensions:
+                Path(self.get_ext_fullpath(extension.name)).unlink(missing_ok=True)
+            self.extensions = []
+            if beside_the_source:
+                remove_inplace_builds()
+            say_plain(f"the C compiler failed ({shortly(error)})")
+
+
+class CleanBuild(build):
+    """build that starts from an empty tree: setuptools would also install what earlier builds left in it."""
+
+    def run(self) -> None:
+        shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+
+
+arguments: dict[str, Any] = {"cmdclass": {"build": CleanBuild, "build_ext": OptionalBuildExt}}
+commands = set(sys.argv[1:])
+if commands & BUILD_COMMANDS:
+    if commands & INPLACE_COMMANDS or "--inplace" in commands or "-i" in commands:
+        remove_inplace_builds()
+    arguments["ext_modules"] = hot_extensions()
+setup(**arguments)

@@ -1,0 +1,66 @@
+"""leafgrad: PyTorch's autograd, rebuilt in Python that a person can read. `import leafgrad as torch`."""
+
+from __future__ import annotations
+
+from math import e, inf, nan, pi
+from typing import Any
+
+from leafgrad import autograd as autograd
+from leafgrad import creation as creation
+from leafgrad import ops as ops
+from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from leafgrad.device import (
+    Size,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    device,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
+from leafgrad.dtypes import (
+    bfloat16,
+    can_cast,
+    complex64,
+    complex128,
+    dtype,
+    finfo,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    iinfo,
+    int8,
+    int16,
+    int32,
+    int64,
+    promote_types,
+    set_default_dtype,
+    uint8,
+)
+from leafgrad.dtypes import bool_ as bool
+from leafgrad.ops.registry import composites as _composites
+from leafgrad.ops.registry import registry as _registry
+from leafgrad.printing import set_printoptions
+from leafgrad.tensor import Tensor
+from leafgrad import methods as methods
+
+__version__ = "0.1.0"
+
+float, double, half = float32, float64, float16
+int, long, short = int32, int64, int16
+cfloat, cdouble = complex64, complex128
+newaxis = None
+
+for _entry in [*_registry.values(), *_composites.values()]:
+    _name = getattr(_entry, "public_name", _entry.name)
+    if _name:
+        globals().setdefault(_name, _entry.function)
+
+
+def __getattr__(name: str) -> Any:
+    from leafgrad._missing import missing_attribute
+
+    raise missing_attribute(__name__, name)

@@ -1,0 +1,18 @@
+"""What the compiled and the plain form of leafgrad share about how they were built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def mypyc_attr(*flags: str, **options: Any) -> Callable[[type], type]:
+    """Marks a class for the compiler. Plain Python, which does not read the marks, needs no package for them."""
+    return lambda cls: cls
+
+
+def is_compiled() -> bool:
+    """Do the hot modules run as machine code?"""
+    from leafgrad.autograd import engine
+
+    return not str(engine.__file__).endswith(".py")

@@ -1,0 +1,412 @@
+"""The recorder: tensors, and what happens when an operation is applied to them.
+
+This is the hot path, a few hundred nanoseconds an operation, so it does little: run the kernel, and if a gradient
+may be wanted leave a `Node` behind. The public `Tensor` (leafgrad/tensor.py) is an ordinary Python class on top of
+`TensorBase`; this file is written so that mypyc can compile it as it stands.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from leafgrad.autograd import graph
+from leafgrad.autograd.graph import NOTHING, OPTION, OUT, SHAPE, Node, Op, Output, Version
+
+try:
+    from mypy_extensions import mypyc_attr
+except ImportError:  # only the compiler needs it
+    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
+
+Array = Any
+ndarray: Any = np.ndarray
+asarray: Any = np.asarray
+_f32: Any = np.dtype(np.float32)
+_f64: Any = np.dtype(np.float64)
+
+
+class ThreadState(threading.local):
+    """The modes of one thread. PyTorch computes silently with nan and inf, and so does every thread that records."""
+
+    grad_enabled: bool
+    inference: bool
+
+    def __init__(self) -> None:
+        self.grad_enabled = True
+        self.inference = False
+        np.seterr(all="ignore")
+
+
+state: Any = ThreadState()
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class TensorBase:
+    """The fields of a tensor. `array` holds the numbers (and shape, strides and dtype); the rest is autograd's."""
+
+    __slots__ = ("_grad", "array", "extra", "needs_grad", "node", "version")
+
+    array: Any
+    node: Node | None  # the operation it came from; None for a leaf
+    needs_grad: bool
+    version: Version  # counts in-place changes; shared with every view of the same memory
+    _grad: Any
+    extra: Extra | None
+
+    def __neg__(self) -> Any:
+        return unary(operators[NEG], self)
+
+    def __add__(self, other: Any) -> Any:
+        return binary(operators[ADD], self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return binary(operators[ADD], self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return binary(operators[SUB], self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return binary(operators[MUL], self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return binary(operators[MUL], self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return binary(operators[DIV], self, other)
+
+
+NEG, ADD, SUB, MUL, DIV = range(5)
+operators: list[Any] = [None] * 5  # the Ops behind the operators, put here by leafgrad.ops
+
+
+class Extra:
+    """What few tensors have: a base that they are a view of, hooks, a reason why their graph ends."""
+
+    __slots__ = ("cut", "hooks", "retains_grad", "view")
+
+    def __init__(self) -> None:
+        self.view: View | None = None
+        self.hooks: Any = None
+        self.retains_grad: bool = False
+        self.cut: Cut | None = None
+
+
+class Cut:
+    """Why a tensor has no graph behind it: what ended the graph, and where."""
+
+    __slots__ = ("code", "lasti", "reason")
+
+    def __init__(self, reason: str) -> None:
+        frame = graph.user_frame()
+        self.reason = reason
+        self.code = frame.f_code
+        self.lasti: int = frame.f_lasti
+
+
+class View:
+    """How a tensor looks at the memory of another: `base` seen through `steps`, each an Op with its options."""
+
+    __slots__ = ("base", "restriction", "seen", "steps")
+
+    def __init__(self, base: TensorBase, steps: tuple[Any, ...], restriction: str | None) -> None:
+        self.base = base
+        self.steps = steps
+        self.seen: int = base.version[0]  # the version for which the view's own node is right
+        self.restriction = restriction  # why an in-place change of it cannot be differentiated, if so
+
+
+# -- making tensors ---------------------------------------------------------------------------------------------------
+
+tensor_class: Any = None
+_new: Any = TensorBase.__new__
+
+
+def set_tensor_class(cls: Any) -> None:
+    """Called once by leafgrad.tensor: results are instances of the public class."""
+    global tensor_class
+    tensor_class = cls
+
+
+def wrap(array: Array) -> Any:
+    """A new tensor around an array, with no history."""
+    t: TensorBase = _new(tensor_class)
+    t.array = array if array.__class__ is ndarray else asarray(array)
+    t.node = None
+    t.needs_grad = False
+    t.version = [0]
+    t._grad = None
+    t.extra = None
+    return t
+
+
+def wrap_node(array: Array, node: Node) -> Any:
+    """A new tensor that came out of `node`."""
+    t: TensorBase = _new(tensor_class)
+    t.array = array
+    t.node = node
+    t.needs_grad = True
+    t.version = [0]
+    t._grad = None
+    t.extra = None
+    return t
+
+
+# -- applying operations ----------------------------------------------------------------------------------------------
+
+
+def unary(op: Op, a: TensorBase) -> Any:
+    """Apply an elementwise operation of one floating tensor."""
+    x = a.array
+    out = op.forward(x)
+    if out.__class__ is not ndarray:
+        out = asarray(out)
+    if a.extra is not None:
+        settle(a)
+    if a.needs_grad:
+        if state.grad_enabled:
+            return record(op, (a,), (x,), (), out)
+    elif a.extra is None:
+        return wrap(out)
+    return unrecorded(op, (a,), out)
+
+
+def binary(op: Op, a: TensorBase, b: Any) -> Any:
+    """Apply an elementwise operation of two operands: both float32 or both float64 here, the rest elsewhere."""
+    x = a.array
+    kind = x.dtype
+    if isinstance(b, TensorBase):
+        y = b.array
+        if kind is not y.dtype or not (kind is _f32 or kind is _f64):
+            return mixed_binary(op, a, b)
+        out = op.forward(x, y)
+        if out.__class__ is not ndarray:
+            out = asarray(out)
+        if a.extra is not None:
+            settle(a)
+        if b.extra is not None:
+            settle(b)
+        if a.needs_grad or b.needs_grad:
+            if state.grad_enabled:
+                return record(op, (a, b), (x, y), (), out)
+        elif a.extra is None and b.extra is None:
+            return wrap(out)
+        return unrecorded(op, (a, b), out)
+    if (kind is _f32 or kind is _f64) and (b.__class__ is float or b.__class__ is int):
+        y = constant(b, kind)
+        out = op.forward(x, y)
+        if out.__class__ is not ndarray:
+            out = asarray(out)
+        if a.extra is not None:
+            settle(a)
+        if a.needs_grad:
+            if state.grad_enabled:
+                return record(op, (a, None), (x, y), (), out)
+        elif a.extra is None:
+            return wrap(out)
+        return unrecorded(op, (a,), out)
+    return mixed_binary(op, a, b)
+
+
+mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, promotion, operands that are no tensors
+
+
+def set_mixed_binary(function: Any) -> None:
+    global mixed_binary
+    mixed_binary = function
+
+
+_constants: dict[Any, Any] = {}
+
+
+def constant(value: Any, kind: Any) -> Any:
+    """A Python number as a zero-dimensional array: NumPy converts that much faster than the number itself."""
+    key = (value, kind)
+    found = _constants.get(key)
+    if found is None:
+        found = asarray(value, kind)
+        # 0.0 and -0.0 are equal keys but different numbers
+        if value != 0 and len(_constants) < 1000:
+            found.setflags(write=False)
+            _constants[key] = found
+    return found
+
+
+def apply(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    """Apply an operation with one result to tensors (None for one that is absent) and options."""
+    arrays = [None if t is None else t.array for t in tensors]
+    out = op.forward(*arrays, *options)
+    if out.__class__ is not ndarray:
+        out = asarray(out)
+    return finish(op, tensors, arrays, options, out)
+
+
+def finish(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tuple[Any, ...], out: Array) -> Any:
+    """The result `out` of an operation as a tensor: recorded if one of its inputs needs a gradient."""
+    if needs_recording(tensors):
+        return record(op, tensors, arrays, options, out)
+    return unrecorded(op, tensors, out)
+
+
+def needs_recording(tensors: Sequence[Any]) -> bool:
+    """Is recording on, and does one of the tensors need a gradient?"""
+    needed = False
+    for t in tensors:
+        if t is not None:
+            if t.extra is not None:
+                settle(t)
+            if t.needs_grad:
+                needed = True
+    return needed and state.grad_enabled
+
+
+def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tuple[Any, ...], out: Array) -> Any:
+    """Leave a node behind for `out = op(*arrays, *options)`, and return `out` as a tensor that hangs on it."""
+    kind = out.dtype
+    if kind is not _f32 and kind is not _f64 and kind.kind in "biu":
+        return unrecorded(op, tensors, out)
+    version: Version = [0]
+    result: TensorBase = _new(tensor_class)
+    result.array = out
+    result.node = make_node(op, tensors, arrays, options, (out,), (version,), out.shape, kind)
+    result.needs_grad = True
+    result.version = version
+    result._grad = None
+    result.extra = None
+    return result
+
+
+def make_node(
+    op: Op,
+    tensors: Sequence[Any],
+    arrays: Sequence[Array],
+    options: tuple[Any, ...],
+    outs: Sequence[Array],
+    out_versions: Sequence[Version],
+    shape: Any,
+    kind: Any,
+) -> Node:
+    """The node of an operation: the edges to where its inputs came from, and the values that its rule will need."""
+    frame = graph.user_frame()
+    edges: list[Any] = []
+    mask = 0
+    bit = 1
+    for t in tensors:
+        if t is not None and t.needs_grad:
+            mask |= bit
+            node = t.node
+            edges.append(t if node is None else node)
+        else:
+            edges.append(None)
+        bit <<= 1
+    if kind is not _f32 and kind is not _f64 and is_complex(kind):
+        op = op.conjugated
+    plan = op.plans.get(mask)
+    if plan is None:
+        plan = op.plans[mask] = op.saves(mask)
+    saved: list[Any] = []
+    versions: list[Any] | None = None
+    for place in plan:
+        if place >= SHAPE:
+            saved.append(arrays[place - SHAPE].shape)
+        elif place >= OPTION:
+            saved.append(options[place - OPTION])
+        elif place == NOTHING:
+            saved.append(None)
+        else:
+            if versions is None:
+                versions = []
+            if place >= 0:
+                saved.append(arrays[place])
+                t = tensors[place]
+                if t is not None:  # a Python number cannot change
+                    versions.append(t.version)
+                    versions.append(t.version[0])
+            else:
+                version = out_versions[OUT - place]
+                saved.append(outs[OUT - place])
+                versions.append(version)
+                versions.append(version[0])
+    return Node(
+        op,
+        tuple(edges),
+        tuple(saved),
+        plan,
+        None if versions is None else tuple(versions),
+        shape,
+        kind,
+        frame.f_code,
+        frame.f_lasti,
+    )
+
+
+def is_complex(kind: Any) -> bool:
+    """Is this the dtype (or, for several results, are these the dtypes) of complex numbers?"""
+    if isinstance(kind, tuple):
+        return any([k.kind == "c" for k in kind])
+    return bool(kind.kind == "c")
+
+
+def edge(t: TensorBase) -> Any:
+    """Where a gradient of `t` goes: the node it came from, or `t` itself if it is a leaf."""
+    if t.extra is not None:
+        settle(t)
+    node = t.node
+    if node is None:
+        return t
+    return node
+
+
+def settle(t: TensorBase) -> None:
+    """If the memory behind a view was changed through another tensor, the view's history is now the base's."""
+    assert t.extra is not None
+    view = t.extra.view
+    if view is not None and view.seen != t.version[0] and view.restriction is None:
+        base = view.base
+        if base.extra is not None:
+            settle(base)
+        if base.needs_grad and base.node is not None:
+            replay_view(t, view)
+
+
+replay_view: Any = None  # leafgrad.ops.views
+
+
+def set_replay_view(function: Any) -> None:
+    global replay_view
+    replay_view = function
+
+
+def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:
+    """A result with no graph behind it, which remembers why, for the error message of a later backward()."""
+    result: TensorBase = wrap(out)
+    for t in tensors:
+        if t is not None and t.needs_grad:
+            result.extra = Extra()
+            result.extra.cut = Cut(op.name if state.grad_enabled else "no_grad")
+            return result
+    for t in tensors:
+        if t is not None and t.extra is not None and t.extra.cut is not None:
+            result.extra = Extra()
+            result.extra.cut = t.extra.cut
+            return result
+    return result
+
+
+def apply_many(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> list[Any]:
+    """Apply an operation with several results. Integer results (indices) carry no gradient."""
+    arrays = [None if t is None else t.array for t in tensors]
+    outs = [o if o.__class__ is ndarray else asarray(o) for o in op.forward(*arrays, *options)]
+    if not needs_recording(tensors):
+        return [unrecorded(op, tensors, out) for out in outs]
+    results: list[Any] = [wrap(out) for out in outs]
+    shapes = tuple([out.shape for out in outs])
+    kinds = tuple([out.dtype for out in outs])
+    node = make_node(op, tensors, arrays, options, outs, [t.version for t in results], shapes, kinds)
+    for index, result in enumerate(results):
+        if kinds[index].kind not in "biu":
+            result.node = Output(node, index, shapes[index], kinds[index])
+            result.needs_grad = True
+    return results

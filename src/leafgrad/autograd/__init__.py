@@ -1,0 +1,149 @@
+"""leafgrad.autograd: gradients of tensors with respect to other tensors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import TensorBase, wrap
+from leafgrad.autograd import engine
+from leafgrad.autograd.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+__all__ = ["backward", "enable_grad", "grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+Tensors = Any  # a tensor or a sequence of tensors
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Tensors = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Tensors = None,
+    inputs: Tensors = None,
+) -> None:
+    """backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of
+    `tensors` to `.grad` of the leaves behind them.
+
+    Tensors with more than one element need their entry in `grad_tensors`, the gradient of the final quantity with
+    respect to them. `inputs` restricts which tensors get a gradient.
+    """
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        grad_tensors = grad_variables
+    if inputs is not None and not isinstance(inputs, TensorBase) and len(inputs) == 0:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    roots = as_tuple(tensors)
+    gradients = starting_gradients(roots, as_tuple(grad_tensors, len(roots)), create_graph)
+    wanted = None if inputs is None else checked_inputs(as_tuple(inputs))
+    engine.backward(roots, gradients, keep(retain_graph, create_graph), create_graph, wanted)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Tensors = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """grad(outputs, inputs, grad_outputs=None, ...): the gradients of the sum of `outputs` with respect to `inputs`,
+    returned, not accumulated."""
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True")
+    if not only_inputs:
+        raise ValueError("only_inputs=False has no meaning any more: gradients of the inputs alone are returned")
+    if is_grads_batched:
+        raise NotImplementedError("autograd.grad(is_grads_batched=True) needs vmap, which leafgrad does not have yet")
+    roots, wanted = as_tuple(outputs), checked_inputs(as_tuple(inputs))
+    gradients = starting_gradients(roots, as_tuple(grad_outputs, len(roots)), create_graph)
+    found = engine.grad(roots, gradients, wanted, keep(retain_graph, create_graph), create_graph)
+    results: list[Any] = []
+    for index, (t, g) in enumerate(zip(wanted, found, strict=True)):
+        if g is None:
+            if materialize_grads:
+                g = np.zeros_like(t.array)
+            elif not allow_unused:
+                raise errors.unused_input(index, t)
+        results.append(g if g is None or isinstance(g, TensorBase) else wrap(g))
+    return tuple(separate(results))
+
+
+def as_tuple(value: Any, count: int = 0) -> tuple[Any, ...]:
+    """One tensor, several, or none: always as a tuple."""
+    if value is None:
+        return (None,) * count
+    return (value,) if isinstance(value, TensorBase) else tuple(value)
+
+
+def keep(retain_graph: bool | None, create_graph: bool) -> bool:
+    """A graph that will be differentiated again must be kept, unless the user says otherwise."""
+    return create_graph if retain_graph is None else retain_graph
+
+
+def checked_inputs(inputs: Sequence[Any]) -> Sequence[Any]:
+    for t in inputs:
+        if not isinstance(t, TensorBase):
+            raise TypeError(f"inputs must be tensors, but got {type(t).__name__}")
+        if t.extra is not None:
+            engine.edge(t)  # a view whose memory was changed gets its history brought up to date
+        if not t.needs_grad:
+            raise errors.input_without_grad(t)
+    return inputs
+
+
+def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) -> list[Any]:
+    """The gradient that each root starts with: what the user gave, or one for a single number."""
+    if len(given) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
+    gradients: list[Any] = []
+    for index, (root, g) in enumerate(zip(roots, given, strict=True)):
+        if not isinstance(root, TensorBase):
+            raise TypeError(f"backward needs tensors, but got {type(root).__name__}")
+        if root.extra is not None:
+            engine.edge(root)
+        if not root.needs_grad:
+            raise errors.no_graph(root, index)
+        array = root.array
+        if g is None:
+            if array.size != 1:
+                raise errors.not_scalar(root)
+            if array.dtype.kind == "c":
+                raise errors.complex_root(root)
+            one = np.ones(array.shape, array.dtype)
+            gradients.append(wrap(one) if create_graph else one)
+        elif not isinstance(g, TensorBase):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+        elif g.array.shape != array.shape:
+            raise errors.gradient_mismatch(g.array.shape, array.shape, index)
+        elif (g.array.dtype.kind == "c") != (array.dtype.kind == "c"):
+            raise errors.gradient_kind(root, g, index)
+        else:
+            gradients.append(g if create_graph else g.array)
+    return gradients
+
+
+def separate(results: list[Any]) -> list[Any]:
+    """Two results must not be the same memory, or a change of one would show in the other."""
+    seen: set[int] = set()
+    for i, t in enumerate(results):
+        if t is None or t.node is not None:
+            continue
+        owner = id(t.array if t.array.base is None else t.array.base)
+        if owner in seen or not t.array.flags.writeable:
+            results[i] = wrap(t.array.copy())
+        seen.add(owner)
+    return results

@@ -1,0 +1,324 @@
+"""The engine: the one place where a graph is walked backward.
+
+The chain rule, node by node. Start with the gradient of the result with respect to itself, one. Take the most
+recently recorded node that has a gradient waiting; nothing recorded before it can add to that gradient any more, so
+it is complete. Ask the node's rule what this means for each of its inputs, and let that wait at the nodes the inputs
+came from. Gradients that meet at the same place add up. When no node is left, what arrived at the leaves is the
+answer.
+
+In an ordinary backward pass the gradients are plain NumPy arrays: nothing is wrapped and nothing recorded. With
+`create_graph=True` they are tensors, the very same rules run on them, and so the backward pass itself becomes a
+graph that can be differentiated again, to any order.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from leafgrad._core import TensorBase, edge, state, wrap, wrap_node
+from leafgrad.autograd import graph
+from leafgrad.autograd.graph import NOTHING, OPTION, OUT, Edge, Freed, Node, Output
+
+Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
+ndarray: Any = np.ndarray
+add_arrays: Any = np.add
+
+# Two threads may finish a backward pass over the same leaf at the same time; NumPy lets go of the interpreter lock.
+_accumulating = threading.Lock()
+
+
+def walk(
+    roots: Sequence[Edge],
+    gradients: Sequence[Gradient],
+    keep_graph: bool,
+    create_graph: bool,
+    wanted: dict[Any, bool] | None = None,
+    captured: set[Any] | None = None,
+) -> tuple[dict[Any, Gradient], set[Any]]:
+    """Send `gradients` backward from `roots`. Returns what arrived at each leaf and at each node in `captured`, and
+    the set of those whose array belongs to nobody else. `wanted` restricts the walk: see `paths_to`."""
+    waiting: dict[Any, Gradient] = {}  # gradients on their way, by the node they wait at; leaves stay till the end
+    ours: set[Any] = set()  # places where the waiting array was made by this walk, so that it may be added to in place
+    arrived: dict[Any, Gradient] = {}
+    order: list[int] = []  # a heap: the most recently recorded node first
+    nodes: dict[int, Node] = {}
+    freed: Freed | None = None
+    g: Gradient = None
+    targets, arrivals = roots, gradients
+    first = True
+    while True:
+        for target, r in zip(targets, arrivals):
+            if target is None or r is None or (wanted is not None and target not in wanted):
+                continue
+            if create_graph:
+                r = fit_tensor(r, target)
+                fresh = False
+            else:
+                shape, kind = (target.shape, target.dtype) if isinstance(target, Node) else leaf_form(target)
+                if r.shape != shape or r.dtype is not kind:
+                    r = fit(r, shape, kind)
+                # a rule makes new arrays, or passes on what it was given or a view of it
+                fresh = r is not g and not first and r.base is None and r.__class__ is ndarray
+            if target in waiting:
+                sofar = waiting[target]
+                if target in ours:
+                    add_arrays(sofar, r, sofar)
+                else:
+                    waiting[target] = sofar + r
+                    if not create_graph and waiting[target].__class__ is ndarray:
+                        ours.add(target)
+            else:
+                waiting[target] = r
+                if fresh:
+                    ours.add(target)
+                if isinstance(target, Node):
+                    heappush(order, target.order)
+                    nodes[target.order] = target
+        first = False
+        if not order:
+            break
+        node = nodes.pop(heappop(order))
+        g = waiting.pop(node)
+        if node in ours:
+            ours.discard(node)
+        if node.hooks is not None:
+            g = node.hooks.arrived(node, g, create_graph)
+        if captured is not None and node in captured:
+            arrived[node] = g
+        if wanted is not None and not wanted[node]:
+            targets = ()
+        elif isinstance(node, Output):
+            # one result of several: its gradient takes its place among the parent's
+            parent = node.parent
+            together = waiting.get(parent)
+            if together is None:
+                together = waiting[parent] = [None] * len(parent.shape)
+                heappush(order, parent.order)
+                nodes[parent.order] = parent
+            together[node.index] = g
+            targets = ()
+        else:
+            saved: Any = node.saved
+            if node.versions is not None:
+                check_saved(node, node.versions)
+                if not keep_graph:
+                    if freed is None:
+                        frame = graph.user_frame()
+                        freed = Freed(frame.f_code, frame.f_lasti)
+                    node.saved = freed
+            if create_graph:
+                saved = saved_tensors(node, saved)
+            targets, arrivals = node.inputs, node.op.backward(g, saved, node.inputs)
+            if node.hooks is not None:
+                arrivals = node.hooks.ran(node, arrivals, g)
+    arrived.update(waiting)
+    return arrived, ours
+
+
+def leaf_form(leaf: TensorBase) -> tuple[Any, Any]:
+    """The shape and dtype that the gradient of a leaf must have."""
+    return leaf.array.shape, leaf.array.dtype
+
+
+def fit(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
+    """Bring a gradient to the form of the value it belongs to: undo broadcasting, and promotion."""
+    if r.shape != shape:
+        r = sum_to(r, shape)
+    if r.dtype != kind:
+        if r.dtype.kind == "c" and kind.kind != "c":
+            r = r.real
+        r = r.astype(kind)
+    return r
+
+
+def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
+    """Undo broadcasting: what was copied along a dimension gets the sum of the gradients of its copies."""
+    extra = r.ndim - len(shape)
+    stretched = [i for i in range(extra)]
+    for i, size in enumerate(shape):
+        if size == 1 and r.shape[extra + i] != 1:
+            stretched.append(extra + i)
+    if extra < 0 or any(size != 1 and size != r.shape[extra + i] for i, size in enumerate(shape)):
+        from leafgrad import errors
+
+        raise errors.gradient_of_wrong_shape(r.shape, shape)
+    if stretched:
+        # half precision sums in single precision, as everywhere else
+        wide = np.float32 if r.dtype.itemsize == 2 else None
+        total = r.sum(axis=tuple(stretched), keepdims=True, dtype=wide)
+        r = total if wide is None else total.astype(r.dtype)
+    return r.reshape(shape) if extra else r
+
+
+def fit_tensor(r: Any, target: Any) -> Any:
+    """`fit` for gradients that are tensors, so that it is recorded."""
+    shape, kind = (target.shape, target.dtype) if isinstance(target, Node) else leaf_form(target)
+    if r.array.shape != shape:
+        r = r.sum_to_size(shape)
+    if r.array.dtype != kind:
+        if r.array.dtype.kind == "c" and kind.kind != "c":
+            r = r.real
+        r = r._to_array_dtype(kind)
+    return r
+
+
+# -- what a node saved ------------------------------------------------------------------------------------------------
+
+
+def check_saved(node: Node, versions: tuple[Any, ...]) -> None:
+    """The values a rule needs must still be there, and still be what they were when they were saved."""
+    if isinstance(node.saved, Freed):
+        from leafgrad import errors
+
+        raise errors.graph_was_freed(node, node.saved)
+    for i in range(0, len(versions), 2):
+        if versions[i][0] != versions[i + 1]:
+            from leafgrad import errors
+
+            raise errors.saved_tensor_changed(node, i // 2)
+
+
+def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The saved arrays as the tensors they were: connected to the same history, so that rules can be recorded."""
+    tensors: list[Any] = []
+    for place, value in zip(node.plan, saved):
+        if place >= OPTION or place == NOTHING or value is None:
+            tensors.append(value)
+        elif place >= 0:
+            tensors.append(tensor_at(value, node.inputs[place]))
+        else:
+            tensors.append(output_tensor(node, OUT - place, value))
+    return tuple(tensors)
+
+
+def tensor_at(array: Any, origin: Edge) -> Any:
+    """An array as a tensor whose gradient goes to `origin`."""
+    if origin is None:
+        return wrap(array)
+    if isinstance(origin, Node):
+        return wrap_node(array, origin)
+    return origin if origin.array is array else origin._with_array(array)
+
+
+def output_tensor(node: Node, index: int, array: Any) -> Any:
+    """A saved result as a tensor that comes out of `node`."""
+    if isinstance(node.shape, tuple) and node.shape and isinstance(node.shape[0], tuple):
+        return wrap_node(array, Output(node, index, array.shape, array.dtype))
+    return wrap_node(array, node)
+
+
+# -- the two ways in --------------------------------------------------------------------------------------------------
+
+
+def paths_to(roots: Sequence[Edge], targets: set[Any]) -> dict[Any, bool]:
+    """The part of the graph that leads from `roots` to `targets`: place -> must its rule run?"""
+    reachable: dict[int, Node] = {}
+    leaves: set[Any] = set()
+    stack = [root for root in roots if root is not None]
+    while stack:
+        place = stack.pop()
+        if not isinstance(place, Node):
+            leaves.add(place)
+        elif place.order not in reachable:
+            reachable[place.order] = place
+            stack.extend([i for i in place.inputs if i is not None])
+    wanted: dict[Any, bool] = {leaf: False for leaf in leaves if leaf in targets}
+    for number in sorted(reachable, reverse=True):  # first recorded, first judged: inputs before results
+        node = reachable[number]
+        leads_on = any([i is not None and i in wanted for i in node.inputs])
+        if leads_on or node in targets:
+            wanted[node] = leads_on
+    return wanted
+
+
+def backward(
+    roots: Sequence[Any],
+    gradients: Sequence[Gradient],
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Any] | None = None,
+) -> None:
+    """Add the gradient of `roots` to `.grad` of every leaf behind them, or of `inputs` alone."""
+    starts = [edge(root) for root in roots]
+    wanted = captured = None
+    if inputs is not None:
+        captured = {edge(t) for t in inputs}
+        wanted = paths_to(starts, captured)
+    arrived, ours = run(starts, gradients, keep_graph, create_graph, wanted, captured)
+    if inputs is None:
+        for leaf, g in arrived.items():
+            accumulate(leaf, g, leaf in ours, create_graph)
+    else:
+        for t in inputs:
+            place = edge(t)
+            if place in arrived:
+                accumulate(t, arrived[place], False, create_graph)
+
+
+def grad(
+    roots: Sequence[Any],
+    gradients: Sequence[Gradient],
+    inputs: Sequence[Any],
+    keep_graph: bool,
+    create_graph: bool,
+) -> list[Gradient | None]:
+    """The gradients of `roots` with respect to `inputs`; None for those that are not in the graph."""
+    starts = [edge(root) for root in roots]
+    places = [edge(t) for t in inputs]
+    captured = set(places)
+    arrived, ours = run(starts, gradients, keep_graph, create_graph, paths_to(starts, captured), captured)
+    results: list[Any] = []
+    for t, place in zip(inputs, places):
+        g = arrived.get(place)
+        if g is not None and place is t and t.extra is not None and t.extra.hooks is not None:
+            g = t.extra.hooks.arrived(t, g, create_graph)
+        results.append(g)
+    return results
+
+
+def run(
+    starts: Sequence[Edge],
+    gradients: Sequence[Gradient],
+    keep_graph: bool,
+    create_graph: bool,
+    wanted: dict[Any, bool] | None,
+    captured: set[Any] | None,
+) -> tuple[dict[Any, Gradient], set[Any]]:
+    """Walk with recording switched on exactly if the backward pass is to become a graph itself."""
+    before = state.grad_enabled
+    state.grad_enabled = create_graph
+    try:
+        return walk(starts, gradients, keep_graph, create_graph, wanted, captured)
+    finally:
+        state.grad_enabled = before
+
+
+def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
+    """Add a gradient to `leaf.grad`. The first one is moved there, not copied, if nobody else holds it."""
+    hooks = None if leaf.extra is None else leaf.extra.hooks
+    if hooks is not None:
+        g = hooks.arrived(leaf, g, create_graph)
+        owned = False
+    with _accumulating:
+        sofar = leaf._grad
+        if create_graph:
+            leaf._grad = g.clone() if sofar is None else sofar + g
+        elif sofar is None:
+            leaf._grad = wrap(g if owned and g.strides == leaf.array.strides else copy_like(g, leaf.array))
+        else:
+            add_arrays(sofar.array, g, sofar.array)
+            sofar.version[0] += 1
+    if hooks is not None:
+        hooks.accumulated(leaf)
+
+
+def copy_like(g: Any, like: Any) -> Any:
+    """A copy of a gradient in the memory layout of its leaf."""
+    copy = np.empty_like(like)
+    copy[...] = g
+    return copy

@@ -1,0 +1,162 @@
+"""The graph: what is remembered of a computation so that it can be differentiated later.
+
+Every recorded operation leaves one `Node`. A node knows, for each input of its operation, where that input came
+from (another node, or a leaf tensor, or nothing that wants a gradient) and holds the values its gradient rule will
+ask for. That is all. Nodes point backward only, from results to inputs, so a graph dies with the last tensor that
+needs it, by reference counting alone.
+
+    x ──┐
+        ├─▶ x*w ──▶ +b ──▶ loss            the forward computation, left to right
+    w ──┘
+    leaf x ◀── Node(mul) ◀── Node(add)     what is recorded, and the way a gradient travels
+
+The numbers that `take_order` hands out only ever go down. A node is always recorded after the nodes it points to, so
+"smallest number first" is an order in which every node comes before everything it depends on: the engine needs no
+other preparation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+try:
+    from mypy_extensions import mypyc_attr
+except ImportError:  # only the compiler needs it
+    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
+
+Array = Any  # an np.ndarray, or a NumPy scalar where the gradient has no dimensions
+Edge = Any  # Node | leaf tensor | None
+Version = list[Any]  # [changes so far, code object and offset of the last change]; shared by all views of a memory
+
+take_order: Callable[[], int] = itertools.count(0, -1).__next__
+
+
+class Op:
+    """What recorder and engine know of an operation. Built by the `@op` decorator from one block in `leafgrad.ops`.
+
+    `forward(*arrays, *options)` computes on plain arrays.
+    `backward(g, saved, inputs)` returns one gradient for each input; for those where `inputs` has None, anything.
+    `saves(mask)` tells what has to be kept for it when the inputs of `mask` (bit i for input i) need a gradient.
+    """
+
+    __slots__ = ("backward", "conjugated", "forward", "name", "node_class", "node_name", "plans", "saves")
+
+    def __init__(
+        self,
+        name: str,
+        node_name: str,
+        forward: Callable[..., Any],
+        backward: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]],
+        saves: Callable[[int], tuple[int, ...]],
+    ) -> None:
+        self.name = name
+        self.node_name = node_name
+        self.forward = forward
+        self.backward = backward
+        self.saves = saves
+        self.plans: dict[int, tuple[int, ...]] = {}
+        self.conjugated: Op = self  # the twin that serves complex numbers, see leafgrad.ops.registry
+        self.node_class: Any = None
+
+
+# A plan is a tuple of places. i >= 0 is input i, and further:
+OUT = -1  # OUT - i: result i of the operation
+NOTHING = -1000  # not needed this time
+OPTION = 1000  # OPTION + i: option i (a dimension, a flag), kept as it is
+SHAPE = 2000  # SHAPE + i: the shape of input i
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Node:
+    """One recorded operation. Shown to users as `tensor.grad_fn`."""
+
+    __slots__ = ("code", "dtype", "hooks", "inputs", "lasti", "op", "order", "plan", "saved", "shape", "versions")
+
+    def __init__(
+        self,
+        op: Op,
+        inputs: tuple[Edge, ...],
+        saved: tuple[Any, ...] | Freed,
+        plan: tuple[int, ...],
+        versions: tuple[Any, ...] | None,
+        shape: tuple[int, ...],
+        dtype: Any,
+        code: Any,
+        lasti: int,
+    ) -> None:
+        self.op = op
+        self.inputs = inputs
+        self.saved: tuple[Any, ...] | Freed = saved
+        self.plan = plan
+        # (version, count at saving time) for each saved tensor, flat; None if the rule needs no tensor at all,
+        # in which case the node survives any number of backward passes
+        self.versions = versions
+        self.order: int = take_order()
+        self.shape = shape  # of the result: the engine brings gradients back to it
+        self.dtype = dtype
+        self.code = code  # where the user's program recorded it: a code object and an offset, no frame kept alive
+        self.lasti = lasti
+        self.hooks: Any = None  # a leafgrad.autograd.hooks.Hooks, once somebody registers one
+
+
+class Freed:
+    """Stands where the saved values of a node were, after a backward pass has used them: which call, and when."""
+
+    __slots__ = ("code", "lasti", "order")
+
+    def __init__(self, code: Any, lasti: int) -> None:
+        self.code = code
+        self.lasti = lasti
+        self.order: int = take_order()
+
+
+class Output(Node):
+    """One result of an operation with several: it collects that result's gradient on behalf of `parent`."""
+
+    __slots__ = ("index", "parent")
+
+    def __init__(self, parent: Node, index: int, shape: tuple[int, ...], dtype: Any) -> None:
+        super().__init__(parent.op, (parent,), (), (), None, shape, dtype, parent.code, parent.lasti)
+        self.parent = parent
+        self.index = index
+
+
+# -- where in the user's program are we? ------------------------------------------------------------------------------
+
+_getframe: Callable[[int], Any] = sys._getframe
+# Compiled functions have no Python frame, so the nearest frame is the caller's own; in plain Python the recorder
+# and this function lie between.
+_DEPTH = 0 if not __file__.endswith(".py") else 2
+_PACKAGE = __file__[: __file__.rindex("autograd")]
+_is_internal: dict[str, bool] = {"<string>": False}
+
+
+def is_internal(filename: str) -> bool:
+    """Is this file part of leafgrad? Answered once for each file."""
+    known = _is_internal.get(filename)
+    if known is None:
+        known = filename.startswith(_PACKAGE) or filename.startswith("<frozen ")
+        _is_internal[filename] = known
+    return known
+
+
+def user_frame() -> Any:
+    """The innermost frame that is not leafgrad's."""
+    frame = _getframe(_DEPTH)
+    while _is_internal.get(frame.f_code.co_filename, True):
+        if not is_internal(frame.f_code.co_filename) or frame.f_back is None:
+            break
+        frame = frame.f_back
+    return frame
+
+
+def line_of(code: Any, lasti: int) -> tuple[str, int]:
+    """The file and line of a code object's instruction."""
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= lasti < end and number is not None:
+            line = number
+    return code.co_filename, line

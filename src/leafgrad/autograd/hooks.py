@@ -1,0 +1,160 @@
+"""Functions that users hang on tensors, to look at gradients or change them as they pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from leafgrad._core import Extra, TensorBase, wrap
+from leafgrad.autograd.graph import Node, Output
+
+
+class RemovableHandle:
+    """Returned when a hook is registered; `remove()` takes the hook away again. Also a context manager."""
+
+    next_id = 0
+
+    def __init__(self, hooks: dict[int, Any]) -> None:
+        self.hooks = hooks
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+
+    def remove(self) -> None:
+        self.hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.remove()
+
+
+class Hooks:
+    """The hooks of one tensor: kept by its node, or by the tensor itself if it is a leaf."""
+
+    def __init__(self) -> None:
+        self.on_gradient: dict[int, Callable[[Any], Any]] = {}
+        self.after_accumulation: dict[int, Callable[[Any], Any]] = {}
+        self.keep_for: Any = None  # a weak reference to the tensor that wants its gradient retained
+
+    def arrived(self, place: Node | TensorBase, g: Any, create_graph: bool) -> Any:
+        """The gradient of the tensor is complete. Hooks run in the order of registration and may replace it."""
+        if self.on_gradient:
+            g = self._run(place, g)
+        if self.keep_for is not None and (tensor := self.keep_for()) is not None:
+            kept = (g.clone() if create_graph else wrap(g.copy())) if tensor._grad is None else tensor._grad + wrap_raw(g)
+            tensor._grad = kept
+        return g
+
+    def _run(self, place: Node | TensorBase, g: Any) -> Any:
+        raw = not isinstance(g, TensorBase)
+        tensor = wrap(g) if raw else g
+        for hook in list(self.on_gradient.values()):
+            changed = hook(tensor)
+            if changed is not None:
+                tensor = checked(changed, tensor, hook)
+        return tensor.array if raw else tensor
+
+    def ran(self, node: Node, gradients: Any, g: Any) -> Any:
+        """The rule of the node has run."""
+        return gradients
+
+    def accumulated(self, leaf: TensorBase) -> None:
+        for hook in list(self.after_accumulation.values()):
+            if hook(leaf) is not None:
+                raise RuntimeError("hooks registered with register_post_accumulate_grad_hook must return None")
+
+
+def wrap_raw(g: Any) -> Any:
+    return g if isinstance(g, TensorBase) else wrap(g)
+
+
+def checked(changed: Any, before: TensorBase, hook: Any) -> Any:
+    """What a hook returns takes the gradient's place, so it must have its shape."""
+    name = getattr(hook, "__name__", repr(hook))
+    if not isinstance(changed, TensorBase):
+        raise TypeError(f"expected Variable, but hook '{name}' returned '{type(changed).__name__}'")
+    if changed.array.shape != before.array.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
+    return changed
+
+
+def hooks_of(tensor: Any) -> Hooks:
+    """The hooks of a tensor, made when they are first needed."""
+    node = tensor.node
+    if node is not None:
+        if node.hooks is None:
+            node.hooks = Hooks()
+        return node.hooks  # type: ignore[no-any-return]
+    if tensor.extra is None:
+        tensor.extra = Extra()
+    if tensor.extra.hooks is None:
+        tensor.extra.hooks = Hooks()
+    return tensor.extra.hooks  # type: ignore[no-any-return]
+
+
+class AccumulateGrad:
+    """What `next_functions` shows where the graph arrives at a leaf. The engine itself uses the leaf."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Any) -> None:
+        self.variable = variable
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def next_functions(self) -> tuple[Any, ...]:
+        return ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AccumulateGrad) and other.variable is self.variable
+
+    def __hash__(self) -> int:
+        return id(self.variable)
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {id(self.variable):#x}>"
+
+
+def public_edge(place: Any) -> tuple[Any, int]:
+    """An edge as PyTorch shows it: (node, number of the node's result)."""
+    if place is None:
+        return (None, 0)
+    if isinstance(place, Output):
+        return (shown(place.parent), place.index)
+    return (shown(place) if isinstance(place, Node) else AccumulateGrad(place), 0)
+
+
+def shown(node: Node) -> Node:
+    """A node under the class name that PyTorch users know: MulBackward0, ... The recorder makes plain nodes; the
+    first look at one gives it its class."""
+    if type(node) is Node:
+        op = node.op
+        if op.node_class is None:
+            members = {"__slots__": (), "name": _name, "next_functions": property(_next_functions), **_MEMBERS}
+            op.node_class = type(op.node_name, (Node,), members)
+        node.__class__ = op.node_class
+    return node
+
+
+def _name(node: Node) -> str:
+    return node.op.node_name
+
+
+def _next_functions(node: Node) -> tuple[Any, ...]:
+    return tuple([public_edge(i) for i in node.inputs])
+
+
+def _origin(node: Node) -> tuple[str, int]:
+    from leafgrad.autograd.graph import line_of
+
+    return line_of(node.code, node.lasti)
+
+
+def _repr(node: Node) -> str:
+    return f"<{node.op.node_name} object at {id(node):#x}>"
+
+
+_MEMBERS = {"origin": property(_origin), "__repr__": _repr}

@@ -1,0 +1,3 @@
+"""Making tensors."""
+
+from __future__ import annotations

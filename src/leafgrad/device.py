@@ -1,0 +1,96 @@
+"""The one device there is, and shapes: the small types that PyTorch code passes around."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+class device:
+    """device('cpu'): accepted wherever PyTorch takes a device. leafgrad computes on the CPU alone."""
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: str | device = "cpu", index: int | None = None) -> None:
+        name = type.type if isinstance(type, device) else str(type)
+        kind, _, number = name.partition(":")
+        if kind != "cpu":
+            raise RuntimeError(
+                f"leafgrad computes on the CPU only, and device '{name}' was asked for\n"
+                "  fix: device='cpu', or leave the argument out; torch.cuda.is_available() is False here"
+            )
+        self.type = kind
+        self.index = int(number) if number else index
+
+    def __repr__(self) -> str:
+        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (self.type, self.index)
+
+
+def check_device(wanted: Any) -> None:
+    """Refuse every device but the CPU, with the error above."""
+    if wanted is not None and wanted != "cpu":
+        device(wanted)
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: a tuple that prints as PyTorch's does and knows its number of elements."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __mul__(self, times: Any) -> Size:
+        return Size(tuple.__mul__(self, times))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Size, (tuple(self),)
+
+
+class layout:
+    """How elements lie in memory. Only `strided` exists here."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+
+class memory_format:
+    """A wish about memory order. leafgrad keeps row-major order and accepts the names."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+
+strided = layout("strided")
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")

@@ -1,0 +1,31 @@
+"""The operations. Importing this package registers all of them."""
+
+from leafgrad.ops import (
+    convert,
+    elementwise,
+    indexing,
+    inplace,
+    joining,
+    linalg,
+    losses,
+    promotion,
+    reductions,
+    select,
+    softmax,
+    views,
+)
+
+__all__ = [
+    "convert",
+    "elementwise",
+    "indexing",
+    "inplace",
+    "joining",
+    "linalg",
+    "losses",
+    "promotion",
+    "reductions",
+    "select",
+    "softmax",
+    "views",
+]

@@ -1,0 +1,160 @@
+"""Copies, other dtypes, and the two parts of a complex number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core
+from leafgrad._core import Cut, Extra, TensorBase, state
+from leafgrad.dtypes import dtype as Dtype
+from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.ops.promotion import cast
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S, real
+from leafgrad.ops.views import ViewFamily, view_of
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class clone(Family):
+    """clone(input): a copy through which gradients flow."""
+
+    jvp = "linear"
+    samples = staticmethod(real())
+
+    def forward(x: A) -> A:
+        return np.copy(x, order="C")
+
+    def call(input: TensorBase, *, memory_format: Any = None) -> Any:
+        return clone.record(input)
+
+    def vjp(g: A) -> A:
+        return g
+
+
+@op
+class to_dtype(Family):
+    """to_dtype(input, dtype): the same values in another dtype; what `to`, `float`, `double`, ... do."""
+
+    options = ("kind",)
+    jvp = "linear"
+    node_name = "ToCopyBackward0"
+    public_name = ""
+    holomorphic = False
+    samples = staticmethod(lambda t: [S(t(3, 2), _float64()), S(t(0), _float64())])
+
+    def forward(x: A, kind: Any) -> A:
+        return cast(x, kind)
+
+    def call(input: TensorBase, kind: Dtype) -> Any:
+        if input.array.dtype == kind.np:
+            return input
+        return to_dtype.record(input, kind)
+
+    def vjp(g: A) -> A:
+        return g  # the engine brings gradients to the dtype of the value they belong to
+
+
+def _float64() -> Dtype:
+    from leafgrad.dtypes import float64
+
+    return float64
+
+
+@composite(lambda t: [S(t(3, 2))])
+def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
+    """contiguous(input): the tensor itself if its memory is in row-major order, otherwise a copy that is."""
+    return input if input.array.flags.c_contiguous else clone.record(input)
+
+
+@composite(lambda t: [])
+def detach(input: TensorBase) -> Any:
+    """detach(input): the same memory without the history: gradients end here."""
+    result: TensorBase = _core.wrap(input.array)
+    result.version = input.version
+    if input.needs_grad:
+        result.extra = Extra()
+        result.extra.cut = Cut("detach")
+    elif input.extra is not None and input.extra.cut is not None:
+        result.extra = Extra()
+        result.extra.cut = input.extra.cut
+    return result
+
+
+# -- complex numbers --------------------------------------------------------------------------------------------------
+
+
+@op
+class conj(Family):
+    """conj(input): the complex conjugate; real tensors stay as they are."""
+
+    holomorphic = False
+    jvp = "linear"
+    samples = staticmethod(real())
+    forward = np.conj
+
+    def call(input: TensorBase) -> Any:
+        return input if input.array.dtype.kind != "c" else conj.record(input)
+
+    def vjp(g: A) -> A:
+        return g.conj()
+
+
+@op
+class real_part(ViewFamily):
+    """real(input): the real part, as a view."""
+
+    holomorphic = False
+    node_name = "RealBackward0"
+    public_name = "real"
+    method = False  # a property
+    samples = staticmethod(lambda t: [S(t(3, 2)), S(t())])
+
+    def forward(x: A) -> A:
+        return x.real
+
+    def call(input: TensorBase) -> Any:
+        return input if input.array.dtype.kind != "c" else view_of(real_part, input)
+
+    def vjp(g: A) -> A:
+        return g  # the engine makes it complex
+
+
+@op
+class imag_part(ViewFamily):
+    """imag(input): the imaginary part, as a view. Only complex tensors have one."""
+
+    holomorphic = False
+    node_name = "ImagBackward0"
+    public_name = "imag"
+    method = False  # a property
+    samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])
+
+    def forward(x: A) -> A:
+        return x.imag
+
+    def call(input: TensorBase) -> Any:
+        if input.array.dtype.kind != "c":
+            raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        return view_of(imag_part, input)
+
+    def vjp(g: A) -> A:
+        return g * 1j
+
+
+def to_array_dtype(t: TensorBase, np_dtype: Any) -> Any:
+    """What the engine uses to cast a gradient that is a tensor."""
+    return to_dtype.function(t, from_numpy_dtype(np_dtype))
+
+
+def with_array(t: TensorBase, array: Any) -> Any:
+    """A leaf under another array (its value in another dtype, as it was saved), gradients going to the leaf."""
+    before = state.grad_enabled
+    state.grad_enabled = True
+    try:
+        return to_dtype.record(t, from_numpy_dtype(array.dtype))
+    finally:
+        state.grad_enabled = before

@@ -1,0 +1,558 @@
+"""Elementwise operations: one tensor, or two that are broadcast against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, errors
+from leafgrad._core import TensorBase, operators
+from leafgrad.dtypes import BOOL, COMPLEX
+from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary
+from leafgrad.ops.registry import Family, Operation, op, registry
+from leafgrad.ops.samples import S, pairs, real
+
+A = Any  # an array, or a tensor under create_graph
+
+_FAST = (np.dtype(np.float32), np.dtype(np.float64))
+
+# -- one tensor -------------------------------------------------------------------------------------------------------
+
+
+class Unary(Family):
+    """y[i] = f(x[i]). `integers` says what becomes of integers and bools: 'float', 'same' or 'refuse'."""
+
+    jvp = "elementwise"
+    samples = staticmethod(real())
+    integers = "float"
+    in_place = True
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        core, integers = operation.core, body.get("integers", Unary.integers)
+        no_complex = body.get("no_complex", False)
+
+        def function(input: Any) -> Any:
+            if not isinstance(input, TensorBase):
+                raise errors.not_a_tensor(operation.name, "input", 1, input)
+            kind = input.array.dtype.kind
+            if kind in "biu" and integers == "float":
+                input = float_input(input)
+            elif (kind == "b" and integers == "refuse") or (kind == "c" and no_complex):
+                raise errors.dtype_refused(operation.name, input)
+            return _core.unary(core, input)
+
+        function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        return function
+
+
+@op
+class neg(Unary):
+    """neg(input): each element with its sign changed."""
+
+    forward = np.negative
+    integers = "refuse"
+
+    def vjp(g: A) -> A:
+        return -g
+
+
+@op
+class exp(Unary):
+    """exp(input): e to the power of each element."""
+
+    forward = np.exp
+
+    def vjp(g: A, out: A) -> A:
+        return g * out
+
+
+@op
+class log(Unary):
+    """log(input): the natural logarithm of each element."""
+
+    forward = np.log
+    samples = real(0.1, 4)
+
+    def vjp(g: A, input: A) -> A:
+        return g / input
+
+
+@op
+class sqrt(Unary):
+    """sqrt(input): the square root of each element."""
+
+    forward = np.sqrt
+    samples = real(0.1, 4)
+
+    def vjp(g: A, out: A) -> A:
+        return g / (2 * out)
+
+
+@op
+class sin(Unary):
+    """sin(input): the sine of each element."""
+
+    forward = np.sin
+
+    def vjp(g: A, input: A) -> A:
+        return g * cos(input)
+
+
+@op
+class cos(Unary):
+    """cos(input): the cosine of each element."""
+
+    forward = np.cos
+
+    def vjp(g: A, input: A) -> A:
+        return g * -sin(input)
+
+
+@op
+class tanh(Unary):
+    """tanh(input): the hyperbolic tangent of each element."""
+
+    forward = np.tanh
+
+    def vjp(g: A, out: A) -> A:
+        return g * (1 - out * out)
+
+
+def _sigmoid(x: Any) -> Any:
+    # exp of a large positive number overflows to inf, and 1 / inf is the right 0
+    return 1 / (1 + np.exp(-x))
+
+
+@op
+class sigmoid(Unary):
+    """sigmoid(input): 1 / (1 + exp(-x)) of each element."""
+
+    forward = _sigmoid
+
+    def vjp(g: A, out: A) -> A:
+        return g * (out * (1 - out))
+
+
+def _relu(x: Any) -> Any:
+    return np.maximum(x, 0)
+
+
+@op
+class relu(Unary):
+    """relu(input): each element, but not less than zero."""
+
+    forward = _relu
+    integers = "same"
+    no_complex = True
+
+    def vjp(g: A, out: A) -> A:
+        return g * (out > 0)
+
+
+def _sign(x: Any) -> Any:
+    return x if x.dtype.kind == "b" else np.sign(x)
+
+
+@op
+class sign(Unary):
+    """sign(input): -1, 0 or 1 for each element."""
+
+    forward = _sign
+    integers = "same"
+    no_complex = True
+
+    def vjp(g: A) -> A:
+        return g * 0
+
+
+def is_complex(x: A) -> bool:
+    """Does an array or a tensor hold complex numbers?"""
+    return bool((x.array if isinstance(x, TensorBase) else x).dtype.kind == "c")
+
+
+def _sgn(x: Any) -> Any:
+    if x.dtype.kind != "c":
+        return _sign(x)
+    size = np.abs(x)
+    return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype, copy=False)
+
+
+@op
+class sgn(Unary):
+    """sgn(input): sign(input), and for complex numbers x / abs(x)."""
+
+    forward = _sgn
+    integers = "same"
+    holomorphic = False
+    jvp = "transpose"
+
+    def vjp(g: A, input: A, out: A) -> A:
+        if not is_complex(input):
+            return g * 0
+        size = abs(input)
+        return where(size == 0, 0 * g, (g - out * (out.conj() * g).real) / where(size == 0, 1.0, size))
+
+
+@op
+class abs(Unary):
+    """abs(input): the distance of each element from zero."""
+
+    forward = np.abs
+    integers = "same"
+    holomorphic = False
+    jvp = "transpose"
+
+    def vjp(g: A, input: A) -> A:
+        return g * sgn(input)
+
+
+@op
+class square(Unary):
+    """square(input): each element times itself."""
+
+    forward = np.square
+    integers = "same"
+    node_name = "PowBackward0"
+
+    def vjp(g: A, input: A) -> A:
+        return g * (2 * input)
+
+
+@op
+class reciprocal(Unary):
+    """reciprocal(input): one divided by each element."""
+
+    forward = np.reciprocal
+    samples = real(0.3, 3)
+
+    def vjp(g: A, out: A) -> A:
+        return -g * (out * out)
+
+
+@op
+class rsqrt(Unary):
+    """rsqrt(input): one divided by the square root of each element."""
+
+    def forward(x: A) -> A:
+        return 1 / np.sqrt(x)
+
+    samples = real(0.3, 3)
+
+    def vjp(g: A, out: A) -> A:
+        return g * (-0.5 * out * out * out)
+
+
+# Piecewise constant functions: the gradient is zero wherever there is one.
+
+
+def _rounding(name: str, kernel: Callable[[Any], Any], doc: str) -> Operation:
+    def forward(x: Any) -> Any:
+        return x if x.dtype.kind in "biu" else kernel(x)
+
+    body = {"__doc__": doc, "forward": forward, "vjp": lambda g: g * 0, "integers": "same", "no_complex": True}
+    operation = Operation(name, Unary, body)
+    registry[name] = operation
+    return operation
+
+
+floor = _rounding("floor", np.floor, "floor(input): the largest integer not above each element.")
+ceil = _rounding("ceil", np.ceil, "ceil(input): the smallest integer not below each element.")
+trunc = _rounding("trunc", np.trunc, "trunc(input): each element without its fraction.")
+
+
+# -- two tensors ------------------------------------------------------------------------------------------------------
+
+
+class Binary(Family):
+    """y[i] = f(a[i], b[i]) with broadcasting and promotion. `as_float` makes integers floats first."""
+
+    inputs = ("input", "other")
+    jvp = "elementwise"
+    samples = staticmethod(pairs())
+    as_float = False
+    refuses: tuple[int, ...] = ()
+    because = ""
+    in_place = True
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        core, family = operation.core, body.get
+        operation.rules = BinaryRules(
+            operation.name, family("as_float", False), family("refuses", ()), family("because", "")
+        )
+
+        def function(input: Any, other: Any) -> Any:
+            if isinstance(input, TensorBase):
+                result = broadcast_binary(core, input, other)
+            else:
+                result = mixed_binary(core, input, other)
+            if result is NotImplemented:
+                raise errors.not_a_tensor(operation.name, "other", 2, other)
+            return result
+
+        function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        return family("wraps", lambda f: f)(function)  # type: ignore[no-any-return]
+
+
+def broadcast_binary(core: Any, a: Any, b: Any) -> Any:
+    """The recorder's binary operation, with an error that names both shapes."""
+    try:
+        return _core.binary(core, a, b)
+    except ValueError as error:
+        if isinstance(b, TensorBase):
+            raise errors.broadcast_mismatch(core.name, (a.array, b.array)) from error
+        raise
+
+
+def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """add and sub take `alpha`, a factor for the second operand."""
+
+    def function(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+        if alpha != 1:
+            kind = common_dtype(input, other)
+            if isinstance(alpha, bool) and kind.category != BOOL:
+                raise RuntimeError("Boolean alpha only supported for Boolean results.")
+            if isinstance(alpha, float) and kind.category < 2:
+                raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+            other = mul.function(other, alpha) if isinstance(other, TensorBase) else other * alpha
+        return plain(input, other)
+
+    function.__name__ = function.__qualname__ = plain.__name__
+    function.__doc__ = plain.__doc__
+    return function
+
+
+@op
+class add(Binary):
+    """add(input, other, *, alpha=1): input + alpha * other."""
+
+    forward = np.add
+    wraps = _with_alpha
+
+    def vjp_input(g: A) -> A:
+        return g
+
+    def vjp_other(g: A) -> A:
+        return g
+
+
+@op
+class sub(Binary):
+    """sub(input, other, *, alpha=1): input - alpha * other."""
+
+    forward = np.subtract
+    wraps = _with_alpha
+    refuses = (BOOL,)
+    because = (
+        "Subtraction, the `-` operator, with two bool tensors is not supported. "
+        "Use the `^` or `logical_xor()` operator instead."
+    )
+
+    def vjp_input(g: A) -> A:
+        return g
+
+    def vjp_other(g: A) -> A:
+        return -g
+
+
+@op
+class mul(Binary):
+    """mul(input, other): input * other."""
+
+    forward = np.multiply
+
+    def vjp_input(g: A, other: A) -> A:
+        return g * other
+
+    def vjp_other(g: A, input: A) -> A:
+        return g * input
+
+
+@op
+class true_div(Binary):
+    """true_div(input, other): input / other, in floating point."""
+
+    forward = np.true_divide
+    as_float = True
+    node_name = "DivBackward0"
+    samples = pairs(0.3, 3)
+
+    def vjp_input(g: A, other: A) -> A:
+        return g / other
+
+    def vjp_other(g: A, input: A, other: A) -> A:
+        return -g * ((input / other) / other)
+
+
+def _pow(x: Any, y: Any) -> Any:
+    if x.dtype.kind in "iu" and y.dtype.kind == "i" and np.any(y < 0):
+        if y.ndim == 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        # as PyTorch: 1 and -1 keep their meaning, everything else rounds to zero
+        odd = np.where(y % 2 == 0, 1, x)
+        return np.where(y >= 0, np.power(x, np.abs(y)), np.where(np.abs(x) == 1, odd, 0)).astype(x.dtype)
+    return np.power(x, y)
+
+
+@op
+class pow(Binary):
+    """pow(input, exponent): input to the power of exponent."""
+
+    forward = _pow
+    samples = pairs(0.3, 2.5)
+
+    def vjp_input(g: A, input: A, other: A) -> A:
+        # 0 * x**-1 is not a number at x = 0, but the derivative of the constant x**0 is zero there too
+        return where(other == 0, 0 * g, g * (other * pow(input, other - 1)))
+
+    def vjp_other(g: A, input: A, other: A, out: A) -> A:
+        # 0**y is constantly zero for y >= 0, although its logarithm is not finite
+        return where((input == 0) & (other.real >= 0), 0 * g, g * (out * log(input)))
+
+
+def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Rules of maximum and minimum: the gradient goes to the winner, and half to each of two equals."""
+
+    def vjp_input(g: A, input: A, other: A) -> A:
+        won = input > other if ties == "max" else input < other
+        return where(input == other, g / 2, g * won)
+
+    def vjp_other(g: A, input: A, other: A) -> A:
+        won = input < other if ties == "max" else input > other
+        return where(input == other, g / 2, g * won)
+
+    return vjp_input, vjp_other
+
+
+@op
+class maximum(Binary):
+    """maximum(input, other): the larger of each two elements; nan if one of them is."""
+
+    forward = np.maximum
+    vjp_input, vjp_other = _choose("max")
+    refuses = (COMPLEX,)
+
+
+@op
+class minimum(Binary):
+    """minimum(input, other): the smaller of each two elements; nan if one of them is."""
+
+    forward = np.minimum
+    vjp_input, vjp_other = _choose("min")
+    refuses = (COMPLEX,)
+
+
+@op
+class floor_divide(Binary):
+    """floor_divide(input, other): input / other, rounded down."""
+
+    def forward(x: A, y: A) -> A:
+        if x.dtype.kind in "iu" and np.any(y == 0):
+            raise RuntimeError("ZeroDivisionError")
+        return np.floor_divide(x, y)
+
+    differentiable = False
+    samples = pairs(0.3, 3)
+    refuses = (COMPLEX,)
+
+
+@op
+class remainder(Binary):
+    """remainder(input, other): what floor division leaves, with the sign of the divisor."""
+
+    def forward(x: A, y: A) -> A:
+        if x.dtype.kind in "iu" and np.any(y == 0):
+            raise RuntimeError("ZeroDivisionError")
+        return np.remainder(x, y)
+
+    samples = pairs(0.3, 3)
+    refuses = (COMPLEX,)
+
+    def vjp_input(g: A) -> A:
+        return g
+
+    def vjp_other(g: A, input: A, other: A) -> A:
+        return -g * floor(input / other)
+
+
+class Comparison(Family):
+    """bool results, no gradient. Computed in the common dtype of the operands."""
+
+    inputs = ("input", "other")
+    differentiable = False
+    in_place = True
+    samples = staticmethod(pairs())
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        core = operation.core
+        operation.rules = BinaryRules(operation.name, False, body.get("refuses", ()), "")
+
+        def function(input: Any, other: Any) -> Any:
+            result = mixed_binary(core, input, other)
+            if result is NotImplemented:
+                raise errors.not_a_tensor(operation.name, "other", 2, other)
+            return result
+
+        function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        return function
+
+
+def _binary_without_gradient(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
+    body = {"__doc__": f"{name}(input, other): {doc}", "forward": kernel, **flags}
+    operation = registry[name] = Operation(name, Comparison, body)
+    return operation
+
+
+eq = _binary_without_gradient("eq", np.equal, "is input equal to other, element by element?")
+ne = _binary_without_gradient("ne", np.not_equal, "is input different from other, element by element?")
+lt = _binary_without_gradient("lt", np.less, "is input less than other, element by element?", refuses=(COMPLEX,))
+le = _binary_without_gradient("le", np.less_equal, "is input at most other, element by element?", refuses=(COMPLEX,))
+gt = _binary_without_gradient("gt", np.greater, "is input greater than other, element by element?", refuses=(COMPLEX,))
+ge = _binary_without_gradient(
+    "ge", np.greater_equal, "is input at least other, element by element?", refuses=(COMPLEX,)
+)
+
+
+def _integers(t: Any) -> list[S]:
+    return [
+        S(t(3, 4, dtype="int64", low=0, high=9), t(4, dtype="int64", low=0, high=5)),
+        S(t(3, dtype="int64", low=0, high=9), 3),
+        S(t(3, dtype="bool"), t(3, dtype="bool")),
+    ]
+
+
+def _shifts(t: Any) -> list[S]:
+    return [S(t(3, 4, dtype="int64", low=0, high=9), t(4, dtype="int64", low=0, high=5))]
+
+
+_bits: dict[str, Any] = {"refuses": (2, 3), "samples": _integers}
+bitwise_and = _binary_without_gradient("bitwise_and", np.bitwise_and, "bits set in both.", **_bits)
+bitwise_or = _binary_without_gradient("bitwise_or", np.bitwise_or, "bits set in one or both.", **_bits)
+bitwise_xor = _binary_without_gradient("bitwise_xor", np.bitwise_xor, "bits set in exactly one.", **_bits)
+bitwise_left_shift = _binary_without_gradient(
+    "bitwise_left_shift", np.left_shift, "bits moved up.", refuses=(0, 2, 3), samples=_shifts
+)
+bitwise_right_shift = _binary_without_gradient(
+    "bitwise_right_shift", np.right_shift, "bits moved down.", refuses=(0, 2, 3), samples=_shifts
+)
+
+
+def _logical(ufunc: Any) -> Any:
+    return lambda x, y: ufunc(x, y)
+
+
+logical_and = _binary_without_gradient("logical_and", _logical(np.logical_and), "are both nonzero?")
+logical_or = _binary_without_gradient("logical_or", _logical(np.logical_or), "is one nonzero?")
+logical_xor = _binary_without_gradient("logical_xor", _logical(np.logical_xor), "is exactly one nonzero?")
+
+for _index, _operation in ((_core.NEG, neg), (_core.ADD, add), (_core.SUB, sub), (_core.MUL, mul), (_core.DIV, true_div)):
+    operators[_index] = _operation.core
+
+from leafgrad.ops.select import where  # noqa: E402  rules above use it; it is built on this module

@@ -1,0 +1,194 @@
+"""In-place operations: `x.add_(y)`, `x[...] = y`, `x += y`.
+
+An in-place operation is its out-of-place twin, whose result is then written into the memory of `x`; the history of `x`
+becomes the history of that result. If `x` is a view, the memory is its base's, so the base's history changes as well:
+to a `copy_slices` node, "the old base with this part replaced by that result", which is an ordinary operation with an
+ordinary gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, errors
+from leafgrad._core import TensorBase, state
+from leafgrad.autograd import graph
+from leafgrad.autograd.graph import OUT, Node, Output, take_order
+from leafgrad.dtypes import can_cast, from_numpy_dtype
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.views import MULTI_VIEW, view
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def in_place(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Replace `x` by `function(x, *args, **kwargs)`."""
+    check_writable(x)
+    start = take_order()
+    old = stand_in(x)
+    result = function(old, *args, **kwargs)
+    check_result(x, result, function.__name__)
+    if result.needs_grad and x.array.dtype.kind not in "biu":
+        keep_old_values(result.node, start, old.array)
+        adopt_result(result.node, x, result)
+    np.copyto(x.array, result.array, casting="unsafe")
+    changed(x)
+    if result.needs_grad and isinstance(result.node, Node) and result.array.dtype != x.array.dtype:
+        result = result._to_array_dtype(x.array.dtype)
+    rebase(x, result if result.needs_grad else None)
+    return x
+
+
+def stand_in(x: TensorBase) -> Any:
+    """`x` as it is before the change: the same memory and history, but a version that will not count the change."""
+    old = _core.wrap(x.array)
+    old.needs_grad = x.needs_grad
+    old.node = x.node
+    return old
+
+
+def check_writable(x: TensorBase) -> None:
+    """Refuse changes that could not be differentiated."""
+    if x.extra is not None:
+        _core.settle(x)
+    if not state.grad_enabled:
+        return
+    if x.needs_grad and x.node is None:
+        raise errors.leaf_in_place(x, False)
+    seen_through = x.extra.view if x.extra is not None else None
+    if seen_through is None:
+        return
+    base = seen_through.base
+    if base.needs_grad and base.node is None:
+        raise errors.leaf_in_place(base, True)
+    if seen_through.restriction is not None and (x.needs_grad or base.needs_grad):
+        raise errors.view_in_place(x, seen_through.restriction == MULTI_VIEW)
+
+
+def check_result(x: TensorBase, result: TensorBase, name: str) -> None:
+    """A result can only be written where it fits: into the same shape, and without losing its category."""
+    own, out = x.array, result.array
+    if out.shape != own.shape:
+        raise errors.in_place_shape(name, own.shape, out.shape)
+    source, target = from_numpy_dtype(out.dtype), from_numpy_dtype(own.dtype)
+    if not can_cast(source, target):
+        raise errors.in_place_dtype(name, source, target)
+
+
+def keep_old_values(node: Any, start: int, old: Any) -> None:
+    """Rules that need the old values of `x` get a copy of them, because the memory is about to be overwritten."""
+    copy = None
+    stack = [node]
+    while stack:
+        place = stack.pop()
+        if not isinstance(place, Node) or place.order > start:
+            continue  # recorded before: its view of the old values is the version counter's business
+        if isinstance(place.saved, tuple):
+            if any(value is old for value in place.saved):
+                copy = old.copy() if copy is None else copy
+                place.saved = tuple([copy if value is old else value for value in place.saved])
+        stack.extend(place.inputs)
+
+
+def adopt_result(node: Any, x: TensorBase, result: TensorBase) -> None:
+    """A rule that saved the result finds it in the memory of `x` from now on, and notices if `x` changes again."""
+    if isinstance(node, Output) or node.versions is None or OUT not in node.plan or x.array.dtype != result.array.dtype:
+        return
+    node.saved = tuple([x.array if value is result.array else value for value in node.saved])
+    versions = list(node.versions)
+    for i in range(0, len(versions), 2):
+        if versions[i] is result.version:
+            versions[i], versions[i + 1] = x.version, x.version[0] + 1
+    node.versions = tuple(versions)
+
+
+def changed(x: TensorBase) -> None:
+    """Count a change of the memory behind `x`, and remember the line for the error message it may cause."""
+    frame = graph.user_frame()
+    version = x.version
+    version[:] = [version[0] + 1, frame.f_code, frame.f_lasti]
+
+
+def rebase(x: TensorBase, result: Any) -> None:
+    """Make the history of `result` (None: a constant) the history of `x` and, if `x` is a view, of its base."""
+    if not state.grad_enabled or x.array.dtype.kind in "biu":
+        return
+    seen_through = x.extra.view if x.extra is not None else None
+    if seen_through is None:
+        if result is not None:
+            x.node, x.needs_grad = result.node, True
+        elif x.needs_grad:
+            x.node = constant.record(stand_in(x)).node
+        return
+    base = seen_through.base
+    if result is None and not base.needs_grad:
+        return
+    old = stand_in(base)
+    part = result if result is not None else _core.wrap(x.array)
+    new = _core.make_node(
+        copy_slices.core, (old, part), (base.array, x.array), (seen_through.steps,), (), (),
+        base.array.shape, base.array.dtype,
+    )  # fmt: skip
+    base.node, base.needs_grad = new, True
+    _core.settle(x)
+
+
+def see(x: A, steps: tuple[Any, ...]) -> A:
+    """An array or tensor through the steps of a view."""
+    for operation, options in steps:
+        x = operation(x, *options)
+    return x
+
+
+@op
+class copy_slices(Family):
+    """copy_slices(base, part, steps): a copy of base in which the view described by `steps` is replaced by part."""
+
+    inputs = ("base", "part")
+    options = ("steps",)
+    node_name = "CopySlices"
+    public_name = ""
+    jvp = "linear"
+
+    def forward(base: A, part: A, steps: Any) -> A:
+        copy = base.copy(order="K")  # in the memory order of the base, or the steps would not all give views
+        if copy.strides != base.strides:
+            copy = np.ascontiguousarray(base).copy()
+        see(copy, steps)[...] = part
+        return copy
+
+    def call(base: TensorBase, part: TensorBase, steps: Any) -> Any:
+        return copy_slices.record(base, part, steps)
+
+    def vjp_base(g: A, steps: A) -> A:
+        return copy_slices(g, np.zeros((), g.dtype) if isinstance(g, np.ndarray) else 0.0, steps)
+
+    def vjp_part(g: A, steps: A) -> A:
+        return see(g, steps)
+
+    samples = staticmethod(lambda t: [S(t(6, contiguous=True), t(2, 3), ((view, ((2, 3),)),))])
+
+
+@op
+class constant(Family):
+    """constant(input): the tensor with its history replaced by that of a constant: its gradient is zero."""
+
+    node_name = "FillBackward0"
+    public_name = ""
+    jvp = "linear"
+
+    def forward(x: A) -> A:
+        return x
+
+    def call(input: TensorBase) -> Any:
+        return constant.record(input)
+
+    def vjp(g: A) -> A:
+        return g * 0
+
+    samples = staticmethod(lambda t: [])
+

@@ -1,0 +1,3 @@
+"""Products of matrices and vectors."""
+
+from __future__ import annotations

@@ -1,0 +1,122 @@
+"""Operands of every kind: tensors of different dtypes, Python numbers, NumPy arrays.
+
+The recorder handles two tensors of the same float dtype by itself; everything else comes here.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, errors
+from leafgrad._core import TensorBase, wrap
+from leafgrad.autograd.graph import Op
+from leafgrad.dtypes import (
+    BOOL,
+    FLOAT,
+    INTEGER,
+    bool_,
+    dtype,
+    from_numpy_dtype,
+    get_default_dtype,
+    result_dtype,
+    scalar_dtype,
+)
+
+Array = Any
+
+
+def operand(value: Any) -> tuple[TensorBase | None, Array | None, tuple[dtype, int]] | None:
+    """(tensor or None, its array, (dtype, priority)) of an operand; None if it cannot take part in arithmetic."""
+    if isinstance(value, TensorBase):
+        array = value.array
+        return value, array, (from_numpy_dtype(array.dtype), 0 if array.ndim else 1)
+    if isinstance(value, np.ndarray):
+        return None, value, (from_numpy_dtype(value.dtype), 0 if value.ndim else 1)
+    if isinstance(value, (numbers.Number, np.generic)):
+        return None, np.asarray(value), (scalar_dtype(value), 2)
+    return None
+
+
+def common_dtype(*values: Any, as_float: bool = False) -> dtype:
+    """The dtype in which an operation on these operands is computed."""
+    found = [o for v in values if v is not None and (o := operand(v)) is not None]
+    result = result_dtype([o[2] for o in found])
+    return get_default_dtype() if as_float and result.category < FLOAT else result
+
+
+def cast(array: Array, kind: dtype) -> Array:
+    """An array in another dtype; integers wrap around and complex numbers lose their imaginary part silently."""
+    if array.dtype == kind.np:
+        return array
+    if array.dtype.kind == "c" and not kind.is_complex and kind is not bool_:
+        array = array.real
+    return array.astype(kind.np)
+
+
+def mixed_binary(op: Op, a: Any, b: Any) -> Any:
+    """An elementwise operation on operands of any two kinds. NotImplemented lets Python try the other operand."""
+    from leafgrad.ops.registry import registry
+
+    left, right = operand(a), operand(b)
+    if left is None or right is None:
+        return NotImplemented
+    rules = registry[op.name].rules
+    kind = result_dtype([left[2], right[2]])
+    if rules.as_float and kind.category < FLOAT:
+        kind = get_default_dtype()
+    rules.check(kind)
+    arrays = (cast(left[1], kind), cast(right[1], kind))
+    try:
+        out = op.forward(*arrays)
+    except ValueError as error:
+        raise errors.broadcast_mismatch(op.name, arrays) from error
+    out = np.asarray(out)
+    return _core.finish(op, (left[0], right[0]), arrays, (), out)
+
+
+class BinaryRules:
+    """Which dtypes a binary operation takes, and what it makes of integers."""
+
+    def __init__(self, name: str, as_float: bool, refuses: tuple[int, ...], because: str) -> None:
+        self.name = name
+        self.as_float = as_float
+        self.refuses = refuses
+        self.because = because
+
+    def check(self, kind: dtype) -> None:
+        if kind.category in self.refuses:
+            raise RuntimeError(self.because or f'"{self.name}_cpu" not implemented for \'{kind.alias}\'')
+
+
+def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:
+    """A tensor, or a number or array made into one (in the dtype of `like` where that holds the number)."""
+    if isinstance(value, TensorBase):
+        return value
+    found = operand(value)
+    if found is None:
+        raise TypeError(f"expected a Tensor or a number, but got {type(value).__name__}")
+    _, array, (kind, priority) = found
+    if like is not None and priority == 2:
+        own = from_numpy_dtype(like.array.dtype)
+        kind = result_dtype([(own, 0), (kind, 2)])
+    return wrap(cast(array, kind))  # type: ignore[no-any-return]
+
+
+def float_input(t: TensorBase) -> TensorBase:
+    """Integers and bools as floats of the default dtype, for functions that only make sense on floats."""
+    if t.array.dtype.kind in "biu":
+        return wrap(t.array.astype(get_default_dtype().np))  # type: ignore[no-any-return]
+    return t
+
+
+def sum_dtype(kind: dtype) -> dtype:
+    """Sums and products of integers and bools are int64, so that they do not overflow early."""
+    from leafgrad.dtypes import int64
+
+    return int64 if kind.category in (BOOL, INTEGER) else kind
+
+
+_core.set_mixed_binary(mixed_binary)

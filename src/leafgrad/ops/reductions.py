@@ -1,0 +1,3 @@
+"""Reductions: sums, means, extremes, products, norms; along dimensions or of everything."""
+
+from __future__ import annotations

@@ -1,0 +1,165 @@
+"""Choosing between values: where, clamp, and tests of single elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, errors
+from leafgrad._core import TensorBase
+from leafgrad.ops.elementwise import maximum, minimum
+from leafgrad.ops.promotion import as_tensor_operand, cast, common_dtype, operand
+from leafgrad.ops.registry import Family, Operation, op, registry
+from leafgrad.ops.samples import S, real
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class where(Family):
+    """where(condition, input, other): elements of input where the condition holds, of other elsewhere."""
+
+    inputs = ("condition", "input", "other")
+    method = False  # x.where(condition, other) has another order: see methods.py
+
+    def forward(condition: A, input: A, other: A) -> A:
+        return np.where(condition, input, other)
+
+    def call(condition: TensorBase, input: Any = None, other: Any = None) -> Any:
+        if input is None and other is None:
+            return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]
+        if not isinstance(condition, TensorBase):
+            raise errors.not_a_tensor("where", "condition", 1, condition)
+        if condition.array.dtype.kind != "b" and condition.array.dtype != np.uint8:
+            raise RuntimeError(f"where expected condition to be a boolean tensor, but got {condition!r:.60}")
+        kind = common_dtype(input, other)
+        tensors = [as_tensor_operand(v) for v in (input, other)]
+        arrays = [condition.array != 0, *[cast(t.array, kind) for t in tensors]]
+        try:
+            out = np.where(*arrays)
+        except ValueError as error:
+            raise errors.broadcast_mismatch("where", _odd_pair(arrays)) from error
+        return _core.finish(where.core, (condition, *tensors), arrays, (), out)
+
+    def vjp_input(g: A, condition: A) -> A:
+        return where(condition, g, zero_like(g))
+
+    def vjp_other(g: A, condition: A) -> A:
+        return where(condition, zero_like(g), g)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4, dtype="bool"), t(3, 4), t(3, 4)),
+            S(t(4, dtype="bool"), t(3, 1), t()),
+            S(t(3, dtype="bool"), t(3), 1.5),
+            S(t(0, dtype="bool"), t(0), t(0)),
+        ]
+    )
+
+
+def zero_like(g: A) -> A:
+    """A zero of the dtype of a gradient, so that `where` does not change it."""
+    return g.new_zeros(()) if isinstance(g, TensorBase) else np.zeros((), g.dtype)
+
+
+def _odd_pair(arrays: list[Any]) -> tuple[Any, Any]:
+    for i in range(3):
+        for j in range(i):
+            try:
+                np.broadcast_shapes(arrays[j].shape, arrays[i].shape)
+            except ValueError:
+                return arrays[j], arrays[i]
+    return arrays[1], arrays[2]
+
+
+@op
+class clamp(Family):
+    """clamp(input, min=None, max=None): each element, but not below min and not above max."""
+
+    options = ("min", "max")
+    jvp = "elementwise"
+    in_place = True
+
+    def forward(x: A, min: Any, max: Any) -> A:
+        return np.clip(x, min, max)
+
+    def call(input: TensorBase, min: Any = None, max: Any = None) -> Any:
+        if min is None and max is None:
+            raise ValueError("torch.clamp: At least one of 'min' or 'max' must not be None")
+        if isinstance(min, TensorBase) or isinstance(max, TensorBase):
+            return _clamp_by_tensors(input, min, max)
+        kind = common_dtype(input, *[v for v in (min, max) if v is not None])
+        if input.array.dtype != kind.np:
+            input = input.to(kind)  # type: ignore[attr-defined]
+        low, high = [None if v is None else cast(np.asarray(v), kind) for v in (min, max)]
+        return clamp.record(input, low, high)
+
+    def vjp(g: A, input: A, min: A, max: A) -> A:
+        inside: Any = True
+        if min is not None:
+            inside = input >= min
+        if max is not None:
+            inside = inside & (input <= max)
+        return where(inside, g, zero_like(g))
+
+    samples = staticmethod(
+        lambda t: [S(t(3, 4), -0.5, 0.7), S(t(5), min=0.0), S(t(5), max=0.3), S(t(0), 0.0, 1.0), S(t(), -1, 1)]
+    )
+
+
+def _clamp_by_tensors(input: TensorBase, low: Any, high: Any) -> Any:
+    """Bounds that are tensors get gradients too; equal to max-then-min but for ties, where the input wins."""
+    if low is not None:
+        low = as_tensor_operand(low, input)
+        input = where.function(_ge(low, input, strict=True), low, input)
+    if high is not None:
+        high = as_tensor_operand(high, input)
+        input = where.function(_ge(input, high, strict=True), high, input)
+    return input
+
+
+def _ge(a: Any, b: Any, strict: bool) -> Any:
+    return a > b if strict else a >= b
+
+
+# -- tests of single elements ------------------------------------------------------------------------------------------
+
+
+class Test(Family):
+    """bool for each element of one tensor; no gradient."""
+
+    differentiable = False
+    in_place = True
+    samples = staticmethod(real())
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Any:
+        def function(input: Any) -> Any:
+            if not isinstance(input, TensorBase):
+                raise errors.not_a_tensor(operation.name, "input", 1, input)
+            return operation.record(input)
+
+        function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        return function
+
+
+def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
+    body = {"__doc__": f"{name}(input): {doc}", "forward": kernel, **flags}
+    operation = registry[name] = Operation(name, Test, body)
+    return operation
+
+
+isnan = _test("isnan", np.isnan, "is each element not a number?")
+isinf = _test("isinf", np.isinf, "is each element infinite?")
+isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?")
+logical_not = _test("logical_not", np.logical_not, "is each element zero?")
+bitwise_not = _test(
+    "bitwise_not",
+    np.invert,
+    "each element with all bits flipped.",
+    samples=lambda t: [S(t(3, dtype="int64", low=0, high=9)), S(t(3, dtype="bool"))],
+)
+
+__all__ = ["clamp", "maximum", "minimum", "operand", "where"]

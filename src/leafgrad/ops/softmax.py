@@ -1,0 +1,3 @@
+"""softmax, log_softmax and logsumexp."""
+
+from __future__ import annotations

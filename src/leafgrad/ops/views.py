@@ -1,0 +1,338 @@
+"""Views: tensors that show the memory of another under a different shape.
+
+A view shares memory and version counter with its base, and remembers the steps that lead from the base to it. When
+the memory is changed in place through one of them, the history of the others is replayed from the base's new node
+(`replay`); when the change comes through a view, the base's history becomes `copy_slices` (leafgrad/ops/inplace.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, errors
+from leafgrad._core import Extra, TensorBase, View, state
+from leafgrad.ops.registry import Family, Operation, composite, op
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+
+NO_GRAD_VIEW = "no_grad"
+MULTI_VIEW = "multi"
+
+
+class ViewFamily(Family):
+    """Operations whose result shares memory with their input."""
+
+    jvp = "linear"
+
+
+def view_of(operation: Operation, t: TensorBase, *options: Any) -> Any:
+    """Apply a view operation to a tensor: the result knows its base."""
+    result = _core.apply(operation.core, (t,), options)
+    return link(result, t, operation, options, None)
+
+
+def link(result: Any, t: TensorBase, operation: Any, options: tuple[Any, ...], restriction: str | None) -> Any:
+    """Make `result` known as a view of `t` (or of what `t` is a view of)."""
+    result.version = t.version
+    if result.extra is None:
+        result.extra = Extra()
+    outer = t.extra.view if t.extra is not None else None
+    base = t if outer is None else outer.base
+    steps = ((operation, options),) if outer is None else (*outer.steps, (operation, options))
+    if restriction is None and outer is not None:
+        restriction = outer.restriction
+    if restriction is None and not state.grad_enabled and t.needs_grad:
+        restriction = NO_GRAD_VIEW
+    result.extra.view = View(base, steps, restriction)
+    return result
+
+
+def replay(t: TensorBase, view: View) -> None:
+    """Give a view the history that its base has now."""
+    seen = t.version[0]
+    before = state.grad_enabled
+    state.grad_enabled = True
+    try:
+        again: Any = view.base
+        for operation, options in view.steps:
+            again = operation.record(again, *options)
+    finally:
+        state.grad_enabled = before
+    t.node = again.node
+    t.needs_grad = again.needs_grad
+    view.seen = seen
+
+
+_core.set_replay_view(replay)
+
+
+# -- dimensions -------------------------------------------------------------------------------------------------------
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the front; negative ones count from the end."""
+    limit = max(ndim, 1)
+    if not -limit <= dim < limit:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})"
+        )
+    return dim + limit if dim < 0 else dim
+
+
+def shape_arguments(args: tuple[Any, ...]) -> tuple[int, ...]:
+    """view(2, 3), view((2, 3)) and view(Size) are all the same."""
+    if len(args) == 1 and not isinstance(args[0], (int, np.integer, TensorBase)):
+        args = tuple(args[0])
+    return tuple([int(a) for a in args])
+
+
+def fill_in(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """Replace the one -1 of a shape by what the number of elements asks for."""
+    if -1 not in shape:
+        if int(np.prod(shape)) != count:
+            raise RuntimeError(f"shape '{errors.size(shape)}' is invalid for input of size {count}\n  at {errors.here()}")
+        return shape
+    if shape.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    known = int(np.prod([s for s in shape if s != -1]))
+    if known == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {errors.size(shape)} because the unspecified dimension "
+            "size -1 can be any value and is ambiguous"
+        )
+    if count % known:
+        raise RuntimeError(f"shape '{errors.size(shape)}' is invalid for input of size {count}\n  at {errors.here()}")
+    return tuple([count // known if s == -1 else s for s in shape])
+
+
+def _reshape_array(x: Any, shape: tuple[int, ...]) -> Any:
+    return x.reshape(shape)
+
+
+@op
+class view(ViewFamily):
+    """view(input, *shape): the same memory under another shape; fails where that needs a copy."""
+
+    options = ("shape",)
+    forward = _reshape_array
+
+    def call(input: TensorBase, *shape: Any, dtype: Any = None) -> Any:
+        if dtype is not None or (len(shape) == 1 and type(shape[0]).__name__ == "dtype"):
+            return view_dtype(input, dtype or shape[0])
+        target = fill_in(shape_arguments(shape), input.array.size)
+        try:
+            input.array.view().reshape(target, copy=False)
+        except ValueError:
+            raise RuntimeError(
+                "view size is not compatible with input tensor's size and stride (at least one dimension spans "
+                "across two contiguous subspaces). Use .reshape(...) instead.\n"
+                f"  view of shape {errors.size(input.array.shape)} as {errors.size(target)}, at {errors.here()}"
+            ) from None
+        return view_of(view, input, target)
+
+    def vjp(g: A, input_shape: A) -> A:
+        return reshape_either(g, input_shape)
+
+    samples = staticmethod(lambda t: [S(t(3, 4, contiguous=True), 4, 3), S(t(6, contiguous=True), -1, 2), S(t(0, 3, contiguous=True), 3, 0)])
+
+
+def view_dtype(input: TensorBase, kind: Any) -> Any:
+    """The same bytes read as another dtype. No gradient flows through it."""
+    with_no_history = _core.wrap(input.array.view(kind.np))
+    with_no_history.version = input.version
+    return with_no_history
+
+
+def reshape_either(x: A, shape: tuple[int, ...]) -> A:
+    """reshape for rules: of an array or of a tensor, both as a view where possible."""
+    return x.reshape(shape)
+
+
+@composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)])
+def reshape(input: TensorBase, *shape: Any) -> Any:
+    """reshape(input, *shape): another shape; a view where that is possible, otherwise a copy."""
+    from leafgrad.ops.convert import clone
+
+    target = fill_in(shape_arguments(shape), input.array.size)
+    try:
+        input.array.view().reshape(target, copy=False)
+    except ValueError:
+        input = clone.record(input)  # clones contiguously
+    return view_of(view, input, target)
+
+
+@composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())])
+def flatten(input: TensorBase, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """flatten(input, start_dim=0, end_dim=-1): dimensions start_dim to end_dim made one."""
+    shape = input.array.shape
+    start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, (1,))
+    if start == end:
+        return input
+    return reshape(input, shape[:start] + (int(np.prod(shape[start : end + 1])),) + shape[end + 1 :])
+
+
+@op
+class permute(ViewFamily):
+    """permute(input, dims): the dimensions in another order."""
+
+    options = ("dims",)
+    forward = np.transpose
+
+    def call(input: TensorBase, *dims: Any) -> Any:
+        order = shape_arguments(dims)
+        ndim = input.array.ndim
+        if len(order) != ndim:
+            raise RuntimeError(
+                "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+                f"desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(order)}"
+            )
+        order = tuple([wrap_dim(d, ndim) for d in order])
+        if len(set(order)) != len(order):
+            raise RuntimeError("permute(): duplicate dims are not allowed.")
+        return view_of(permute, input, order)
+
+    def vjp(g: A, dims: A) -> A:
+        return permute(g, tuple(int(i) for i in np.argsort(dims)))
+
+    samples = staticmethod(lambda t: [S(t(2, 3, 4), (2, 0, 1)), S(t(3, 4), (1, 0)), S(t(), ())])
+
+
+@op
+class transpose(ViewFamily):
+    """transpose(input, dim0, dim1): two dimensions exchanged."""
+
+    options = ("dim0", "dim1")
+    forward = np.swapaxes
+
+    def call(input: TensorBase, dim0: int, dim1: int) -> Any:
+        ndim = input.array.ndim
+        a, b = wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)
+        if ndim == 0:
+            return view_of(view, input, ())
+        return view_of(transpose, input, a, b)
+
+    def vjp(g: A, dim0: A, dim1: A) -> A:
+        return transpose(g, dim0, dim1)
+
+    samples = staticmethod(lambda t: [S(t(2, 3, 4), 0, 2), S(t(3, 4), -1, 0), S(t(), 0, -1)])
+
+
+@op
+class t(ViewFamily):
+    """t(input): a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
+
+    forward = np.transpose
+    node_name = "TBackward0"
+
+    def call(input: TensorBase) -> Any:
+        if input.array.ndim > 2:
+            raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D")
+        return view_of(t, input)
+
+    def vjp(g: A) -> A:
+        return t(g)
+
+    samples = staticmethod(lambda t: [S(t(2, 3)), S(t(3)), S(t())])
+
+
+@op
+class expand(ViewFamily):
+    """expand(input, *shape): dimensions of size 1 repeated without copying; -1 keeps a size."""
+
+    options = ("shape",)
+
+    def forward(x: A, shape: Any) -> A:
+        # writable, as PyTorch's are: a write through it shows in every repetition
+        return np.lib.stride_tricks.as_strided(x, shape, _expanded_strides(x, shape), writeable=True)
+
+    def call(input: TensorBase, *shape: Any, implicit: bool = False) -> Any:
+        target, own = shape_arguments(shape), input.array.shape
+        lead = len(target) - len(own)
+        if lead < 0:
+            raise RuntimeError(
+                f"expand(torch.{_alias(input)}Tensor{{{errors.size(own)}}}, size={errors.size(target)}): the number of "
+                f"sizes provided ({len(target)}) must be greater or equal to the number of dimensions in the tensor "
+                f"({len(own)})"
+            )
+        full = []
+        for i, s in enumerate(target):
+            have = own[i - lead] if i >= lead else 1
+            if s == -1:
+                if i < lead:
+                    raise RuntimeError(
+                        f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
+                    )
+                s = have
+            if have != s and have != 1:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({s}) must match the existing size ({have}) at non-singleton "
+                    f"dimension {i}.  Target sizes: {errors.size(target)}.  Tensor sizes: {errors.size(own)}"
+                )
+            full.append(s)
+        return view_of(expand, input, tuple(full))
+
+    def vjp(g: A) -> A:
+        return g  # the engine sums what was broadcast
+
+    samples = staticmethod(lambda t: [S(t(3, 1), 3, 4), S(t(3), 2, -1), S(t(), 2, 2), S(t(1, 0), 3, 0)])
+
+
+def _expanded_strides(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    lead = len(shape) - x.ndim
+    return tuple(
+        [
+            0 if i < lead or (x.shape[i - lead] == 1 and s != 1) else x.strides[i - lead]
+            for i, s in enumerate(shape)
+        ]
+    )
+
+
+def _alias(t: TensorBase) -> str | None:
+    from leafgrad.dtypes import from_numpy_dtype
+
+    return from_numpy_dtype(t.array.dtype).alias
+
+
+@op
+class squeeze(ViewFamily):
+    """squeeze(input, dim=None): without dimensions of size 1, all of them or those of `dim`."""
+
+    options = ("dims",)
+
+    def forward(x: A, dims: Any) -> A:
+        return x.reshape([s for i, s in enumerate(x.shape) if i not in dims]) if dims else x.view()
+
+    def call(input: TensorBase, dim: Any = None) -> Any:
+        shape = input.array.shape
+        dims: Sequence[int] = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
+        chosen = tuple([d for d in (wrap_dim(d, len(shape)) for d in dims) if shape and shape[d] == 1])
+        return view_of(squeeze, input, chosen)
+
+    def vjp(g: A, input_shape: A) -> A:
+        return reshape_either(g, input_shape)
+
+    samples = staticmethod(lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())])
+
+
+@op
+class unsqueeze(ViewFamily):
+    """unsqueeze(input, dim): with a new dimension of size 1 at `dim`."""
+
+    options = ("dim",)
+    forward = np.expand_dims
+
+    def call(input: TensorBase, dim: int) -> Any:
+        return view_of(unsqueeze, input, wrap_dim(dim, input.array.ndim + 1))
+
+    def vjp(g: A, input_shape: A) -> A:
+        return reshape_either(g, input_shape)
+
+    samples = staticmethod(lambda t: [S(t(3, 2), 0), S(t(3, 2), -1), S(t(), 0), S(t(0), 1)])

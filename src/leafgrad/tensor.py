@@ -1,0 +1,464 @@
+"""Tensor: the class users see. Its fields and the recorder are in `_core`; most of its methods are the functions of
+`leafgrad.ops`, put on it by `leafgrad.methods`. What is written here is what only a tensor can do."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, autograd, dtypes, errors, printing
+from leafgrad._core import Extra, TensorBase, state
+from leafgrad.autograd import hooks
+from leafgrad.autograd.graph import Output
+from leafgrad.device import Size, device, layout, strided
+from leafgrad.dtypes import dtype
+
+_CPU = device("cpu")
+
+
+class Tensor(TensorBase):
+    """An n-dimensional array of numbers that remembers how it was computed."""
+
+    # NumPy leaves binary operations with a tensor to the tensor
+    __array_priority__ = 1000
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        from leafgrad.creation import legacy_tensor
+
+        return legacy_tensor(cls, *args, **kwargs)
+
+    # -- shape and type -----------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        return Size(self.array.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """size(dim=None): the shape, or the size of one dimension."""
+        if dim is None:
+            return Size(self.array.shape)
+        from leafgrad.ops.views import wrap_dim
+
+        if not self.array.ndim:
+            wrap_dim(dim, 0)
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        return self.array.shape[wrap_dim(dim, self.array.ndim)]
+
+    @property
+    def ndim(self) -> int:
+        return self.array.ndim  # type: ignore[no-any-return]
+
+    def dim(self) -> int:
+        return self.array.ndim  # type: ignore[no-any-return]
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        return self.array.size  # type: ignore[no-any-return]
+
+    nelement = numel
+
+    @property
+    def dtype(self) -> dtype:
+        return dtypes.from_numpy_dtype(self.array.dtype)
+
+    @property
+    def device(self) -> device:
+        return _CPU
+
+    @property
+    def layout(self) -> layout:
+        return strided
+
+    def get_device(self) -> int:
+        return -1
+
+    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = False
+    is_cpu = True
+
+    @property
+    def itemsize(self) -> int:
+        return self.array.itemsize  # type: ignore[no-any-return]
+
+    def element_size(self) -> int:
+        return self.array.itemsize  # type: ignore[no-any-return]
+
+    @property
+    def nbytes(self) -> int:
+        return self.array.nbytes  # type: ignore[no-any-return]
+
+    def stride(self, dim: int | None = None) -> Any:
+        """stride(dim=None): how many elements to move in memory for one step along each dimension."""
+        if self.array.size == 0 or 0 in self.array.shape:
+            steps = tuple([int(np.prod([max(s, 1) for s in self.array.shape[i + 1 :]])) for i in range(self.ndim)])
+        else:
+            steps = tuple([s // self.array.itemsize for s in self.array.strides])
+        return steps if dim is None else steps[dim]
+
+    def storage_offset(self) -> int:
+        owner = self.array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        return (self.data_ptr() - owner.__array_interface__["data"][0]) // self.array.itemsize  # type: ignore[no-any-return]
+
+    def data_ptr(self) -> int:
+        return self.array.__array_interface__["data"][0] if self.array.size else 0
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        return bool(self.array.flags.c_contiguous)
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        return self.dtype.is_signed
+
+    def is_conj(self) -> bool:
+        return False  # conjugation is never left for later
+
+    def is_neg(self) -> bool:
+        return False
+
+    def resolve_conj(self) -> Tensor:
+        return self
+
+    resolve_neg = resolve_conj
+
+    def is_inference(self) -> bool:
+        return False
+
+    # -- autograd -----------------------------------------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        if self.extra is not None:
+            _core.settle(self)
+        return self.needs_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self.requires_grad_(wanted)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """requires_grad_(requires_grad=True): shall gradients of this leaf be computed?"""
+        if self.node is not None and not requires_grad:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
+                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if requires_grad and self.array.dtype.kind in "biu":
+            raise errors.integer_requires_grad(self.dtype)
+        self.needs_grad = bool(requires_grad)
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        if self.extra is not None:
+            _core.settle(self)
+        return self.node is None
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node of the operation that this tensor came from; None for a leaf."""
+        if self.extra is not None:
+            _core.settle(self)
+        node = self.node
+        if node is None:
+            return None
+        return hooks.shown(node.parent if isinstance(node, Output) else node)
+
+    @property
+    def output_nr(self) -> int:
+        return self.node.index if isinstance(self.node, Output) else 0
+
+    @property
+    def grad(self) -> Any:
+        if self._grad is None and self.node is not None and not (self.extra is not None and self.extra.retains_grad):
+            warnings.warn(errors.grad_of_non_leaf(self), UserWarning, stacklevel=2)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            if not isinstance(value, TensorBase):
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            if value.array.shape != self.array.shape:
+                raise RuntimeError(
+                    f"assigned grad has data of a different size: the tensor has shape "
+                    f"{errors.size(self.array.shape)}, the gradient {errors.size(value.array.shape)}"
+                )
+            if value.array.dtype != self.array.dtype:
+                raise RuntimeError(
+                    f"assigned grad has data of a different type: the tensor is {self.dtype}, the gradient "
+                    f"{dtypes.from_numpy_dtype(value.array.dtype)}"
+                )
+            if value is self:
+                raise RuntimeError("can't assign Variable as its own grad")
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def backward(
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
+        """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of this tensor
+        to `.grad` of the leaves it was computed from."""
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def retain_grad(self) -> None:
+        """retain_grad(): keep this non-leaf tensor's gradient in `.grad` as well."""
+        if not self.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.node is None or self.retains_grad:
+            return
+        if self.extra is None:
+            self.extra = Extra()
+        self.extra.retains_grad = True
+        hooks.hooks_of(self).keep_for = weakref.ref(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        return self.node is not None and self.extra is not None and self.extra.retains_grad
+
+    def register_hook(self, hook: Any) -> hooks.RemovableHandle:
+        """register_hook(hook): call `hook(gradient)` when this tensor's gradient is known; what it returns, if
+        anything, takes the gradient's place."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        registered = hooks.hooks_of(self).on_gradient
+        handle = hooks.RemovableHandle(registered)
+        registered[handle.id] = hook
+        return handle
+
+    def register_post_accumulate_grad_hook(self, hook: Any) -> hooks.RemovableHandle:
+        """register_post_accumulate_grad_hook(hook): call `hook(tensor)` after this leaf's `.grad` was updated."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.node is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        registered = hooks.hooks_of(self).after_accumulation
+        handle = hooks.RemovableHandle(registered)
+        registered[handle.id] = hook
+        return handle
+
+    def detach_(self) -> Tensor:
+        """detach_(): forget the history of this tensor, which becomes a leaf."""
+        if self._is_view():
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+                "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+                "detach_() cannot be called on these gradients."
+            )
+        if self.needs_grad:
+            self.extra = self.extra or Extra()
+            self.extra.cut = _core.Cut("detach")
+        self.node = None
+        self.needs_grad = False
+        return self
+
+    @property
+    def data(self) -> Any:
+        """The same memory as a tensor without history, whose changes are not noticed."""
+        return _core.wrap(self.array)
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"data must be a Tensor, not {type(value).__name__}")
+        self.array = value.array
+
+    @property
+    def _version(self) -> int:
+        return self.version[0]  # type: ignore[no-any-return]
+
+    @property
+    def _base(self) -> Any:
+        return self.extra.view.base if self._is_view() else None  # type: ignore[union-attr]
+
+    def _is_view(self) -> bool:
+        return self.extra is not None and self.extra.view is not None
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def item(self) -> Any:
+        """item(): the one element as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.array.size} elements cannot be converted to Scalar\n"
+                f"  it is {errors.describe(self)}, at {errors.here()}"
+            )
+        value = self.array.item()
+        return float(value) if self.dtype is dtypes.bfloat16 else value
+
+    def tolist(self) -> Any:
+        """tolist(): the elements as nested lists of Python numbers."""
+        array = self.array.astype(np.float32) if self.dtype is dtypes.bfloat16 else self.array
+        return array.tolist()
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            many = "no values" if self.array.size == 0 else "more than one value"
+            raise RuntimeError(
+                f"Boolean value of Tensor with {many} is ambiguous\n"
+                f"  it is {errors.describe(self)}, at {errors.here()}\n  fix: use .any() or .all()"
+            )
+        return bool(self.array)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self.array.dtype.kind not in "biu" or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.array.item())
+
+    def __len__(self) -> int:
+        if not self.array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))  # type: ignore[attr-defined]
+
+    def __contains__(self, element: Any) -> bool:
+        if isinstance(element, (TensorBase, int, float, complex, bool)):
+            return bool((self == element).array.any())
+        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        grad_fn = self.grad_fn
+        return printing.tensor_repr(
+            self.array,
+            dtype_name=self.dtype.name,
+            default_dtype_name=dtypes.get_default_dtype().name,
+            requires_grad=self.needs_grad,
+            grad_fn_name=None if grad_fn is None else grad_fn.op.node_name,
+            class_name="tensor" if type(self) is Tensor else type(self).__name__,
+        )
+
+    def __format__(self, spec: str) -> str:
+        return printing.format_scalar(self.array, spec, whole=self.__repr__, class_name=type(self).__name__)
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()))
+
+    # -- other libraries, copies ----------------------------------------------------------------------------------------
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """numpy(force=False): the values as a NumPy array that shares memory with the tensor."""
+        if self.requires_grad and not force:
+            raise errors.numpy_needs_detach(self)
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        if array.dtype == bool:
+            array = array.astype(np.uint8)
+        return _core.wrap(array)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        options.pop("stream", None)
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()  # type: ignore[no-any-return]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if self.node is not None:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_"
+                "norm usage, see https://github.com/pytorch/pytorch/pull/103001\n"
+                f"  it is {errors.describe(self)}; fix: x.detach().clone()"
+            )
+        if id(self) in memo:
+            return memo[id(self)]
+        copy = self._like(self.array.copy())
+        memo[id(self)] = copy
+        if self._grad is not None:
+            copy._grad = self._grad.__deepcopy__(memo)
+        for name, value in vars(self).items():
+            from copy import deepcopy
+
+            copy.__dict__[name] = deepcopy(value, memo)
+        return copy
+
+    def _like(self, array: Any) -> Any:
+        """A leaf of the same class around another array."""
+        made = _core.wrap(array)
+        made.__class__ = type(self)
+        made.needs_grad = self.needs_grad
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.node is not None and self.needs_grad:
+            raise RuntimeError(
+                "leafgrad pickles leaves only: a computed tensor would lose its history\n"
+                f"  it is {errors.describe(self)}; fix: x.detach()"
+            )
+        return _unpickle, (type(self), np.ascontiguousarray(self.array).reshape(self.array.shape), self.needs_grad, dict(vars(self)))
+
+    def as_subclass(self, cls: type) -> Any:
+        """as_subclass(cls): the same tensor as an instance of a subclass of Tensor."""
+        made = _core.wrap(self.array)
+        made.__class__ = cls
+        made.node, made.needs_grad, made.version = self.node, self.needs_grad, self.version
+        return made
+
+    @staticmethod
+    def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
+        made = _core.wrap(data.array)
+        made.__class__ = cls
+        made.version = data.version
+        return made.requires_grad_(require_grad)
+
+    # -- what the engine asks of gradients that are tensors -----------------------------------------------------------
+
+    def _to_array_dtype(self, np_dtype: Any) -> Any:
+        from leafgrad.ops.convert import to_array_dtype
+
+        return to_array_dtype(self, np_dtype)
+
+    def _with_array(self, array: Any) -> Any:
+        from leafgrad.ops.convert import with_array
+
+        return with_array(self, array)
+
+
+def _unpickle(cls: type, array: Any, requires_grad: bool, attributes: dict[str, Any]) -> Any:
+    made = _core.wrap(np.array(array))
+    made.__class__ = cls
+    made.needs_grad = requires_grad
+    made.__dict__.update(attributes)
+    return made
+
+
+_core.set_tensor_class(Tensor)
+_ = state

@@ -1,0 +1,292 @@
+"""`python -m leafgrad`: a script that says `import torch` gets leafgrad, and otherwise notices nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import leafgrad
+from leafgrad._missing import missing_attribute, missing_module, torch_name
+
+
+def leafgrad_cli(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = dict(os.environ)
+    if "PYTHONPATH" in environment:  # may be relative to where the tests were started
+        paths = environment["PYTHONPATH"].split(os.pathsep)
+        environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in paths)
+    return subprocess.run(
+        [sys.executable, "-m", "leafgrad", *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+class Scripts:
+    """Writes scripts into an empty directory and runs them there."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def write(self, name: str, source: str) -> Path:
+        path = self.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(source), encoding="utf-8")
+        return path
+
+    def run(self, source: str, *arguments: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+        self.write("script.py", source)
+        return leafgrad_cli("run", *options, "script.py", *arguments, cwd=self.directory)
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> Scripts:
+    return Scripts(tmp_path)
+
+
+def test_every_form_of_import_gives_the_very_modules_of_leafgrad(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import torch
+        import torch.nn as nn
+        import torch.nn.functional as F
+        import torch.autograd
+        from torch import Tensor, nn as nn_again, optim
+        from torch.nn.functional import relu
+        from torch.optim import SGD
+
+        import sys
+        import leafgrad
+        import leafgrad.nn.functional
+
+        assert torch is leafgrad and sys.modules["torch"] is leafgrad
+        assert nn is leafgrad.nn and nn_again is nn and torch.nn is nn
+        assert F is leafgrad.nn.functional and relu is F.relu
+        assert optim is leafgrad.optim and SGD is leafgrad.optim.SGD
+        assert torch.autograd is leafgrad.autograd
+        assert Tensor is leafgrad.Tensor and isinstance(torch.ones(2), Tensor)
+        for name in ("torch", "torch.nn", "torch.nn.functional"):
+            own = name.replace("torch", "leafgrad")
+            assert sys.modules[name] is sys.modules[own]
+            assert sys.modules[name].__name__ == sys.modules[name].__spec__.name == own
+        print("same")
+    """)
+    assert (result.stdout, result.stderr, result.returncode) == ("same\n", "", 0)
+
+
+def test_a_script_computes_gradients(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import torch
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        (x * x).sum().backward()
+        print(x.grad)
+    """)
+    assert (result.stdout, result.stderr, result.returncode) == ("tensor([2., 4.])\n", "", 0)
+
+
+def test_script_is_set_up_as_python_sets_it_up(scripts: Scripts) -> None:
+    scripts.write("helper.py", "import torch\nvalue = 42")
+    result = scripts.run(
+        """
+        import __main__, os, sys
+        import helper
+        assert __name__ == "__main__" and __main__.helper is helper
+        assert __file__ == "script.py" and __spec__ is None
+        assert os.path.samefile(sys.path[0], os.path.dirname(os.path.abspath(__file__)))
+        print(sys.argv, helper.value)
+    """,
+        "--seed",
+        "-m",
+        "plain",
+    )
+    assert result.stdout == "['script.py', '--seed', '-m', 'plain'] 42\n", result.stderr
+
+
+def test_script_directory_comes_before_the_current_one(scripts: Scripts) -> None:
+    scripts.write("helper.py", "print('wrong helper')")
+    scripts.write("inside/helper.py", "print('right helper')")
+    scripts.write("inside/script.py", "import helper")
+    result = leafgrad_cli("run", "inside/script.py", cwd=scripts.directory)
+    assert result.stdout == "right helper\n", result.stderr
+
+
+def test_module(scripts: Scripts) -> None:
+    scripts.write("package/__init__.py", "")
+    scripts.write("package/tool.py", "import sys, torch\nprint(__name__, torch.__name__, sys.argv[1:])")
+    result = leafgrad_cli("run", "-m", "package.tool", "a", "--b", cwd=scripts.directory)
+    assert result.stdout == "__main__ leafgrad ['a', '--b']\n", result.stderr
+
+
+def test_seed(scripts: Scripts) -> None:
+    result = scripts.run("import torch\nprint(torch.rand(2).tolist())", options=("--seed", "7"))
+    leafgrad.manual_seed(7)
+    assert result.stdout == f"{leafgrad.rand(2).tolist()}\n", result.stderr
+
+
+def assert_users_own(traceback: str) -> None:
+    for foreign in ("cli.py", "__main__.py", "runpy", "importlib"):
+        assert foreign not in traceback, traceback
+
+
+def test_traceback_is_the_users_own(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import torch
+
+        def inner():
+            return 1 / 0
+
+        try:
+            inner()
+        except ZeroDivisionError as error:
+            raise ValueError("outer") from error
+    """)
+    assert result.returncode == 1
+    assert_users_own(result.stderr)
+    lines = result.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[1] == '  File "script.py", line 8, in <module>'
+    assert lines[-1] == "ValueError: outer"
+    assert '  File "script.py", line 5, in inner' in lines
+    assert "ZeroDivisionError: division by zero" in lines
+
+
+def test_traceback_of_a_module_is_the_users_own(scripts: Scripts) -> None:
+    scripts.write("tool.py", "import torch\nraise KeyError('gone')")
+    result = leafgrad_cli("run", "-m", "tool", cwd=scripts.directory)
+    assert result.returncode == 1
+    assert_users_own(result.stderr)
+    assert result.stderr.splitlines()[1].endswith('tool.py", line 2, in <module>')
+    assert result.stderr.endswith("KeyError: 'gone'\n")
+
+
+def test_syntax_error_points_at_the_script(scripts: Scripts) -> None:
+    result = scripts.run("import torch\nx = = 1\n")
+    assert result.returncode == 1
+    assert_users_own(result.stderr)
+    assert 'script.py", line 2' in result.stderr
+    assert "SyntaxError" in result.stderr
+
+
+def test_users_excepthook_is_asked(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import sys
+        sys.excepthook = lambda kind, error, traceback: print("hook", kind.__name__, traceback.tb_lineno)
+        raise ValueError
+    """)
+    assert (result.stdout, result.stderr, result.returncode) == ("hook ValueError 4\n", "", 1)
+
+
+@pytest.mark.parametrize(
+    ("argument", "code", "printed"), [("3", 3, ""), ("None", 0, ""), ("'message'", 1, "message\n"), ("0", 0, "")]
+)
+def test_system_exit_is_passed_on(scripts: Scripts, argument: str, code: int, printed: str) -> None:
+    result = scripts.run(f"import sys\nsys.exit({argument})")
+    assert (result.returncode, result.stderr) == (code, printed)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+def test_keyboard_interrupt_is_passed_on(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import atexit, os, signal
+        atexit.register(print, "tidied up", flush=True)
+        os.kill(os.getpid(), signal.SIGINT)
+        while True:
+            pass
+    """)
+    assert result.returncode == -signal.SIGINT
+    assert result.stdout == "tidied up\n"
+    assert_users_own(result.stderr)
+    assert result.stderr.endswith("KeyboardInterrupt\n")
+
+
+def test_missing_file_is_one_line(tmp_path: Path) -> None:
+    result = leafgrad_cli("run", "nowhere.py", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr == "leafgrad: cannot open 'nowhere.py': No such file or directory\n"
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere.at.all", "json.nowhere"])
+def test_missing_module_is_one_line(tmp_path: Path, name: str) -> None:
+    result = leafgrad_cli("run", "-m", name, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (2, f"leafgrad: no module named '{name}'\n")
+
+
+@pytest.mark.parametrize("arguments", [(), ("run",), ("run", "--seed", "many", "x.py"), ("walk",)])
+def test_wrong_usage(arguments: tuple[str, ...]) -> None:
+    result = leafgrad_cli(*arguments)
+    assert result.returncode == 2
+    assert result.stderr.startswith("usage: python -m leafgrad")
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("import torch\ntorch.frobnicate(1)", "AttributeError: module 'torch' has no attribute 'frobnicate'"),
+        ("import torch\ntorch.nn.Frobnicate()", "AttributeError: module 'torch.nn' has no attribute 'Frobnicate'"),
+        ("import torch.frobnicate", "ModuleNotFoundError: No module named 'torch.frobnicate'"),
+        ("import torch.nn.frobnicate", "ModuleNotFoundError: No module named 'torch.nn.frobnicate'"),
+        ("from torch.frobnicate import x", "ModuleNotFoundError: No module named 'torch.frobnicate'"),
+        ("from torch import frobnicate", "ImportError: cannot import name 'frobnicate' from 'torch'"),
+        ("from torch.nn import Frobnicate", "ImportError: cannot import name 'Frobnicate' from 'torch.nn'"),
+    ],
+)
+def test_what_leafgrad_lacks_is_named(scripts: Scripts, source: str, error: str) -> None:
+    result = scripts.run(source)
+    assert result.returncode == 1
+    assert_users_own(result.stderr)
+    name = "torch.nn." if "torch.nn" in source else "torch."
+    first, second = result.stderr.splitlines()[-2:]
+    assert first == error
+    assert second.lower().startswith(f"leafgrad does not have {name}frobnicate (yet).")
+
+
+def test_scripts_can_ask_what_there_is(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import torch
+
+        assert not hasattr(torch, "frobnicate") and not hasattr(torch.nn, "Frobnicate")
+        assert hasattr(torch, "tensor")
+        try:
+            import torch.frobnicate
+        except ImportError as error:
+            print(error.name)
+        try:
+            import torch.tensor
+        except ImportError:
+            pass
+        print(torch.tensor(1.0).item())
+    """)
+    assert (result.stdout, result.stderr) == ("torch.frobnicate\n1.0\n", "")
+
+
+def test_missing_names_in_process() -> None:
+    assert torch_name("leafgrad") == "torch"
+    assert torch_name("leafgrad.nn.functional") == "torch.nn.functional"
+    assert torch_name("leafgradient.x") == "leafgradient.x"
+    error = missing_attribute("leafgrad", "foo")
+    assert str(error) == "module 'torch' has no attribute 'foo'\nleafgrad does not have torch.foo (yet)."
+    assert error.name == "foo" and error.obj is leafgrad
+    assert str(missing_attribute("leafgrad", "__wrapped__")) == "module 'torch' has no attribute '__wrapped__'"
+    assert missing_module("torch.a.b").name == "torch.a.b"
+    with pytest.raises(AttributeError, match=r"leafgrad does not have torch\.frobnicate"):
+        leafgrad.frobnicate  # type: ignore[attr-defined]
+
+
+def test_version_and_config() -> None:
+    version = leafgrad_cli("--version")
+    assert (version.stdout, version.returncode) == (f"leafgrad {leafgrad.__version__}\n", 0)
+    config = leafgrad_cli("config")
+    assert (config.stdout.strip(), config.returncode) == (leafgrad.show_config().strip(), 0)
+
+
+def test_help_names_the_commands() -> None:
+    printed = leafgrad_cli("--help").stdout
+    assert "run" in printed and "config" in printed and "--version" in printed
+    assert "script.py" in leafgrad_cli("run", "--help").stdout
