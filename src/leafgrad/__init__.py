@@ -6,8 +6,8 @@ from math import e, inf, nan, pi
 from typing import Any
 
 from leafgrad import autograd as autograd
-from leafgrad import creation as creation
 from leafgrad import ops as ops
+from leafgrad.creation import empty, full, ones, zeros
 from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from leafgrad.device import (
     Size,
@@ -41,11 +41,13 @@ from leafgrad.dtypes import (
     uint8,
 )
 from leafgrad.dtypes import bool_ as bool
+from leafgrad.random_ops import manual_seed, rand, randn
 from leafgrad.ops.registry import composites as _composites
 from leafgrad.ops.registry import registry as _registry
 from leafgrad.printing import set_printoptions
 from leafgrad.tensor import Tensor
 from leafgrad import methods as methods
+from leafgrad.from_data import as_tensor, from_numpy, tensor  # after the submodule `tensor`, whose name it takes
 
 __version__ = "0.1.0"
 

@@ -7,14 +7,29 @@ may be wanted leave a `Node` behind. The public `Tensor` (leafgrad/tensor.py) is
 
 from __future__ import annotations
 
-import threading
+import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from leafgrad import _state
 from leafgrad.autograd import graph
-from leafgrad.autograd.graph import NOTHING, OPTION, OUT, SHAPE, Node, Op, Output, Version
+from leafgrad.autograd.graph import (
+    COMPILED,
+    KEEP_A,
+    KEEP_B,
+    KEEP_OUT,
+    NOTHING,
+    OPTION,
+    OUT,
+    SHAPE,
+    Node,
+    Op,
+    Output,
+    Version,
+    internal_files,
+)
 
 try:
     from mypy_extensions import mypyc_attr
@@ -22,25 +37,14 @@ except ImportError:  # only the compiler needs it
     from leafgrad._build import mypyc_attr  # type: ignore[assignment]
 
 Array = Any
-ndarray: Any = np.ndarray
-asarray: Any = np.asarray
-_f32: Any = np.dtype(np.float32)
-_f64: Any = np.dtype(np.float64)
-
-
-class ThreadState(threading.local):
-    """The modes of one thread. PyTorch computes silently with nan and inf, and so does every thread that records."""
-
-    grad_enabled: bool
-    inference: bool
-
-    def __init__(self) -> None:
-        self.grad_enabled = True
-        self.inference = False
-        np.seterr(all="ignore")
-
-
-state: Any = ThreadState()
+# Final, because the compiler turns these into C variables; other module variables are dictionary look-ups.
+ndarray: Final[Any] = np.ndarray
+asarray: Final[Any] = np.asarray
+_f32: Final[Any] = np.dtype(np.float32)
+_f64: Final[Any] = np.dtype(np.float64)
+state: Final[Any] = _state.state
+_getframe: Final[Any] = sys._getframe
+_PAIR_DEPTH: Final = 0 if COMPILED else 3  # record_pair, binary and the operator lie between
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -78,8 +82,12 @@ class TensorBase:
         return binary(operators[DIV], self, other)
 
 
-NEG, ADD, SUB, MUL, DIV = range(5)
-operators: list[Any] = [None] * 5  # the Ops behind the operators, put here by leafgrad.ops
+NEG: Final = 0
+ADD: Final = 1
+SUB: Final = 2
+MUL: Final = 3
+DIV: Final = 4
+operators: Final[list[Any]] = [None] * 5  # the Ops behind the operators, put here by leafgrad.ops
 
 
 class Extra:
@@ -120,19 +128,26 @@ class View:
 
 # -- making tensors ---------------------------------------------------------------------------------------------------
 
-tensor_class: Any = None
-_new: Any = TensorBase.__new__
+_new: Final[Any] = TensorBase.__new__
 
 
-def set_tensor_class(cls: Any) -> None:
-    """Called once by leafgrad.tensor: results are instances of the public class."""
-    global tensor_class
-    tensor_class = cls
+class Late:
+    """What modules further up provide when they are imported."""
+
+    __slots__ = ("mixed_binary", "replay_view", "tensor_class")
+
+    def __init__(self) -> None:
+        self.tensor_class: Any = TensorBase  # leafgrad.tensor: results are instances of the public class
+        self.mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, operands that are no tensors
+        self.replay_view: Any = None  # leafgrad.ops.views: the history of a view whose memory was changed
+
+
+late: Final = Late()
 
 
 def wrap(array: Array) -> Any:
     """A new tensor around an array, with no history."""
-    t: TensorBase = _new(tensor_class)
+    t: TensorBase = _new(late.tensor_class)
     t.array = array if array.__class__ is ndarray else asarray(array)
     t.node = None
     t.needs_grad = False
@@ -144,7 +159,7 @@ def wrap(array: Array) -> Any:
 
 def wrap_node(array: Array, node: Node) -> Any:
     """A new tensor that came out of `node`."""
-    t: TensorBase = _new(tensor_class)
+    t: TensorBase = _new(late.tensor_class)
     t.array = array
     t.node = node
     t.needs_grad = True
@@ -180,7 +195,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     if isinstance(b, TensorBase):
         y = b.array
         if kind is not y.dtype or not (kind is _f32 or kind is _f64):
-            return mixed_binary(op, a, b)
+            return late.mixed_binary(op, a, b)
         out = op.forward(x, y)
         if out.__class__ is not ndarray:
             out = asarray(out)
@@ -190,7 +205,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
             settle(b)
         if a.needs_grad or b.needs_grad:
             if state.grad_enabled:
-                return record(op, (a, b), (x, y), (), out)
+                return record_pair(op, a, b, x, y, out)
         elif a.extra is None and b.extra is None:
             return wrap(out)
         return unrecorded(op, (a, b), out)
@@ -203,22 +218,14 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
             settle(a)
         if a.needs_grad:
             if state.grad_enabled:
-                return record(op, (a, None), (x, y), (), out)
+                return record_pair(op, a, None, x, y, out)
         elif a.extra is None:
             return wrap(out)
         return unrecorded(op, (a,), out)
-    return mixed_binary(op, a, b)
+    return late.mixed_binary(op, a, b)
 
 
-mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, promotion, operands that are no tensors
-
-
-def set_mixed_binary(function: Any) -> None:
-    global mixed_binary
-    mixed_binary = function
-
-
-_constants: dict[Any, Any] = {}
+_constants: Final[dict[Any, Any]] = {}
 
 
 def constant(value: Any, kind: Any) -> Any:
@@ -232,6 +239,55 @@ def constant(value: Any, kind: Any) -> Any:
             found.setflags(write=False)
             _constants[key] = found
     return found
+
+
+def record_pair(op: Op, a: TensorBase, b: TensorBase | None, x: Array, y: Array, out: Array) -> Any:
+    """`record` for two operands (b is None for a Python number) of one float dtype: the same thing, unrolled."""
+    try:
+        frame = _getframe(_PAIR_DEPTH)
+    except ValueError:
+        frame = _getframe(0)
+    code = frame.f_code
+    if internal_files.get(code.co_filename, True):
+        frame = graph.outside(frame)
+        code = frame.f_code
+    mask = 0
+    edge_a: Any = None
+    edge_b: Any = None
+    if a.needs_grad:
+        mask = 1
+        edge_a = a.node
+        if edge_a is None:
+            edge_a = a
+    if b is not None and b.needs_grad:
+        mask |= 2
+        edge_b = b.node
+        if edge_b is None:
+            edge_b = b
+    kept = op.keeps[mask]
+    result: TensorBase = _new(late.tensor_class)
+    version: Version = [0]
+    result.version = version
+    versions: Any
+    if kept == 0:
+        versions = None
+    elif kept == KEEP_A | KEEP_B and b is not None:
+        versions = (a.version, a.version[0], b.version, b.version[0])
+    else:
+        versions = ()
+        if kept & KEEP_A:
+            versions = (a.version, a.version[0])
+        if kept & KEEP_B and b is not None:
+            versions = (*versions, b.version, b.version[0])
+        if kept & KEEP_OUT:
+            versions = (*versions, version, 0)
+    saved = (x if kept & KEEP_A else None, y if kept & KEEP_B else None, out if kept & KEEP_OUT else None)
+    result.array = out
+    result.node = Node(op, (edge_a, edge_b), saved, versions, out.shape, out.dtype, code, frame.f_lasti)
+    result.needs_grad = True
+    result._grad = None
+    result.extra = None
+    return result
 
 
 def apply(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
@@ -268,7 +324,7 @@ def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tup
     if kind is not _f32 and kind is not _f64 and kind.kind in "biu":
         return unrecorded(op, tensors, out)
     version: Version = [0]
-    result: TensorBase = _new(tensor_class)
+    result: TensorBase = _new(late.tensor_class)
     result.array = out
     result.node = make_node(op, tensors, arrays, options, (out,), (version,), out.shape, kind)
     result.needs_grad = True
@@ -333,7 +389,6 @@ def make_node(
         op,
         tuple(edges),
         tuple(saved),
-        plan,
         None if versions is None else tuple(versions),
         shape,
         kind,
@@ -368,15 +423,7 @@ def settle(t: TensorBase) -> None:
         if base.extra is not None:
             settle(base)
         if base.needs_grad and base.node is not None:
-            replay_view(t, view)
-
-
-replay_view: Any = None  # leafgrad.ops.views
-
-
-def set_replay_view(function: Any) -> None:
-    global replay_view
-    replay_view = function
+            late.replay_view(t, view)
 
 
 def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:

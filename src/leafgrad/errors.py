@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 from leafgrad._core import Cut, TensorBase
-from leafgrad.autograd.graph import Freed, Node, Output, is_internal, line_of
+from leafgrad.autograd.graph import Freed, Node, Output, is_internal, line_of, plan_of
 
 # -- saying where and which -------------------------------------------------------------------------------------------
 
@@ -229,7 +229,7 @@ def find_bridge(node: Node, freed: Freed) -> Node:
 def saved_tensor_changed(node: Node, index: int) -> RuntimeError:
     assert node.versions is not None
     version, expected = node.versions[2 * index], node.versions[2 * index + 1]
-    places = [p for p in zip(node.plan, node.saved, strict=True) if not (p[0] >= 1000 or p[0] <= -1000)]  # type: ignore[arg-type]
+    places = [p for p in zip(plan_of(node), node.saved, strict=True) if not (p[0] >= 1000 or p[0] <= -1000)]  # type: ignore[arg-type]
     places = [p for p in places if p[0] < 0 or not _is_number(p[1], node, p[0])]
     place, array = places[index] if index < len(places) else (0, None)
     role = "its result" if place < 0 else f"its input {place}"

@@ -9,7 +9,7 @@ C-contiguous array. Two facts run through the file:
   the same, and so do the float32 logarithm and sine in `_mt19937.py`.
 
     >>> normal(Generator().manual_seed(0), (3,), np.float32)
-    array([ 1.5409961 , -0.2934289 , -2.1787894 ], dtype=float32)
+    array([ 1.5409961, -0.2934289, -2.1787894], dtype=float32)
 """
 
 from __future__ import annotations

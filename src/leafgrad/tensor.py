@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _core, autograd, dtypes, errors, printing
-from leafgrad._core import Extra, TensorBase, state
+from leafgrad._core import Extra, TensorBase
 from leafgrad.autograd import hooks
 from leafgrad.autograd.graph import Output
 from leafgrad.device import Size, device, layout, strided
@@ -342,8 +342,7 @@ class Tensor(TensorBase):
             return bool((self == element).array.any())
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__  # by identity; not a Python function, the engine keeps tensors in dictionaries
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         grad_fn = self.grad_fn
@@ -460,5 +459,4 @@ def _unpickle(cls: type, array: Any, requires_grad: bool, attributes: dict[str, 
     return made
 
 
-_core.set_tensor_class(Tensor)
-_ = state
+_core.late.tensor_class = Tensor

@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,11 +25,12 @@ from leafgrad.autograd import graph
 from leafgrad.autograd.graph import NOTHING, OPTION, OUT, Edge, Freed, Node, Output
 
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
-ndarray: Any = np.ndarray
-add_arrays: Any = np.add
+ndarray: Final[Any] = np.ndarray
+add_arrays: Final[Any] = np.add
+SMALL: Final = 8192  # elements
 
 # Two threads may finish a backward pass over the same leaf at the same time; NumPy lets go of the interpreter lock.
-_accumulating = threading.Lock()
+_accumulating: Final = threading.Lock()
 
 
 def walk(
@@ -42,50 +43,58 @@ def walk(
 ) -> tuple[dict[Any, Gradient], set[Any]]:
     """Send `gradients` backward from `roots`. Returns what arrived at each leaf and at each node in `captured`, and
     the set of those whose array belongs to nobody else. `wanted` restricts the walk: see `paths_to`."""
-    waiting: dict[Any, Gradient] = {}  # gradients on their way, by the node they wait at; leaves stay till the end
+    waiting: dict[Any, Gradient] = {}  # gradients on their way, by the place they wait at; at leaves, to the end
     ours: set[Any] = set()  # places where the waiting array was made by this walk, so that it may be added to in place
     arrived: dict[Any, Gradient] = {}
-    order: list[int] = []  # a heap: the most recently recorded node first
-    nodes: dict[int, Node] = {}
+    heap: list[tuple[int, Node]] = []  # the nodes with a gradient waiting, the most recently recorded first,
+    alone: Node | None = None  # or, most of the time, there is just one
     freed: Freed | None = None
-    g: Gradient = None
-    targets, arrivals = roots, gradients
-    first = True
+    g: Gradient = None  # what the current node was given
+    targets: Any = roots
+    results: Any = gradients
+    started = False
     while True:
-        for target, r in zip(targets, arrivals):
+        for target, r in zip(targets, results):
             if target is None or r is None or (wanted is not None and target not in wanted):
                 continue
+            is_node = isinstance(target, Node)
+            form = target if is_node else target.array
             if create_graph:
-                r = fit_tensor(r, target)
-                fresh = False
-            else:
-                shape, kind = (target.shape, target.dtype) if isinstance(target, Node) else leaf_form(target)
-                if r.shape != shape or r.dtype is not kind:
-                    r = fit(r, shape, kind)
-                # a rule makes new arrays, or passes on what it was given or a view of it
-                fresh = r is not g and not first and r.base is None and r.__class__ is ndarray
-            if target in waiting:
-                sofar = waiting[target]
-                if target in ours:
+                r = fit_tensor(r, form.shape, form.dtype)
+            elif r.shape != form.shape or r.dtype is not form.dtype:
+                r = fit(r, form.shape, form.dtype)
+            sofar = waiting.get(target)
+            if sofar is not None:
+                # in place saves memory; for small arrays NumPy's checks cost more than a new one
+                if target in ours and sofar.size > SMALL:
                     add_arrays(sofar, r, sofar)
                 else:
-                    waiting[target] = sofar + r
-                    if not create_graph and waiting[target].__class__ is ndarray:
+                    waiting[target] = total = sofar + r
+                    if total.__class__ is ndarray:
                         ours.add(target)
             else:
                 waiting[target] = r
-                if fresh:
+                if is_node:
+                    if heap:
+                        heappush(heap, (target.order, target))
+                    elif alone is None:
+                        alone = target
+                    else:
+                        heap = [(alone.order, alone), (target.order, target)]
+                        heap.sort()
+                        alone = None
+                # a rule makes a new array, or passes on what it was given or a view of that
+                elif r is not g and started and r.__class__ is ndarray and r.base is None:
                     ours.add(target)
-                if isinstance(target, Node):
-                    heappush(order, target.order)
-                    nodes[target.order] = target
-        first = False
-        if not order:
+        started = True
+        if heap:
+            node = heappop(heap)[1]
+        elif alone is not None:
+            node = alone
+            alone = None
+        else:
             break
-        node = nodes.pop(heappop(order))
         g = waiting.pop(node)
-        if node in ours:
-            ours.discard(node)
         if node.hooks is not None:
             g = node.hooks.arrived(node, g, create_graph)
         if captured is not None and node in captured:
@@ -95,17 +104,17 @@ def walk(
         elif isinstance(node, Output):
             # one result of several: its gradient takes its place among the parent's
             parent = node.parent
-            together = waiting.get(parent)
-            if together is None:
-                together = waiting[parent] = [None] * len(parent.shape)
-                heappush(order, parent.order)
-                nodes[parent.order] = parent
-            together[node.index] = g
+            if parent not in waiting:
+                waiting[parent] = [None] * len(parent.shape)
+                heappush(heap, (parent.order, parent))
+            waiting[parent][node.index] = g
             targets = ()
         else:
             saved: Any = node.saved
-            if node.versions is not None:
-                check_saved(node, node.versions)
+            versions = node.versions
+            if versions is not None:
+                if saved.__class__ is Freed or changed_since(versions):
+                    raise unusable(node)
                 if not keep_graph:
                     if freed is None:
                         frame = graph.user_frame()
@@ -113,16 +122,12 @@ def walk(
                     node.saved = freed
             if create_graph:
                 saved = saved_tensors(node, saved)
-            targets, arrivals = node.inputs, node.op.backward(g, saved, node.inputs)
+            targets = node.inputs
+            results = node.op.backward(g, saved, targets)
             if node.hooks is not None:
-                arrivals = node.hooks.ran(node, arrivals, g)
+                results = node.hooks.ran(node, results, g)
     arrived.update(waiting)
     return arrived, ours
-
-
-def leaf_form(leaf: TensorBase) -> tuple[Any, Any]:
-    """The shape and dtype that the gradient of a leaf must have."""
-    return leaf.array.shape, leaf.array.dtype
 
 
 def fit(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
@@ -155,9 +160,8 @@ def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
     return r.reshape(shape) if extra else r
 
 
-def fit_tensor(r: Any, target: Any) -> Any:
+def fit_tensor(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
     """`fit` for gradients that are tensors, so that it is recorded."""
-    shape, kind = (target.shape, target.dtype) if isinstance(target, Node) else leaf_form(target)
     if r.array.shape != shape:
         r = r.sum_to_size(shape)
     if r.array.dtype != kind:
@@ -170,23 +174,31 @@ def fit_tensor(r: Any, target: Any) -> Any:
 # -- what a node saved ------------------------------------------------------------------------------------------------
 
 
-def check_saved(node: Node, versions: tuple[Any, ...]) -> None:
-    """The values a rule needs must still be there, and still be what they were when they were saved."""
+def changed_since(versions: tuple[Any, ...]) -> bool:
+    """Was one of the saved tensors changed in place after it was saved?"""
+    count = len(versions)
+    if count and versions[0][0] != versions[1]:
+        return True
+    if count > 2 and versions[2][0] != versions[3]:
+        return True
+    return count > 4 and changed_since(versions[4:])
+
+
+def unusable(node: Node) -> RuntimeError:
+    """The error for a node whose saved values are gone, or are no longer what they were."""
+    from leafgrad import errors
+
     if isinstance(node.saved, Freed):
-        from leafgrad import errors
-
-        raise errors.graph_was_freed(node, node.saved)
-    for i in range(0, len(versions), 2):
-        if versions[i][0] != versions[i + 1]:
-            from leafgrad import errors
-
-            raise errors.saved_tensor_changed(node, i // 2)
+        return errors.graph_was_freed(node, node.saved)
+    assert node.versions is not None
+    stale = [i for i in range(0, len(node.versions), 2) if node.versions[i][0] != node.versions[i + 1]]
+    return errors.saved_tensor_changed(node, stale[0] // 2)
 
 
 def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
     """The saved arrays as the tensors they were: connected to the same history, so that rules can be recorded."""
     tensors: list[Any] = []
-    for place, value in zip(node.plan, saved):
+    for place, value in zip(graph.plan_of(node), saved):
         if place >= OPTION or place == NOTHING or value is None:
             tensors.append(value)
         elif place >= 0:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 try:
     from mypy_extensions import mypyc_attr
@@ -31,7 +31,7 @@ Array = Any  # an np.ndarray, or a NumPy scalar where the gradient has no dimens
 Edge = Any  # Node | leaf tensor | None
 Version = list[Any]  # [changes so far, code object and offset of the last change]; shared by all views of a memory
 
-take_order: Callable[[], int] = itertools.count(0, -1).__next__
+take_order: Final[Callable[[], int]] = itertools.count(0, -1).__next__
 
 
 class Op:
@@ -42,7 +42,7 @@ class Op:
     `saves(mask)` tells what has to be kept for it when the inputs of `mask` (bit i for input i) need a gradient.
     """
 
-    __slots__ = ("backward", "conjugated", "forward", "name", "node_class", "node_name", "plans", "saves")
+    __slots__ = ("backward", "conjugated", "forward", "keeps", "name", "node_class", "node_name", "plans", "saves")
 
     def __init__(
         self,
@@ -58,29 +58,34 @@ class Op:
         self.backward = backward
         self.saves = saves
         self.plans: dict[int, tuple[int, ...]] = {}
+        # for operations of two tensors, the same in short: by mask, KEEP_A | KEEP_B | KEEP_OUT
+        self.keeps: list[int] = []
         self.conjugated: Op = self  # the twin that serves complex numbers, see leafgrad.ops.registry
         self.node_class: Any = None
 
 
+KEEP_A: Final = 1
+KEEP_B: Final = 2
+KEEP_OUT: Final = 4
+
 # A plan is a tuple of places. i >= 0 is input i, and further:
-OUT = -1  # OUT - i: result i of the operation
-NOTHING = -1000  # not needed this time
-OPTION = 1000  # OPTION + i: option i (a dimension, a flag), kept as it is
-SHAPE = 2000  # SHAPE + i: the shape of input i
+OUT: Final = -1  # OUT - i: result i of the operation
+NOTHING: Final = -1000  # not needed this time
+OPTION: Final = 1000  # OPTION + i: option i (a dimension, a flag), kept as it is
+SHAPE: Final = 2000  # SHAPE + i: the shape of input i
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Node:
     """One recorded operation. Shown to users as `tensor.grad_fn`."""
 
-    __slots__ = ("code", "dtype", "hooks", "inputs", "lasti", "op", "order", "plan", "saved", "shape", "versions")
+    __slots__ = ("code", "dtype", "hooks", "inputs", "lasti", "op", "order", "saved", "shape", "versions")
 
     def __init__(
         self,
         op: Op,
         inputs: tuple[Edge, ...],
         saved: tuple[Any, ...] | Freed,
-        plan: tuple[int, ...],
         versions: tuple[Any, ...] | None,
         shape: tuple[int, ...],
         dtype: Any,
@@ -90,7 +95,6 @@ class Node:
         self.op = op
         self.inputs = inputs
         self.saved: tuple[Any, ...] | Freed = saved
-        self.plan = plan
         # (version, count at saving time) for each saved tensor, flat; None if the rule needs no tensor at all,
         # in which case the node survives any number of backward passes
         self.versions = versions
@@ -100,6 +104,15 @@ class Node:
         self.code = code  # where the user's program recorded it: a code object and an offset, no frame kept alive
         self.lasti = lasti
         self.hooks: Any = None  # a leafgrad.autograd.hooks.Hooks, once somebody registers one
+
+
+def plan_of(node: Node) -> tuple[int, ...]:
+    """Which places the saved values of a node came from."""
+    mask = 0
+    for i, source in enumerate(node.inputs):
+        if source is not None:
+            mask |= 1 << i
+    return node.op.saves(mask)
 
 
 class Freed:
@@ -119,36 +132,38 @@ class Output(Node):
     __slots__ = ("index", "parent")
 
     def __init__(self, parent: Node, index: int, shape: tuple[int, ...], dtype: Any) -> None:
-        super().__init__(parent.op, (parent,), (), (), None, shape, dtype, parent.code, parent.lasti)
+        super().__init__(parent.op, (parent,), (), None, shape, dtype, parent.code, parent.lasti)
         self.parent = parent
         self.index = index
 
 
 # -- where in the user's program are we? ------------------------------------------------------------------------------
 
-_getframe: Callable[[int], Any] = sys._getframe
-# Compiled functions have no Python frame, so the nearest frame is the caller's own; in plain Python the recorder
-# and this function lie between.
-_DEPTH = 0 if not __file__.endswith(".py") else 2
+# Compiled functions have no Python frame, so the nearest frame is the caller's own; in plain Python the functions of
+# the recorder lie between.
+COMPILED: Final = not __file__.endswith(".py")
+_getframe: Final[Callable[[int], Any]] = sys._getframe
 _PACKAGE = __file__[: __file__.rindex("autograd")]
-_is_internal: dict[str, bool] = {"<string>": False}
+internal_files: Final[dict[str, bool]] = {}
 
 
 def is_internal(filename: str) -> bool:
     """Is this file part of leafgrad? Answered once for each file."""
-    known = _is_internal.get(filename)
+    known = internal_files.get(filename)
     if known is None:
         known = filename.startswith(_PACKAGE) or filename.startswith("<frozen ")
-        _is_internal[filename] = known
+        internal_files[filename] = known
     return known
 
 
 def user_frame() -> Any:
     """The innermost frame that is not leafgrad's."""
-    frame = _getframe(_DEPTH)
-    while _is_internal.get(frame.f_code.co_filename, True):
-        if not is_internal(frame.f_code.co_filename) or frame.f_back is None:
-            break
+    return outside(_getframe(0))
+
+
+def outside(frame: Any) -> Any:
+    """This frame, or the nearest one that called it and is not leafgrad's."""
+    while is_internal(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
     return frame
 

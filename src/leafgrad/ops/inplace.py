@@ -16,7 +16,7 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, state
 from leafgrad.autograd import graph
-from leafgrad.autograd.graph import OUT, Node, Output, take_order
+from leafgrad.autograd.graph import OUT, Node, Output, plan_of, take_order
 from leafgrad.dtypes import can_cast, from_numpy_dtype
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
@@ -96,7 +96,7 @@ def keep_old_values(node: Any, start: int, old: Any) -> None:
 
 def adopt_result(node: Any, x: TensorBase, result: TensorBase) -> None:
     """A rule that saved the result finds it in the memory of `x` from now on, and notices if `x` changes again."""
-    if isinstance(node, Output) or node.versions is None or OUT not in node.plan or x.array.dtype != result.array.dtype:
+    if isinstance(node, Output) or node.versions is None or OUT not in plan_of(node) or x.array.dtype != result.array.dtype:
         return
     node.saved = tuple([x.array if value is result.array else value for value in node.saved])
     versions = list(node.versions)

@@ -119,4 +119,4 @@ def sum_dtype(kind: dtype) -> dtype:
     return int64 if kind.category in (BOOL, INTEGER) else kind
 
 
-_core.set_mixed_binary(mixed_binary)
+_core.late.mixed_binary = mixed_binary

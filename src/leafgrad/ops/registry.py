@@ -58,6 +58,7 @@ class Operation:
         self.method: bool = get("method")
         self.in_place: bool = get("in_place")
         self.public_name: str = name if get("public_name") is None else get("public_name")
+        self.joint = "vjp_all" in body
         self.rules: Any = None  # which dtypes a binary op takes
         if not self.doc:
             raise TypeError(f"op {name} has no documentation")
@@ -69,7 +70,15 @@ class Operation:
         if self.holomorphic and self.differentiable:
             twin = Op(name, node_name, self.forward, conjugated(backward), saves)
             self.core.conjugated = twin
+        if self.is_pair and self.differentiable:
+            for core in (self.core, self.core.conjugated):
+                core.keeps = [sum(bit for bit, place in zip((1, 2, 4), saves(m), strict=True) if place != NOTHING) for m in range(4)]
         self.function: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
+
+    @property
+    def is_pair(self) -> bool:
+        """Does the recorder's shortcut for two operands apply?"""
+        return len(self.inputs) == 2 and not self.options and self.results == 1 and not self.joint
 
     def __call__(self, *args: Any) -> Any:
         n = len(args) - len(self.options)
@@ -98,17 +107,14 @@ class Operation:
             raise TypeError(f"op {self.name} has no gradient rule; say differentiable = False if that is meant")
         needs = [() if r is None else parameters(r)[1:] for r in rules]
         names = list(dict.fromkeys(n for need in needs for n in need))
+        if self.is_pair:
+            names = [*self.inputs, "out"]  # the fixed places of the recorder's shortcut for two operands
         places = tuple(self._place(n) for n in names)
-        adapted = [
-            None if rule is None else with_saved(rule, tuple(names.index(n) for n in need), len(names))
-            for rule, need in zip(rules, needs, strict=True)
-        ]
-
         def saves(mask: int) -> tuple[int, ...]:
             used = {n for i, need in enumerate(needs) if mask >> i & 1 for n in need}
             return tuple(place if n in used else NOTHING for n, place in zip(names, places, strict=True))
 
-        return one_by_one(adapted), saves
+        return one_by_one(rules, [[names.index(n) for n in need] for need in needs]), saves
 
     def _place(self, name: str) -> int:
         if name in self.inputs:
@@ -174,35 +180,25 @@ def no_rule(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence
     raise AssertionError("an operation that is not differentiable was recorded")
 
 
-def with_saved(rule: Callable[..., Any], positions: tuple[int, ...], count: int) -> Callable[[Any, Any], Any]:
-    """`rule(g, *some of the saved values)` as a function of (g, saved)."""
-    if positions == tuple(range(count)):
-        return lambda g, saved: rule(g, *saved)
-    if len(positions) == 0:
-        return lambda g, saved: rule(g)
-    if len(positions) == 1:
-        (i,) = positions
-        return lambda g, saved: rule(g, saved[i])
-    if len(positions) == 2:
-        i, j = positions
-        return lambda g, saved: rule(g, saved[i], saved[j])
-    return lambda g, saved: rule(g, *[saved[i] for i in positions])
+def one_by_one(
+    rules: Sequence[Callable[..., Any] | None], positions: Sequence[Sequence[int]]
+) -> Callable[..., Sequence[Any]]:
+    """A backward function that asks one rule for each input that needs a gradient; `positions` tells which of the
+    saved values each rule takes. Written out as source, because the calls in between would cost as much as the
+    rules: for mul it reads
 
-
-def one_by_one(rules: Sequence[Callable[[Any, Any], Any] | None]) -> Callable[..., Sequence[Any]]:
-    """A backward function that asks one rule for each input that needs a gradient."""
-    if len(rules) == 1 and rules[0] is not None:
-        only = rules[0]
-        return lambda g, saved, inputs: (only(g, saved),)
-    if len(rules) == 2 and rules[0] is not None and rules[1] is not None:
-        first, second = rules
-        return lambda g, saved, inputs: (
-            None if inputs[0] is None else first(g, saved),
-            None if inputs[1] is None else second(g, saved),
-        )
-    return lambda g, saved, inputs: [
-        None if rule is None or edge is None else rule(g, saved) for rule, edge in zip(rules, inputs, strict=True)
-    ]
+        lambda g, saved, inputs: (None if inputs[0] is None else rule0(g, saved[1]), None if ... rule1(g, saved[0]))
+    """
+    parts = []
+    for i, (rule, places) in enumerate(zip(rules, positions, strict=True)):
+        call = f"rule{i}(g{''.join(f', saved[{p}]' for p in places)})"
+        if rule is None:
+            parts.append("None")
+        else:
+            parts.append(call if len(rules) == 1 else f"None if inputs[{i}] is None else {call}")
+    source = f"lambda g, saved, inputs: ({', '.join(parts)},)"
+    function: Callable[..., Sequence[Any]] = eval(source, {f"rule{i}": rule for i, rule in enumerate(rules)})
+    return function
 
 
 def together(rule: Callable[..., Any]) -> Callable[..., Sequence[Any]]:

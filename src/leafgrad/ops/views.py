@@ -67,7 +67,7 @@ def replay(t: TensorBase, view: View) -> None:
     view.seen = seen
 
 
-_core.set_replay_view(replay)
+_core.late.replay_view = replay
 
 
 # -- dimensions -------------------------------------------------------------------------------------------------------

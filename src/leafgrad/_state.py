@@ -1,0 +1,20 @@
+"""The modes of a thread. Not compiled: mypyc cannot derive a class from `threading.local`."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+
+class ThreadState(threading.local):
+    """What one thread has switched on. Made at a thread's first use of leafgrad, which also sets NumPy's handling of
+    floating point errors in that thread to "ignore": PyTorch computes with nan and inf silently."""
+
+    def __init__(self) -> None:
+        self.grad_enabled = True
+        self.inference = False
+        np.seterr(all="ignore")
+
+
+state = ThreadState()

@@ -1,0 +1,313 @@
+"""Tensors from what is already there: Python numbers and lists, NumPy arrays, buffers, other libraries' tensors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, dtypes
+from leafgrad._core import TensorBase
+from leafgrad.device import check_device, layout, strided
+from leafgrad.dtypes import dtype as Dtype
+
+_PYTHON_DTYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
+_CPP_NAMES = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}
+
+
+# -- arguments that every creation function takes ---------------------------------------------------------------------
+
+
+def as_dtype(name: str, wanted: Any) -> Dtype | None:
+    """The `dtype` argument: a dtype, None, or one of Python's own number types."""
+    if wanted is None or isinstance(wanted, Dtype):
+        return wanted
+    found = _PYTHON_DTYPES.get(wanted) if isinstance(wanted, type) else None
+    if found is None:
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(wanted).__name__}")
+    return found
+
+
+def check_options(name: str, options: dict[str, Any]) -> bool:
+    """Read layout=, device=, pin_memory= and requires_grad=: refuse what leafgrad does not have, return the last."""
+    requires_grad = False
+    for key, value in options.items():
+        if key == "requires_grad":
+            if value.__class__ is not bool:
+                raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {type(value).__name__}")
+            requires_grad = value
+        elif key == "device":
+            check_device(value)
+        elif key == "layout":
+            if value is not None and not isinstance(value, layout):
+                raise TypeError(f"{name}(): argument 'layout' must be torch.layout, not {type(value).__name__}")
+            if value is not None and value is not strided:
+                raise RuntimeError(f"{name}(): leafgrad has no tensors of layout {value}, only of torch.strided")
+        elif key == "pin_memory":
+            if value:
+                raise RuntimeError(
+                    "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
+                    "available on this system."
+                )
+        else:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+    return requires_grad
+
+
+def finished(array: Any, requires_grad: bool = False) -> Any:
+    """A new leaf around an array."""
+    made = _core.wrap(array)
+    return made.requires_grad_(True) if requires_grad else made
+
+
+def as_scalar(name: str, value: Any) -> Any:
+    """The argument `fill_value`: a number, or a tensor with one that has no history."""
+    if isinstance(value, TensorBase):
+        if value.array.ndim or value.needs_grad:
+            raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not Tensor")
+        return value.array.item()
+    if isinstance(value, np.generic):
+        return value.item()
+    if not isinstance(value, (int, float, complex)):
+        raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+    return value
+
+
+def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
+    """One Python number as an array without dimensions; an error if the dtype cannot hold it."""
+    if kind.category == dtypes.COMPLEX or kind is dtypes.bool_:
+        return np.asarray(value).astype(kind.np)
+    name = _CPP_NAMES.get(kind.name, kind.name) if kind.is_floating_point else kind.name + suffix
+    overflow = RuntimeError(f"value cannot be converted to type {name} without overflow")
+    if isinstance(value, complex):
+        if value.imag:
+            raise overflow
+        value = value.real
+    if kind.is_floating_point:
+        try:
+            number = float(value)
+        except OverflowError:
+            raise overflow from None
+        # 16-bit floats are reached by way of float32, which rounds twice, as PyTorch does
+        return np.asarray(number).astype(np.float32 if kind.itemsize < 8 else np.float64).astype(kind.np)
+    info = np.iinfo(kind.np)
+    # unsigned numbers accept the negative of what they hold and wrap around
+    lowest = -int(info.max) if not kind.is_signed else int(info.min)
+    if value != value or abs(value) == float("inf") or not lowest <= int(value) <= int(info.max):
+        raise overflow
+    return np.asarray(int(value)).astype(kind.np)
+
+
+# -- tensor -----------------------------------------------------------------------------------------------------------
+
+
+def tensor(data: Any, *, dtype: Any = None, **options: Any) -> Any:
+    """tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False): a new leaf with a copy of data."""
+    if not options:  # the common case
+        requires_grad = False
+    elif "layout" in options:
+        raise TypeError("tensor() got an unexpected keyword argument 'layout'")
+    else:
+        requires_grad = check_options("tensor", options)
+    if isinstance(data, TensorBase):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    return finished(copied(data, as_dtype("tensor", dtype)), requires_grad)
+
+
+def copied(data: Any, kind: Dtype | None) -> Any:
+    """A new array with the numbers in `data`, in the dtype that PyTorch would give them."""
+    from leafgrad.ops.promotion import cast
+
+    if data.__class__ is list or data.__class__ is tuple:
+        return nested(data, kind)
+    if isinstance(data, TensorBase):
+        array = data.array
+    elif isinstance(data, np.ndarray):
+        array = checked(data)
+    elif isinstance(data, np.generic):
+        array = np.asarray(data)
+        dtypes.from_numpy_dtype(array.dtype)
+    elif isinstance(data, (int, float, complex)):
+        return number(data, kind)
+    elif hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
+        array = checked(np.asarray(data))
+    else:
+        return nested(data, kind)
+    if kind is not None and array.dtype != kind.np:
+        return cast(array, kind)
+    return np.array(array, order="K")
+
+
+def number(value: Any, kind: Dtype | None) -> Any:
+    """A Python number as an array."""
+    if kind is None:
+        kind = dtypes.scalar_dtype(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    if isinstance(value, complex) and not kind.is_complex:
+        raise TypeError(f"must be real number, not {type(value).__name__}")
+    return to_array(value, kind, suffix="")
+
+
+def nested(data: Any, kind: Dtype | None) -> Any:
+    """Nested sequences as an array."""
+    from leafgrad.ops.promotion import cast
+
+    kinds: set[Any] = set()
+    plain = leaf_types(data, kinds)
+    if plain and kinds <= {int, float, bool, complex}:  # NumPy reads plain numbers as PyTorch does, and much faster
+        try:
+            array = np.array(data)
+        except ValueError:
+            array = None  # ragged: the walk below finds out where
+        if array is not None and array.dtype.kind in "bifc":
+            found = dtypes.scalar_dtype(array.dtype.type(0)) if array.size else dtypes.get_default_dtype()
+            wanted = kind or found
+            if wanted.category >= dtypes.FLOAT or wanted is found:
+                if array.dtype.kind == "c" and not wanted.is_complex:
+                    raise TypeError("must be real number, not complex")
+                return cast(array, wanted)
+    shape = shape_of(data)
+    if kind is None:
+        kind = inferred(data)
+    array = np.empty(shape, kind.np)
+    store(array, data, shape, 0, kind)
+    return array
+
+
+def leaf_types(data: Any, kinds: set[Any]) -> bool:
+    """Collect the types of the elements of nested lists and tuples; False if there are other sequences."""
+    found = set(map(type, data)) if data.__class__ is list or data.__class__ is tuple else None
+    if found is None:
+        return False
+    if found & {list, tuple}:
+        return found <= {list, tuple} and all([leaf_types(part, kinds) for part in data])
+    kinds |= found
+    return True
+
+
+def is_sequence(value: Any) -> bool:
+    return not isinstance(value, (TensorBase, str, bytes, dict)) and hasattr(value, "__getitem__") and hasattr(value, "__len__")
+
+
+def shape_of(data: Any) -> tuple[int, ...]:
+    """The shape of nested sequences, which is read off their first elements."""
+    shape = []
+    while is_sequence(data) and not isinstance(data, np.generic):
+        shape.append(len(data))
+        if len(shape) > 128:
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        if not len(data):
+            return tuple(shape)
+        data = data[0]
+    if isinstance(data, (str, bytes)):
+        if shape:
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    return tuple(shape)
+
+
+def inferred(data: Any) -> Dtype:
+    """The dtype of nested sequences: what all of their elements promote to."""
+    if isinstance(data, TensorBase):
+        return dtypes.from_numpy_dtype(data.array.dtype)
+    if isinstance(data, (np.ndarray, np.generic)):
+        return dtypes.from_numpy_dtype(data.dtype)
+    if isinstance(data, (int, float, complex)):
+        return dtypes.scalar_dtype(data)
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if not is_sequence(data):
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    if not len(data):
+        return dtypes.get_default_dtype()
+    result = inferred(data[0])
+    for i in range(1, len(data)):
+        result = dtypes.promote_types(result, inferred(data[i]))
+    return result
+
+
+def store(array: Any, data: Any, shape: tuple[int, ...], dim: int, kind: Dtype) -> None:
+    """Put nested sequences into `array`, which has their shape."""
+    if dim == len(shape):
+        if isinstance(data, TensorBase):
+            if data.array.size != 1:
+                raise ValueError("only one element tensors can be converted to Python scalars")
+            data = data.array.item()
+        elif isinstance(data, (np.generic, np.ndarray)) and data.ndim == 0:
+            data = data.item()
+        if not isinstance(data, (int, float, complex)):
+            expected = "interpreted as an integer" if kind.category == dtypes.INTEGER else "converted to a number"
+            raise TypeError(f"'{type(data).__name__}' object cannot be {expected}")
+        array[()] = number(data, kind)
+        return
+    if not is_sequence(data) and not isinstance(data, TensorBase):
+        raise TypeError("not a sequence")
+    if len(data) != shape[dim]:
+        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})")
+    for i in range(len(data)):
+        store(array[i, ...], data[i], shape, dim + 1, kind)
+
+
+# -- without a copy ---------------------------------------------------------------------------------------------------
+
+
+def checked(array: Any) -> Any:
+    """A NumPy array that can be a tensor's memory as it is."""
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported."
+        )
+    kind = dtypes.from_numpy_dtype(array.dtype)
+    if any([s % kind.itemsize for s in array.strides]):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+            "memory."
+        )
+    if any([s < 0 for s in array.strides]):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
+        )
+    return array
+
+
+def from_numpy(ndarray: Any) -> Any:
+    """from_numpy(ndarray): a tensor that shares memory with a NumPy array."""
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {_full_name(type(ndarray))})")
+    array = checked(ndarray)
+    if not array.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
+            "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
+            "data or make it writable before converting it to a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _core.wrap(array.view(np.ndarray))
+
+
+def _full_name(cls: type) -> str:
+    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """as_tensor(data, dtype=None, device=None): data itself if it is a tensor, its memory if it is a NumPy array, else
+    a new tensor."""
+    kind = as_dtype("as_tensor", dtype)
+    check_device(device)
+    if isinstance(data, TensorBase):
+        return data if kind is None else data.to(kind)  # type: ignore[attr-defined]
+    if isinstance(data, np.ndarray):
+        shared = from_numpy(data)
+        return shared if kind is None else shared.to(kind)
+    return finished(copied(data, kind))
