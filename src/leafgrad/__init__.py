@@ -5,9 +5,27 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import Any
 
+from leafgrad import allocator as _allocator
 from leafgrad import autograd as autograd
 from leafgrad import ops as ops
-from leafgrad.creation import empty, full, ones, zeros
+from leafgrad.creation import (
+    arange,
+    empty,
+    empty_like,
+    empty_strided,
+    eye,
+    full,
+    full_like,
+    linspace,
+    logspace,
+    ones,
+    ones_like,
+    scalar_tensor,
+    tril_indices,
+    triu_indices,
+    zeros,
+    zeros_like,
+)
 from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from leafgrad.device import (
     Size,
@@ -41,10 +59,28 @@ from leafgrad.dtypes import (
     uint8,
 )
 from leafgrad.dtypes import bool_ as bool
-from leafgrad.random_ops import manual_seed, rand, randn
+from leafgrad.random_ops import (
+    bernoulli,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    multinomial,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    seed,
+    set_rng_state,
+)
 from leafgrad.ops.registry import composites as _composites
 from leafgrad.ops.registry import registry as _registry
+from leafgrad.legacy import TYPES as _tensor_types
 from leafgrad.printing import set_printoptions
+from leafgrad.tensor_methods import FUNCTIONS as _functions
 from leafgrad.tensor import Tensor
 from leafgrad import methods as methods
 from leafgrad.from_data import as_tensor, from_numpy, tensor  # after the submodule `tensor`, whose name it takes
@@ -56,6 +92,9 @@ int, long, short = int32, int64, int16
 cfloat, cdouble = complex64, complex128
 newaxis = None
 
+globals().update(_tensor_types)
+globals().update(_functions)
+
 for _entry in [*_registry.values(), *_composites.values()]:
     _name = getattr(_entry, "public_name", _entry.name)
     if _name:
@@ -63,6 +102,10 @@ for _entry in [*_registry.values(), *_composites.values()]:
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("random", "Generator", "default_generator"):  # imported when they are first asked for
+        import leafgrad.random as random
+
+        return random if name == "random" else getattr(random, name)
     from leafgrad._missing import missing_attribute
 
     raise missing_attribute(__name__, name)

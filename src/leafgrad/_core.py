@@ -44,7 +44,7 @@ _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
 state: Final[Any] = _state.state
 _getframe: Final[Any] = sys._getframe
-_PAIR_DEPTH: Final = 0 if COMPILED else 3  # record_pair, binary and the operator lie between
+_PAIR_DEPTH: Final = 0 if COMPILED else 2  # binary and the operator lie between
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -189,40 +189,79 @@ def unary(op: Op, a: TensorBase) -> Any:
 
 
 def binary(op: Op, a: TensorBase, b: Any) -> Any:
-    """Apply an elementwise operation of two operands: both float32 or both float64 here, the rest elsewhere."""
+    """Apply an elementwise operation of two operands: both float32 or both float64 here, the rest elsewhere.
+
+    The most frequent operations by far, so `record` is written out here for two operands: the saved values have fixed
+    places (a, b, result), and nothing is looped over.
+    """
     x = a.array
     kind = x.dtype
+    other: TensorBase | None = None
     if isinstance(b, TensorBase):
-        y = b.array
+        other = b
+        y = other.array
         if kind is not y.dtype or not (kind is _f32 or kind is _f64):
             return late.mixed_binary(op, a, b)
-        out = op.forward(x, y)
-        if out.__class__ is not ndarray:
-            out = asarray(out)
-        if a.extra is not None:
-            settle(a)
-        if b.extra is not None:
-            settle(b)
-        if a.needs_grad or b.needs_grad:
-            if state.grad_enabled:
-                return record_pair(op, a, b, x, y, out)
-        elif a.extra is None and b.extra is None:
-            return wrap(out)
-        return unrecorded(op, (a, b), out)
-    if (kind is _f32 or kind is _f64) and (b.__class__ is float or b.__class__ is int):
+        if other.extra is not None:
+            settle(other)
+    elif (kind is _f32 or kind is _f64) and (b.__class__ is float or b.__class__ is int):
         y = constant(b, kind)
-        out = op.forward(x, y)
-        if out.__class__ is not ndarray:
-            out = asarray(out)
-        if a.extra is not None:
-            settle(a)
-        if a.needs_grad:
-            if state.grad_enabled:
-                return record_pair(op, a, None, x, y, out)
-        elif a.extra is None:
+    else:
+        return late.mixed_binary(op, a, b)
+    out = op.forward(x, y)
+    if out.__class__ is not ndarray:
+        out = asarray(out)
+    if a.extra is not None:
+        settle(a)
+    mask = 0
+    edge_a: Any = None
+    edge_b: Any = None
+    if a.needs_grad:
+        mask = 1
+        edge_a = a.node
+        if edge_a is None:
+            edge_a = a
+    if other is not None and other.needs_grad:
+        mask |= 2
+        edge_b = other.node
+        if edge_b is None:
+            edge_b = other
+    if mask == 0 or not state.grad_enabled:
+        if a.extra is None and mask == 0 and (other is None or other.extra is None):
             return wrap(out)
-        return unrecorded(op, (a,), out)
-    return late.mixed_binary(op, a, b)
+        return unrecorded(op, (a, other), out)
+    try:
+        frame = _getframe(_PAIR_DEPTH)
+    except ValueError:
+        frame = _getframe(0)
+    code = frame.f_code
+    if internal_files.get(code.co_filename, True):
+        frame = graph.outside(frame)
+        code = frame.f_code
+    kept = op.keeps[mask]
+    version: Version = [0]
+    versions: Any
+    if kept == 0:
+        versions = None
+    elif kept == KEEP_A | KEEP_B and other is not None:
+        versions = (a.version, a.version[0], other.version, other.version[0])
+    else:
+        versions = ()
+        if kept & KEEP_A:
+            versions = (a.version, a.version[0])
+        if kept & KEEP_B and other is not None:
+            versions = (*versions, other.version, other.version[0])
+        if kept & KEEP_OUT:
+            versions = (*versions, version, 0)
+    saved = (x if kept & KEEP_A else None, y if kept & KEEP_B else None, out if kept & KEEP_OUT else None)
+    result: TensorBase = _new(late.tensor_class)
+    result.array = out
+    result.node = Node(op, (edge_a, edge_b), saved, versions, out.shape, kind, code, frame.f_lasti)
+    result.needs_grad = True
+    result.version = version
+    result._grad = None
+    result.extra = None
+    return result
 
 
 _constants: Final[dict[Any, Any]] = {}
@@ -239,55 +278,6 @@ def constant(value: Any, kind: Any) -> Any:
             found.setflags(write=False)
             _constants[key] = found
     return found
-
-
-def record_pair(op: Op, a: TensorBase, b: TensorBase | None, x: Array, y: Array, out: Array) -> Any:
-    """`record` for two operands (b is None for a Python number) of one float dtype: the same thing, unrolled."""
-    try:
-        frame = _getframe(_PAIR_DEPTH)
-    except ValueError:
-        frame = _getframe(0)
-    code = frame.f_code
-    if internal_files.get(code.co_filename, True):
-        frame = graph.outside(frame)
-        code = frame.f_code
-    mask = 0
-    edge_a: Any = None
-    edge_b: Any = None
-    if a.needs_grad:
-        mask = 1
-        edge_a = a.node
-        if edge_a is None:
-            edge_a = a
-    if b is not None and b.needs_grad:
-        mask |= 2
-        edge_b = b.node
-        if edge_b is None:
-            edge_b = b
-    kept = op.keeps[mask]
-    result: TensorBase = _new(late.tensor_class)
-    version: Version = [0]
-    result.version = version
-    versions: Any
-    if kept == 0:
-        versions = None
-    elif kept == KEEP_A | KEEP_B and b is not None:
-        versions = (a.version, a.version[0], b.version, b.version[0])
-    else:
-        versions = ()
-        if kept & KEEP_A:
-            versions = (a.version, a.version[0])
-        if kept & KEEP_B and b is not None:
-            versions = (*versions, b.version, b.version[0])
-        if kept & KEEP_OUT:
-            versions = (*versions, version, 0)
-    saved = (x if kept & KEEP_A else None, y if kept & KEEP_B else None, out if kept & KEEP_OUT else None)
-    result.array = out
-    result.node = Node(op, (edge_a, edge_b), saved, versions, out.shape, out.dtype, code, frame.f_lasti)
-    result.needs_grad = True
-    result._grad = None
-    result.extra = None
-    return result
 
 
 def apply(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> Any:

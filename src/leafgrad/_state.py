@@ -6,6 +6,8 @@ import threading
 
 import numpy as np
 
+from leafgrad import allocator
+
 
 class ThreadState(threading.local):
     """What one thread has switched on. Made at a thread's first use of leafgrad, which also sets NumPy's handling of
@@ -18,3 +20,4 @@ class ThreadState(threading.local):
 
 
 state = ThreadState()
+allocator.keep_freed_memory()

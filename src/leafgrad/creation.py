@@ -17,7 +17,7 @@ from leafgrad import dtypes, errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.from_data import as_dtype, as_scalar, check_options, finished, to_array
-from leafgrad.memory import empty_array, empty_like_array
+from leafgrad.layouts import empty_array, empty_like_array
 from leafgrad.output import resize_output, store_output
 
 # -- sizes, dtypes, out -----------------------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ from leafgrad.device import check_device
 from leafgrad.ops import promotion
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.registry import composites, registry
+from leafgrad.random_ops import METHODS as RANDOM_METHODS
 from leafgrad.tensor import Tensor
+from leafgrad.tensor_methods import METHODS
 
 
 def install() -> None:
@@ -119,6 +121,8 @@ def install_conversions() -> None:
     Tensor.to = to
     for name, kind in _CONVERSIONS.items():
         setattr(Tensor, name, conversion(kind, name))
+    for name, function in [*METHODS.items(), *RANDOM_METHODS.items()]:
+        setattr(Tensor, name, function)
 
 
 install()

@@ -1,17 +1,106 @@
-"""Random tensors. The numbers come from `leafgrad.random`, which draws PyTorch's; here they become tensors."""
+"""Random tensors. The numbers come from `leafgrad.random`, which draws PyTorch's; here they become tensors.
+
+`leafgrad.random` is imported when the first number is drawn, so that `import leafgrad` does not wait for it.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from leafgrad.creation import create, sizes
+import numpy as np
+
+from leafgrad import _core, dtypes, errors
+from leafgrad._core import TensorBase
+from leafgrad.creation import create, is_int, like, sizes
+from leafgrad.ops.inplace import changed, check_writable, rebase
+from leafgrad.ops.registry import Family, op
+from leafgrad.output import check_no_overlap, write_out
+
+if TYPE_CHECKING:
+    from leafgrad.random import Generator
+
+A = Any  # an array, or a tensor under create_graph
+
+# -- the state --------------------------------------------------------------------------------------------------------
 
 
-def manual_seed(seed: int) -> Any:
+def manual_seed(seed: Any) -> Generator:
     """manual_seed(seed): start the default generator anew."""
     from leafgrad import random
 
-    return random.manual_seed(seed)
+    return random.manual_seed(int(seed))
+
+
+def seed() -> int:
+    """seed(): start the default generator anew with a number from the operating system, which is returned."""
+    from leafgrad import random
+
+    return random.seed()
+
+
+def initial_seed() -> int:
+    """initial_seed(): the number with which the default generator was started."""
+    from leafgrad import random
+
+    return random.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """get_rng_state(): the state of the default generator, a tensor of bytes."""
+    from leafgrad import random
+
+    return _core.wrap(random.default_generator.get_state_array())
+
+
+def set_rng_state(new_state: Any) -> None:
+    """set_rng_state(new_state): go on from a state that get_rng_state() returned."""
+    from leafgrad import random
+
+    random.default_generator.set_state_array(_state_array(new_state))
+
+
+def _state_array(new_state: Any) -> Any:
+    if not isinstance(new_state, TensorBase):
+        raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+    return new_state.array
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cpu") -> Iterator[None]:
+    """fork_rng(devices=None, enabled=True): what is drawn inside leaves the default generator as it was."""
+    if devices:
+        raise RuntimeError("fork_rng(): leafgrad computes on the CPU only, and other devices were named")
+    state = get_rng_state() if enabled else None
+    try:
+        yield
+    finally:
+        if state is not None:
+            set_rng_state(state)
+
+
+def generator_state(self: Generator) -> Any:
+    """get_state(): the state of this generator, a tensor of bytes."""
+    return _core.wrap(self.get_state_array())
+
+
+def set_generator_state(self: Generator, new_state: Any) -> Generator:
+    """set_state(new_state): go on from a state that get_state() returned."""
+    self.set_state_array(_state_array(new_state))
+    return self
+
+
+def checked(name: str, generator: Any) -> Generator | None:
+    """The argument `generator`."""
+    from leafgrad import random
+
+    if generator is not None and not isinstance(generator, random.Generator):
+        raise TypeError(f"{name}(): argument 'generator' must be torch.Generator, not {type(generator).__name__}")
+    return generator
+
+
+# -- new tensors ------------------------------------------------------------------------------------------------------
 
 
 def rand(
@@ -21,8 +110,8 @@ def rand(
     pin_memory=False): uniform numbers in [0, 1)."""
     from leafgrad import random
 
-    shape = sizes("rand", args, size)
-    return create("rand", lambda kind: random.uniform(generator, shape, kind.np), dtype, out, options)
+    source, shape = checked("rand", generator), sizes("rand", args, size)
+    return create("rand", lambda kind: random.uniform(source, shape, kind.np), dtype, out, options)
 
 
 def randn(
@@ -32,5 +121,298 @@ def randn(
     pin_memory=False): numbers of the standard normal distribution."""
     from leafgrad import random
 
-    shape = sizes("randn", args, size)
-    return create("randn", lambda kind: random.normal(generator, shape, kind.np), dtype, out, options)
+    source, shape = checked("randn", generator), sizes("randn", args, size)
+    return create("randn", lambda kind: random.normal(source, shape, kind.np), dtype, out, options)
+
+
+def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+    """randint(low=0, high, size, *, generator=None, out=None, dtype=torch.int64, layout=strided, device=None,
+    requires_grad=False, pin_memory=False): integers in [low, high)."""
+    from leafgrad import random
+
+    named = {name: options.pop(name) for name in ("low", "high", "size") if name in options}
+    if len(args) + len(named) == 2 and "low" not in named:
+        named["low"] = 0
+    names = [name for name in ("low", "high", "size") if name not in named]
+    given = {**named, **dict(zip(names, args))}
+    if len(args) > len(names) or len(given) < 3:
+        missing = [f'"{name}"' for name in ("high", "size") if name not in given]
+        raise TypeError(f"randint() missing {len(missing)} required positional argument: {', '.join(missing)}")
+    low, high, size = [given[name] for name in ("low", "high", "size")]
+    for name, value in (("low", low), ("high", high)):
+        if not is_int(value):
+            raise TypeError(f"randint(): argument '{name}' must be int, not {type(value).__name__}")
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
+    source, shape, first, last = checked("randint", generator), sizes("randint", (size,)), int(low), int(high)
+    return create(
+        "randint",
+        lambda kind: random.randint(source, first, last, shape, kind.np),
+        dtype,
+        out,
+        options,
+        lambda: dtypes.int64,
+    )
+
+
+def randperm(n: Any, *, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+    """randperm(n, *, generator=None, out=None, dtype=torch.int64, layout=strided, device=None, requires_grad=False,
+    pin_memory=False): 0, 1, ..., n - 1 in random order."""
+    from leafgrad import random
+
+    if not is_int(n):
+        raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type(n).__name__}")
+    source, count = checked("randperm", generator), int(n)
+    return create(
+        "randperm", lambda kind: random.randperm(source, count, kind.np), dtype, out, options, lambda: dtypes.int64
+    )
+
+
+def rand_like(
+    input: Any, *, generator: Any = None, dtype: Any = None, memory_format: Any = None, **options: Any
+) -> Any:
+    """rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
+    memory_format=preserve_format): uniform numbers in [0, 1) in the shape of input."""
+    make = lambda array: drawn(array, "uniform", checked("rand_like", generator))
+    return like("rand_like", input, dtype, memory_format, options, make)
+
+
+def randn_like(
+    input: Any, *, generator: Any = None, dtype: Any = None, memory_format: Any = None, **options: Any
+) -> Any:
+    """randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
+    memory_format=preserve_format): numbers of the standard normal distribution in the shape of input."""
+    make = lambda array: drawn(array, "normal", checked("randn_like", generator))
+    return like("randn_like", input, dtype, memory_format, options, make)
+
+
+def randint_like(
+    input: Any,
+    low: Any = 0,
+    high: Any = None,
+    *,
+    generator: Any = None,
+    dtype: Any = None,
+    memory_format: Any = None,
+    **options: Any,
+) -> Any:
+    """randint_like(input, low=0, high, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
+    memory_format=preserve_format): integers in [low, high) in the shape and dtype of input."""
+    first, last = (0, low) if high is None else (low, high)
+    for name, value in (("low", first), ("high", last)):
+        if not is_int(value):
+            raise TypeError(f"randint_like(): argument '{name}' must be int, not {type(value).__name__}")
+    make = lambda array: drawn(array, "random_", checked("randint_like", generator), int(first), int(last))
+    return like("randint_like", input, dtype, memory_format, options, make)
+
+
+def drawn(array: Any, distribution: str, generator: Generator | None, *parameters: Any) -> Any:
+    """Fill `array` with random numbers, in the order in which its elements lie in memory, and return it."""
+    from leafgrad import random
+
+    order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
+    in_memory_order = array.transpose(order)
+    options: dict[str, Any] = {}
+    if distribution == "normal":
+        options["contiguous"] = bool(array.flags.c_contiguous)
+    draw = getattr(random, distribution)
+    in_memory_order[...] = draw(generator, in_memory_order.shape, array.dtype, *parameters, **options)
+    return array
+
+
+# -- around given tensors ---------------------------------------------------------------------------------------------
+
+
+def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: str) -> Any:
+    """An operation whose result was drawn at random: it hangs on the graph of its parameters, with gradient zero."""
+    body: dict[str, Any] = {
+        "__doc__": f"{name}({', '.join(inputs)}, values): {doc}",
+        "__module__": __name__,
+        "inputs": tuple(inputs),
+        "options": ("values",),
+        "node_name": node_name,
+        "public_name": "",
+        "samples": staticmethod(lambda t: []),
+        "forward": staticmethod(lambda *args: args[-1]),
+        "call": staticmethod(lambda *args: None),
+    }
+    for input in inputs:
+        body["vjp" if len(inputs) == 1 else f"vjp_{input}"] = staticmethod(lambda g: g * 0)
+    return op(type(name, (Family,), body))
+
+
+drawn_normal = no_gradient_through("drawn_normal", ("mean", "std"), "what `normal` drew.", "NormalBackward3")
+drawn_bernoulli = no_gradient_through("drawn_bernoulli", ("input",), "what `bernoulli` drew.", "BernoulliBackward0")
+
+
+def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, **options: Any) -> Any:
+    """normal(mean, std=1.0, size=None, *, generator=None, out=None): normally distributed numbers around `mean`, which
+    like `std` may be a tensor; if both are numbers, `size` is needed and dtype=, device=, ... are allowed."""
+    from leafgrad import random
+
+    source = checked("normal", generator)
+    if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
+        if not isinstance(size, (tuple, list)):
+            raise TypeError("normal() of two numbers needs the argument 'size', a tuple of ints")
+        shape, dtype = sizes("normal", (size,)), options.pop("dtype", None)
+        make = lambda kind: random.normal(source, shape, kind.np, float(mean), float(std))
+        return create("normal", make, dtype, out, options)
+    if size is not None or options:
+        raise TypeError(f"normal() with a tensor does not take {'size' if size is not None else next(iter(options))!r}")
+    parameters = tuple([p if isinstance(p, TensorBase) else None for p in (mean, std)])
+    values = _normal_around(source, mean, std)
+    if out is not None:
+        return write_out("normal", out, values)
+    return _core.apply(drawn_normal.core, parameters, (values,))
+
+
+def _normal_around(source: Generator | None, mean: Any, std: Any) -> Any:
+    """Standard normal numbers times `std` plus `mean`, rounded twice, as PyTorch does it."""
+    from leafgrad import random
+
+    arrays = [p.array if isinstance(p, TensorBase) else p for p in (mean, std)]
+    kind = (arrays[0] if isinstance(mean, TensorBase) else arrays[1]).dtype
+    if not isinstance(std, TensorBase):
+        return random.normal(source, arrays[0].shape, kind, 0.0, float(std)) + arrays[0]
+    if arrays[1].dtype.kind == "c":
+        raise RuntimeError("normal expects standard deviation to be non-complex")
+    if np.any(arrays[1] < 0):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+    try:
+        shape = np.broadcast_shapes(np.shape(arrays[0]), arrays[1].shape)
+    except ValueError as error:
+        raise errors.broadcast_mismatch("normal", arrays) from error
+    values = random.normal(source, shape, kind)
+    return (values * arrays[1]).astype(kind) + np.asarray(arrays[0], kind)
+
+
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
+    """bernoulli(input, p=None, *, generator=None, out=None): ones with the probabilities that input gives (or all with
+    probability p), zeros elsewhere."""
+    if not isinstance(input, TensorBase):
+        raise errors.not_a_tensor("bernoulli", "input", 1, input)
+    array = np.empty_like(input.array)
+    _draw_bernoulli(array, input.array if p is None else p, checked("bernoulli", generator))
+    if out is not None:
+        return write_out("bernoulli", out, array)
+    return _core.apply(drawn_bernoulli.core, (input,), (array,))
+
+
+def _draw_bernoulli(array: Any, p: Any, source: Generator | None) -> None:
+    from leafgrad import random
+
+    if not isinstance(p, np.ndarray):
+        drawn(array, "bernoulli_p", source, float(p))
+        return
+    order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
+    probabilities = np.broadcast_to(p, array.shape).transpose(order)
+    array.transpose(order)[...] = random.bernoulli_t(source, probabilities, array.dtype)
+
+
+def multinomial(
+    input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None
+) -> Any:
+    """multinomial(input, num_samples, replacement=False, *, generator=None, out=None): indices drawn with
+    probabilities in proportion to each row of input."""
+    from leafgrad import random
+
+    if not isinstance(input, TensorBase):
+        raise errors.not_a_tensor("multinomial", "input", 1, input)
+    source = checked("multinomial", generator)
+    indices = random.multinomial(source, input.array, num_samples, replacement)
+    return write_out("multinomial", out, indices) if out is not None else _core.wrap(indices)
+
+
+def dropout_mask(input: TensorBase, p: float, generator: Any = None) -> Any:
+    """The factors of dropout as an array: zero with probability p, else 1 / (1 - p). Drawn as PyTorch draws them."""
+    mask = drawn(np.empty_like(input.array), "bernoulli_p", checked("dropout", generator), 1.0 - p)
+    if p < 1:
+        mask /= mask.dtype.type(1.0 - p)
+    return mask
+
+
+# -- in place ---------------------------------------------------------------------------------------------------------
+
+
+def _in_place(self: Any, fill: Callable[[Any], Any]) -> Any:
+    """Let `fill` write random numbers into this tensor, which loses its history."""
+    check_writable(self)
+    check_no_overlap(self.array)
+    fill(self.array)
+    changed(self)
+    rebase(self, None)
+    return self
+
+
+def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    """normal_(mean=0, std=1, *, generator=None): normally distributed numbers."""
+    source = checked("normal_", generator)
+    return _in_place(self, lambda array: drawn(array, "normal", source, float(mean), float(std)))
+
+
+def uniform_(self: Any, *args: Any, generator: Any = None, **bounds: Any) -> Any:
+    """uniform_(from=0, to=1, *, generator=None): uniform numbers in [from, to)."""
+    low, high = _bounds("uniform_", args, bounds, (0.0, 1.0))
+    source = checked("uniform_", generator)
+    return _in_place(self, lambda array: drawn(array, "uniform", source, float(low), float(high)))
+
+
+def random_(self: Any, *args: Any, generator: Any = None, **bounds: Any) -> Any:
+    """random_(from=0, to=None, *, generator=None): integers in [from, to), by default all that the dtype holds."""
+    if len(args) == 1 and not bounds:
+        args = (0, args[0])  # one number is the upper end
+    low, high = _bounds("random_", args, bounds, (None, None))
+    if low is None and high is not None:
+        low = 0
+    source = checked("random_", generator)
+    return _in_place(self, lambda array: drawn(array, "random_", source, low, high))
+
+
+def _bounds(name: str, args: tuple[Any, ...], bounds: dict[str, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The arguments `from` (a keyword of Python, so no name for a parameter) and `to`."""
+    if len(args) > 2:
+        raise TypeError(f"{name}() takes at most 2 positional arguments ({len(args)} given)")
+    given = dict(zip(("from", "to"), args))
+    for key, value in bounds.items():
+        if key not in ("from", "to") or key in given:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+        given[key] = value
+    return given.get("from", defaults[0]), given.get("to", defaults[1])
+
+
+def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+    """bernoulli_(p=0.5, *, generator=None): ones with probability p, a number or a tensor; zeros elsewhere."""
+    source = checked("bernoulli_", generator)
+    probability = p.array if isinstance(p, TensorBase) else p
+    return _in_place(self, lambda array: _draw_bernoulli(array, probability, source))
+
+
+def exponential_(self: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
+    """exponential_(lambd=1, *, generator=None): numbers of the exponential distribution."""
+    source = checked("exponential_", generator)
+    return _in_place(self, lambda array: drawn(array, "exponential", source, float(lambd)))
+
+
+def cauchy_(self: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+    """cauchy_(median=0, sigma=1, *, generator=None): numbers of the Cauchy distribution."""
+    source = checked("cauchy_", generator)
+    return _in_place(self, lambda array: drawn(array, "cauchy", source, float(median), float(sigma)))
+
+
+def log_normal_(self: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+    """log_normal_(mean=1, std=2, *, generator=None): exp of normally distributed numbers."""
+    source = checked("log_normal_", generator)
+    return _in_place(self, lambda array: drawn(array, "log_normal", source, float(mean), float(std)))
+
+
+def geometric_(self: Any, p: float, *, generator: Any = None) -> Any:
+    """geometric_(p, *, generator=None): how many trials it takes until one of probability p succeeds."""
+    source = checked("geometric_", generator)
+    return _in_place(self, lambda array: drawn(array, "geometric", source, float(p)))
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "normal_": normal_, "uniform_": uniform_, "random_": random_, "bernoulli_": bernoulli_,
+    "exponential_": exponential_, "cauchy_": cauchy_, "log_normal_": log_normal_, "geometric_": geometric_,
+    "bernoulli": bernoulli, "multinomial": multinomial,
+}  # fmt: skip

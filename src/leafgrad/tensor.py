@@ -12,12 +12,14 @@ import numpy as np
 
 from leafgrad import _core, autograd, dtypes, errors, printing
 from leafgrad._core import Extra, TensorBase
-from leafgrad.autograd import hooks
+from leafgrad.autograd import engine, hooks
 from leafgrad.autograd.graph import Output
 from leafgrad.device import Size, device, layout, strided
 from leafgrad.dtypes import dtype
 
 _CPU = device("cpu")
+# the gradient that a loss starts with; read-only, so nobody can change it for the next one
+_ONES = {kind: np.broadcast_to(np.ones((), kind), ()) for kind in (np.dtype(np.float32), np.dtype(np.float64))}
 
 
 class Tensor(TensorBase):
@@ -27,7 +29,7 @@ class Tensor(TensorBase):
     __array_priority__ = 1000
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        from leafgrad.creation import legacy_tensor
+        from leafgrad.legacy import legacy_tensor
 
         return legacy_tensor(cls, *args, **kwargs)
 
@@ -107,9 +109,6 @@ class Tensor(TensorBase):
 
     def data_ptr(self) -> int:
         return self.array.__array_interface__["data"][0] if self.array.size else 0
-
-    def is_contiguous(self, memory_format: Any = None) -> bool:
-        return bool(self.array.flags.c_contiguous)
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
@@ -212,6 +211,11 @@ class Tensor(TensorBase):
     ) -> None:
         """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of this tensor
         to `.grad` of the leaves it was computed from."""
+        array = self.array
+        if gradient is None and inputs is None and not create_graph and self.extra is None and self.needs_grad:
+            if array.ndim == 0 and array.dtype in _ONES:  # a loss: no need to look any further
+                engine.backward_from(self, _ONES[array.dtype], bool(retain_graph))
+                return
         autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def retain_grad(self) -> None:

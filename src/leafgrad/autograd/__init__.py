@@ -45,6 +45,9 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots = as_tuple(tensors)
     gradients = starting_gradients(roots, as_tuple(grad_tensors, len(roots)), create_graph)
+    if len(roots) == 1 and inputs is None and not create_graph:
+        engine.backward_from(roots[0], gradients[0], bool(retain_graph))
+        return
     wanted = None if inputs is None else checked_inputs(as_tuple(inputs))
     engine.backward(roots, gradients, keep(retain_graph, create_graph), create_graph, wanted)
 

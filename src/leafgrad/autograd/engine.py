@@ -272,6 +272,19 @@ def backward(
                 accumulate(t, arrived[place], False, create_graph)
 
 
+def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
+    """`backward` in its most frequent form: from one root, to all leaves, nothing recorded."""
+    start = root.node
+    before = state.grad_enabled
+    state.grad_enabled = False
+    try:
+        arrived, ours = walk((root if start is None else start,), (g,), keep_graph, False, None, None)
+    finally:
+        state.grad_enabled = before
+    for leaf, total in arrived.items():
+        accumulate(leaf, total, leaf in ours, False)
+
+
 def grad(
     roots: Sequence[Any],
     gradients: Sequence[Gradient],

@@ -3,6 +3,7 @@
 from leafgrad.ops import (
     convert,
     elementwise,
+    fill,
     indexing,
     inplace,
     joining,
@@ -18,6 +19,7 @@ from leafgrad.ops import (
 __all__ = [
     "convert",
     "elementwise",
+    "fill",
     "indexing",
     "inplace",
     "joining",

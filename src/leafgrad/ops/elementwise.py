@@ -271,6 +271,7 @@ class Binary(Family):
     """y[i] = f(a[i], b[i]) with broadcasting and promotion. `as_float` makes integers floats first."""
 
     inputs = ("input", "other")
+    pair = True
     jvp = "elementwise"
     samples = staticmethod(pairs())
     as_float = False

@@ -58,7 +58,7 @@ class Operation:
         self.method: bool = get("method")
         self.in_place: bool = get("in_place")
         self.public_name: str = name if get("public_name") is None else get("public_name")
-        self.joint = "vjp_all" in body
+        self.is_pair: bool = get("pair")
         self.rules: Any = None  # which dtypes a binary op takes
         if not self.doc:
             raise TypeError(f"op {name} has no documentation")
@@ -74,11 +74,6 @@ class Operation:
             for core in (self.core, self.core.conjugated):
                 core.keeps = [sum(bit for bit, place in zip((1, 2, 4), saves(m), strict=True) if place != NOTHING) for m in range(4)]
         self.function: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
-
-    @property
-    def is_pair(self) -> bool:
-        """Does the recorder's shortcut for two operands apply?"""
-        return len(self.inputs) == 2 and not self.options and self.results == 1 and not self.joint
 
     def __call__(self, *args: Any) -> Any:
         n = len(args) - len(self.options)
@@ -160,6 +155,7 @@ class Family:
     jvp: Any = "transpose"
     samples: Any = None
     node_name: str | None = None
+    pair = False  # does the recorder's shortcut for two operands apply?
     method = True  # is it a method of Tensor as well?
     in_place = False  # does it have an in-place form?
     public_name: str | None = None  # what users call it, if not by the name of the block; "" for ops of our own

@@ -47,9 +47,11 @@ def check_format(wanted: Any) -> memory_format:
 
 def empty_array(shape: tuple[int, ...], np_dtype: Any, wanted: Any = None) -> Array:
     """A new array without set values, in the memory format that is asked for."""
+    if wanted is None:
+        return np.empty(shape, np_dtype)
     if wanted is preserve_format:
         raise RuntimeError("unsupported memory format Preserve")
-    return empty_like_array(np.broadcast_to(np.empty((), np_dtype), shape), None, wanted or contiguous_format)
+    return empty_like_array(np.broadcast_to(np.empty((), np_dtype), shape), None, wanted)
 
 
 def empty_like_array(array: Array, np_dtype: Any = None, wanted: Any = None) -> Array:

@@ -1,0 +1,131 @@
+"""leafgrad against PyTorch, side by side: `python benchmarks/run.py` (PyTorch must be installed beside it).
+
+Each library runs in a process of its own. The processes take turns, round after round, so that whatever else the
+machine does hits all of them; the best round counts. Forms: PyTorch, leafgrad as installed (compiled if it was), and
+leafgrad in plain Python, from the sources in src/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from workloads import WORKLOADS
+
+HERE = Path(__file__).resolve().parent
+SOURCES = HERE.parent / "src"
+
+
+def worker(module: str) -> None:
+    """Answer on standard output, for each workload named on standard input, how many microseconds a step takes."""
+    library = importlib.import_module(module)
+    steps: dict[str, Any] = {}
+    form = library.show_config() if module == "leafgrad" else f"torch {library.__version__}"
+    print(json.dumps(form), flush=True)
+    for line in sys.stdin:
+        name = json.loads(line)
+        make, arguments, count = WORKLOADS[name]
+        if name not in steps:
+            steps[name] = make(library, *arguments)
+            steps[name]()
+        step = steps[name]
+        start = time.perf_counter()
+        for _ in range(count):
+            step()
+        print(json.dumps((time.perf_counter() - start) / count * 1e6), flush=True)
+
+
+class Runner:
+    """A process that times workloads with one library."""
+
+    def __init__(self, module: str, path: str | None) -> None:
+        environment = dict(os.environ)
+        environment.pop("PYTHONPATH", None)
+        if path:
+            environment["PYTHONPATH"] = path
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "run.py"), "--worker", module],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+        )  # fmt: skip
+        self.form = self._answer()
+
+    def _answer(self) -> Any:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit("a benchmark process died; its error is above")
+        return json.loads(line)
+
+    def time(self, name: str) -> float:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(name) + "\n")
+        self.process.stdin.flush()
+        return float(self._answer())
+
+
+def import_times(paths: dict[str, tuple[str, str | None]], rounds: int) -> dict[str, float]:
+    """Milliseconds for a new interpreter to import each module, less those for an interpreter that imports nothing."""
+    best = {label: float("inf") for label in (*paths, "nothing")}
+    for _ in range(rounds):
+        for label, (module, path) in {**paths, "nothing": ("sys", None)}.items():
+            environment = dict(os.environ)
+            environment.pop("PYTHONPATH", None)
+            if path:
+                environment["PYTHONPATH"] = path
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", f"import {module}"], env=environment, check=True)
+            best[label] = min(best[label], (time.perf_counter() - start) * 1e3)
+    return {label: best[label] - best["nothing"] for label in paths}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--rounds", type=int, default=30, help="how often the libraries take turns (default 30)")
+    parser.add_argument("--only", default="", help="only workloads whose name contains this")
+    parser.add_argument("--compiled-from", default=None, help="where the compiled leafgrad is, if it is not installed")
+    options = parser.parse_args()
+    if options.worker:
+        worker(options.worker)
+        return
+    runners = {
+        "PyTorch": Runner("torch", None),
+        "compiled": Runner("leafgrad", options.compiled_from),
+        "plain": Runner("leafgrad", str(SOURCES)),
+    }
+    for label, runner in runners.items():
+        print(f"{label}: {runner.form}", file=sys.stderr)
+    print("| workload | PyTorch, us | leafgrad compiled, us | ratio | leafgrad plain, us | ratio |")
+    print("|---|---|---|---|---|---|")
+    for name in WORKLOADS:
+        if options.only not in name:
+            continue
+        best = dict.fromkeys(runners, float("inf"))
+        for turn in range(options.rounds):
+            print(f"\r{name}: round {turn + 1} of {options.rounds}  ", end="", file=sys.stderr, flush=True)
+            for label, runner in runners.items():
+                best[label] = min(best[label], runner.time(name))
+        print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+        torch, compiled, plain = best["PyTorch"], best["compiled"], best["plain"]
+        print(f"| {name} | {torch:,.1f} | {compiled:,.1f} | {torch / compiled:.2f} | {plain:,.1f} | {torch / plain:.2f} |")
+        sys.stdout.flush()
+    if not options.only:
+        paths: dict[str, tuple[str, str | None]] = {
+            "numpy": ("numpy", None),
+            "leafgrad": ("leafgrad", options.compiled_from),
+            "torch": ("torch", None),
+        }
+        times = import_times(paths, max(options.rounds // 3, 3))
+        print(f"\nimport: numpy {times['numpy']:.0f} ms, leafgrad {times['leafgrad']:.0f} ms "
+              f"({times['leafgrad'] / times['numpy']:.2f} x numpy), torch {times['torch']:.0f} ms")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""Keeping memory warm.
+
+A large array is given fresh pages by the operating system, one page fault for every four kilobytes, and gives them
+back when it dies. For a computation that makes one array after another that costs more than the arithmetic. The C
+library can be told to keep freed memory for the next array instead.
+"""
+
+from __future__ import annotations
+
+import sys
+
+KEEP_UP_TO = 1 << 28  # bytes of freed memory at the end of the heap that stay with the process
+FROM_HEAP_UP_TO = 1 << 25  # larger arrays than this are always mapped separately; the most that glibc allows
+
+
+def keep_freed_memory() -> bool:
+    """Ask the C library to keep freed memory for reuse. Returns whether it did (glibc only)."""
+    if not sys.platform.startswith("linux"):
+        return False
+    import ctypes  # NumPy has imported it already
+
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError):
+        return False
+    trim_threshold, mmap_threshold = -1, -3
+    return bool(mallopt(mmap_threshold, FROM_HEAP_UP_TO) and mallopt(trim_threshold, KEEP_UP_TO))

@@ -1,0 +1,74 @@
+"""Parameters and buffers: the two kinds of tensor that a module owns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core
+from leafgrad._core import TensorBase
+from leafgrad.dtypes import get_default_dtype
+from leafgrad.tensor import Tensor
+
+
+class Parameter(Tensor):
+    """Parameter(data=None, requires_grad=True): a leaf tensor that a module counts among what it learns.
+
+    It shares memory with `data`. As an attribute of a module it appears in `parameters()`, and so in an optimiser.
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        return Tensor._make_subclass(cls, detached(data), requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            copy = self._like(self.array.copy(order="K"))
+            memo[id(self)] = copy  # without .grad: a copied model starts afresh
+        return memo[id(self)]
+
+    def __repr__(self, **options: Any) -> str:
+        if type(self) is Parameter:
+            return super().__repr__()
+        return f"Parameter containing:\nParameter({super().__repr__()})"
+
+
+class _BufferType(type):
+    """`isinstance(t, Buffer)` asks what a module would do with `t`; its class is plain Tensor."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TensorBase) and getattr(instance, "_is_buffer", False)
+
+
+class Buffer(metaclass=_BufferType):
+    """Buffer(data=None, *, persistent=True): a tensor that becomes a buffer of the module it is assigned to."""
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        marked = _core.wrap(detached(data).array)
+        if data is not None:
+            marked.needs_grad, marked.version = data.requires_grad, data.version
+        marked._is_buffer = True
+        marked.persistent = persistent
+        return marked
+
+
+def detached(data: Any) -> TensorBase:
+    """What a parameter or buffer is made of: a tensor whose history does not matter; by default an empty one."""
+    if data is None:
+        return _core.wrap(np.empty(0, get_default_dtype().np))  # type: ignore[no-any-return]
+    if not isinstance(data, TensorBase):
+        raise AttributeError(
+            f"'{type(data).__name__}' object has no attribute 'detach'\n"
+            f"  a parameter or buffer is made of a tensor; fix: torch.tensor({data!r})"
+        )
+    return data
+
+
+def typename(value: Any) -> str:
+    """What PyTorch's messages call a value: torch.FloatTensor, torch.nn.linear.Linear, int."""
+    from leafgrad._missing import torch_name
+
+    if isinstance(value, Tensor):
+        return f"torch.{value.dtype.alias}Tensor"
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{torch_name(kind.__module__)}.{kind.__qualname__}"

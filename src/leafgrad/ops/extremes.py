@@ -1,0 +1,248 @@
+"""Extremes: the largest and smallest elements, and where they are."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import TensorBase
+from leafgrad.ops.elementwise import maximum, minimum
+from leafgrad.ops.reducing import Dims, Reduction, all_if_empty, dims_of, one_dim, raw, refused, restore
+from leafgrad.ops.registry import Family, Operation, op, registry
+from leafgrad.ops.samples import S
+from leafgrad.ops.select import where, zero_like
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def named_result(name: str, *fields: str) -> Any:
+    """The class of a result with several named parts, printed as PyTorch prints them."""
+
+    def __repr__(self: Any) -> str:
+        parts = [f"{field}={value!r}" for field, value in zip(fields, self, strict=True)]
+        return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
+
+    return type(name, (namedtuple(name, fields),), {"__repr__": __repr__, "__slots__": ()})
+
+
+# -- moving values to and from the places that indices name -----------------------------------------------------------
+
+
+@op
+class pick(Family):
+    """pick(input, index, dim): along `dim` the element that `index`, which has size 1 there, names."""
+
+    options = ("index", "dim")
+    public_name = ""
+    jvp = "linear"
+
+    def forward(x: A, index: Any, dim: int) -> A:
+        return np.take_along_axis(x, index, dim)
+
+    def call(input: TensorBase, index: TensorBase, dim: int) -> Any:
+        return pick.record(input, index.array, dim)
+
+    def vjp(g: A, index: A, dim: A, input_shape: A) -> A:
+        return place(g, index, dim, input_shape[dim])
+
+    samples = staticmethod(lambda t: [S(t(3, 4), t(3, 1, dtype="int64", low=0, high=4), 1)])
+
+
+@op
+class place(Family):
+    """place(input, index, dim, size): zeros of `size` along `dim`, with the elements of input put where `index` says."""
+
+    options = ("index", "dim", "size")
+    public_name = ""
+    jvp = "linear"
+
+    def forward(x: A, index: Any, dim: int, size: int) -> A:
+        out = np.zeros(x.shape[:dim] + (size,) + x.shape[dim + 1 :], x.dtype)
+        np.put_along_axis(out, index, x, dim)
+        return out
+
+    def call(input: TensorBase, index: TensorBase, dim: int, size: int) -> Any:
+        return place.record(input, index.array, dim, size)
+
+    def vjp(g: A, index: A, dim: A) -> A:
+        return pick(g, index, dim)
+
+    samples = staticmethod(lambda t: [S(t(3, 1), t(3, 1, dtype="int64", low=0, high=4), 1, 4)])
+
+
+# -- max, min ---------------------------------------------------------------------------------------------------------
+
+_WITH_DIM = staticmethod(lambda t: [S(t(3, 4), 0, False), S(t(2, 3, 4), 1, True)])
+_FORMS = staticmethod(
+    lambda t: [
+        *[S(t(3, 4)), S(t(5)), S(t()), S(t(3, 4), 0), S(t(2, 3, 4), -2, keepdim=True), S(t(), 0), S(t(0, 3), 1)],
+        *[S(t(3, 4), t(3, 4)), S(t(3, 1), t(4))],
+    ]
+)
+
+
+def _extreme(name: str, reduce: Any, find: Any, of_two: Operation, best: str) -> tuple[Operation, Operation]:
+    """max or min: (the op for a whole tensor with its three call forms, the op along a dimension)."""
+    Result = named_result(name, "values", "indices")
+
+    def call(input: TensorBase, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        x = input.array
+        if isinstance(dim, TensorBase):
+            dim, other = None, dim
+        if other is not None:
+            return of_two.function(input, other)
+        if dim is None:
+            if x.size == 0:
+                raise _empty(name)
+            if x.dtype.kind == "c":
+                raise refused(f"{name}_all", input)
+            return whole.record(input)
+        at = one_dim(dim, x.ndim, name)
+        if x.dtype.kind == "c":
+            raise RuntimeError(f"{name}(): does not support complex input\n  at {errors.here()}")
+        _check_size(name, x, (at,))
+        return Result(*along.record(input, at, keepdim))
+
+    def along_forward(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+        if x.ndim == 0:
+            return x.copy(), np.zeros((), np.int64)
+        return reduce(x, dim, None, None, keepdim), find(x, dim, keepdims=keepdim)
+
+    def along_vjp(g: A, input_shape: A, dim: A, keepdim: A, out1: A) -> A:
+        if not input_shape:
+            return g[0]
+        index = restore(raw(out1), input_shape, (dim,), keepdim)
+        return place(restore(g[0], input_shape, (dim,), keepdim), index, dim, input_shape[dim])
+
+    def whole_vjp(g: A, input: A, out: A) -> A:
+        x, value = raw(input), raw(out)
+        won = np.isnan(x) if np.isnan(value) else x == value
+        return where(won, g / int(np.count_nonzero(won)), zero_like(g))
+
+    along = Operation(
+        f"{name}_dim",
+        Family,
+        {
+            "__doc__": f"{name}_dim(input, dim, keepdim): the {best} elements along a dimension, and their indices.",
+            "options": ("dim", "keepdim"),
+            "results": 2,
+            "forward": along_forward,
+            "call": lambda input, dim, keepdim: tuple(along.record(input, dim, keepdim)),
+            "vjp": along_vjp,
+            "node_name": f"{name.capitalize()}Backward0",
+            "public_name": "",
+            "samples": _WITH_DIM,
+        },
+    )
+    whole = Operation(
+        name,
+        Reduction,
+        {
+            "__doc__": f"{name}(input), {name}(input, dim, keepdim=False), {name}(input, other): the {best} element; the "
+            f"{best} along a dimension as (values, indices); the {best} of each two.",
+            "forward": lambda x: reduce(x, None),
+            "call": call,
+            "vjp": whole_vjp,
+            "node_name": f"{name.capitalize()}Backward1",
+            "samples": _FORMS,
+        },
+    )
+    registry[along.name], registry[name] = along, whole
+    return whole, along
+
+
+def _empty(name: str, error: type[Exception] = RuntimeError) -> Exception:
+    advice = "" if error is IndexError else " Specify the reduction dim with the 'dim' argument."
+    return error(
+        f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{advice}\n  at {errors.here()}"
+    )
+
+
+def _check_size(name: str, x: Any, dims: Dims) -> None:
+    """There is no largest among no elements."""
+    for dim in dims:
+        if x.ndim and x.shape[dim] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.\n  at {errors.here()}")
+
+
+max, max_dim = _extreme("max", np.maximum.reduce, np.argmax, maximum, "largest")
+min, min_dim = _extreme("min", np.minimum.reduce, np.argmin, minimum, "smallest")
+
+
+# -- amax, amin -------------------------------------------------------------------------------------------------------
+
+
+def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
+    """amax or amin: values only, and a gradient that equals share."""
+
+    def call(input: TensorBase, dim: Any = (), keepdim: bool = False) -> Any:
+        x = input.array
+        dims = all_if_empty(dims_of(dim, x.ndim, name), x.ndim)
+        if x.size == 0:
+            if dim is None or dim == ():
+                raise _empty(name)
+            _check_size(name, x, dims)
+        if x.dtype.kind == "c":
+            raise refused(kernel, input)
+        return operation.record(input, dims, keepdim)
+
+    def vjp(g: A, input: A, out: A, input_shape: A, dims: A, keepdim: A) -> A:
+        won = raw(input) == restore(raw(out), input_shape, dims, keepdim)
+        share = won / np.count_nonzero(won, axis=dims, keepdims=True)
+        return restore(g, input_shape, dims, keepdim) * share.astype(raw(out).dtype)
+
+    body = {
+        "__doc__": f"{name}(input, dim=(), keepdim=False): the {best} element of all, or along dimensions.",
+        "options": ("dims", "keepdim"),
+        "forward": lambda x, dims, keepdim: reduce(x, dims, None, None, keepdim),
+        "call": call,
+        "vjp": vjp,
+        "samples": lambda t: [
+            *[S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t()), S(t(), 0), S(t(0, 3), 1)],
+        ],
+    }
+    operation = registry[name] = Operation(name, Reduction, body)
+    return operation
+
+
+amax = _even_extreme("amax", np.maximum.reduce, "max_values_cpu", "largest")
+amin = _even_extreme("amin", np.minimum.reduce, "min_values_cpu", "smallest")
+
+
+# -- argmax, argmin ---------------------------------------------------------------------------------------------------
+
+
+def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operation:
+    """argmax or argmin: the index of the first of the best elements."""
+
+    def call(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Any:
+        x = input.array
+        if x.dtype.kind in "bc":
+            kind = "bool" if x.dtype.kind == "b" else "complex"
+            raise RuntimeError(f"{name}(): does not support {kind} input\n  at {errors.here()}")
+        if dim is None:
+            if x.size == 0:
+                raise _empty(name, IndexError)
+            return operation.record(input, None, keepdim)
+        at = one_dim(dim, x.ndim, name)
+        _check_size(name, x, (at,))
+        return operation.record(input, at if x.ndim else None, keepdim)
+
+    body = {
+        "__doc__": f"{name}(input, dim=None, keepdim=False): the index of the {best} element, the first of equals.",
+        "options": ("dim", "keepdim"),
+        "forward": lambda x, dim, keepdim: find(x, dim, keepdims=keepdim),
+        "call": call,
+        "differentiable": False,
+        "samples": lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(3, 4), -1, True), S(t(3), keepdim=True), S(t()), S(t(), 0)],
+    }
+    operation = registry[name] = Operation(name, Reduction, body)
+    return operation
+
+
+argmax = _place_of_extreme("argmax", np.argmax, "largest")
+argmin = _place_of_extreme("argmin", np.argmin, "smallest")

@@ -1,0 +1,103 @@
+"""Values that replace those of a tensor: fill, copy, zero. In place, `in_place` writes them into its memory."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from leafgrad import dtypes, errors
+from leafgrad._core import TensorBase, wrap
+from leafgrad.from_data import to_array
+from leafgrad.ops.promotion import cast
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S, real
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class fill(Family):
+    """fill(input, value): one value, a number or a tensor without dimensions, everywhere."""
+
+    inputs = ("input", "value")
+    jvp = "linear"
+
+    def forward(x: A, value: A) -> A:
+        return np.full(x.shape, cast(value, dtypes.from_numpy_dtype(x.dtype)))
+
+    def call(input: TensorBase, value: Any) -> Any:
+        return fill.record(input, fill_value(input, value))
+
+    def vjp_input(g: A) -> A:
+        return g * 0
+
+    def vjp_value(g: A) -> A:
+        return g  # the engine sums it
+
+    samples = staticmethod(lambda t: [S(t(3, 2), 1.5), S(t(3, 2), t()), S(t(), 2), S(t(0), 1.0)])
+
+
+def fill_value(input: TensorBase, value: Any) -> Any:
+    """The value of a fill as a tensor without dimensions; a number has to fit into the dtype of the input."""
+    if isinstance(value, TensorBase):
+        if value.array.ndim:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions."
+            )
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (int, float, complex)):
+        raise TypeError(f"fill_(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
+    return wrap(to_array(value, dtypes.from_numpy_dtype(input.array.dtype)))
+
+
+@op
+class copy_from(Family):
+    """copy_from(input, other): the values of other in the shape and dtype of input; what `copy_` writes."""
+
+    inputs = ("input", "other")
+    node_name = "CopyBackwards"
+    public_name = ""
+    jvp = "linear"
+    holomorphic = False
+
+    def forward(x: A, other: A) -> A:
+        try:
+            seen = np.broadcast_to(other, x.shape)
+        except ValueError as error:
+            raise errors.broadcast_mismatch("copy_", (x, other)) from error
+        return cast(seen, dtypes.from_numpy_dtype(x.dtype))
+
+    def call(input: TensorBase, other: TensorBase) -> Any:
+        if other.array.dtype.kind == "c" and input.array.dtype.kind not in "cb":
+            warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
+        return copy_from.record(input, other)
+
+    def vjp_input(g: A) -> A:
+        return g * 0
+
+    def vjp_other(g: A) -> A:
+        return g  # the engine undoes the broadcast and the cast
+
+    samples = staticmethod(lambda t: [S(t(3, 2), t(3, 2)), S(t(3, 2), t(2)), S(t(3), t())])
+
+
+@op
+class zero(Family):
+    """zero(input): zeros in the shape of input; what `zero_` writes."""
+
+    public_name = ""
+    jvp = "linear"
+    samples = staticmethod(real())
+
+    def forward(x: A) -> A:
+        return np.zeros(x.shape, x.dtype)
+
+    def call(input: TensorBase) -> Any:
+        return zero.record(input)
+
+    def vjp(g: A) -> A:
+        return g * 0

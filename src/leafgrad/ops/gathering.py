@@ -1,0 +1,523 @@
+"""Reading elements that an index array points to: index, index_select, gather, take, embedding.
+
+Every form of x[array, ...] comes down to one: some neighbouring dimensions of x, taken as one, indexed by one array.
+`dim` is the first of them, `count` their number and `at` the array, so that `index(x, dim, count, at)` is
+
+    x.reshape(..., -1, ...).take(at, axis=dim)
+
+Its gradient adds up what came from equal indices (`index_sum`), and the gradient of that is `index` again.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import TensorBase
+from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.views import wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+# -- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def take_at(x: Array, dim: int, count: int, at: Array) -> Array:
+    """Elements of x, where dimensions dim to dim + count - 1 are indexed as one. Always a copy, in row-major order."""
+    if x.flags.c_contiguous:
+        return merged(x, dim, count).take(at, axis=dim)
+    # taking from other layouts copies all of x first; NumPy's own indexing does not
+    taken = x[places(x.shape, dim, count, at)]
+    return np.array(taken, order="C")
+
+
+def put_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
+    """Write `values` to where `at` points; of several for one place the last one stays."""
+    if np.may_share_memory(x, values):
+        values = values.copy()
+    if x.flags.c_contiguous:
+        merged(x, dim, count)[(slice(None),) * dim + (at,)] = values
+    else:
+        x[places(x.shape, dim, count, at)] = values
+
+
+def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
+    """Add `values` to where `at` points, all of them if several point to one place."""
+    if np.may_share_memory(x, values):
+        values = values.copy()
+    if dim == 0 and x.flags.c_contiguous:
+        width = prod(x.shape[count:])
+        rows = np.broadcast_to(values, at.shape + x.shape[count:]).reshape(at.size, width)
+        add_rows(x.reshape(prod(x.shape[:count]), width), nonnegative(at, prod(x.shape[:count])), rows)
+    else:
+        np.add.at(x, places(x.shape, dim, count, at), values)
+
+
+def sum_at(g: Array, shape: tuple[int, ...], dim: int, count: int, at: Array) -> Array:
+    """Zeros of `shape` with g added to where `at` points: the gradient of `take_at`."""
+    sizes = shape[dim : dim + count]
+    places = prod(sizes)
+    # the indexed dimensions first, so that each index is one row
+    if dim:
+        g = g.transpose((*range(dim, dim + at.ndim), *range(dim), *range(dim + at.ndim, g.ndim)))
+    shape = sizes + shape[:dim] + shape[dim + count :]
+    width = prod(shape[count:])
+    rows, at = g.reshape(at.size, width), nonnegative(at, places)
+    # half precision sums in single precision, as everywhere else
+    total = np.zeros(shape, np.float32 if g.dtype.itemsize == 2 and g.dtype.kind not in "iu" else g.dtype)
+    if increasing(at):  # no index twice, so there is nothing to add: masks, sorted indices
+        total.reshape(places, width)[at] = rows
+    else:
+        add_rows(total.reshape(places, width), at, rows)
+    total = total.astype(g.dtype, copy=False)
+    if dim:
+        total = total.transpose((*range(count, count + dim), *range(count), *range(count + dim, len(shape))))
+    return total
+
+
+def add_rows(total: Array, at: Array, rows: Array) -> None:
+    """total[at[i]] += rows[i] for each i, one after the other. `total` is row-major, `at` flat and not negative.
+
+    np.add.at has a fast loop for flat arrays alone, so narrow rows are added element by element, in blocks whose
+    indices stay in the cache; with wide rows a Python loop over them is faster than computing all those indices.
+    """
+    width = total.shape[1]
+    if width == 0 or at.size == 0:
+        return
+    if width > 512:
+        for i, row in zip(at.tolist(), rows):
+            into = total[i]
+            np.add(into, row, into)
+        return
+    flat, columns, step = total.reshape(-1), np.arange(width), max(1, 32768 // width)
+    starts = at * width
+    for i in range(0, at.size, step):
+        elements = (starts[i : i + step, None] + columns).reshape(-1)
+        np.add.at(flat, elements, rows[i : i + step].reshape(-1).astype(total.dtype, copy=False))
+
+
+def merged(x: Array, dim: int, count: int) -> Array:
+    """A row-major array with `count` dimensions made one."""
+    if count == 1:
+        return x
+    shape = x.shape
+    return x.reshape(shape[:dim] + (prod(shape[dim : dim + count]),) + shape[dim + count :])
+
+
+def places(shape: tuple[int, ...], dim: int, count: int, at: Array) -> tuple[Any, ...]:
+    """NumPy's own index for what `dim`, `count` and `at` describe."""
+    lead = (slice(None),) * dim
+    return (*lead, at) if count == 1 else (*lead, *np.unravel_index(at, shape[dim : dim + count]))
+
+
+def nonnegative(at: Array, size: int) -> Array:
+    """Indices, known to be in range, flat and counted from the front."""
+    at = at.reshape(-1).astype(np.int64, copy=False)
+    return np.where(at < 0, at + size, at) if at.size and at.min() < 0 else at
+
+
+def increasing(at: Array) -> bool:
+    return bool((at[1:] > at[:-1]).all())
+
+
+def elements_along(shape: tuple[int, ...], dim: int, index: Array) -> Array:
+    """For `gather` and its relatives: which elements of a row-major array of `shape` the index array selects, as
+    positions in the flat array. Element [i, j, k] is at [index[i, j, k], j, k] if dim is 0."""
+    steps = [prod(shape[d + 1 :]) for d in range(len(shape))]
+    at = index * np.int64(steps[dim])
+    for d, step in enumerate(steps):
+        if d != dim:
+            at = at + (np.arange(index.shape[d]) * step).reshape((-1,) + (1,) * (len(shape) - 1 - d))
+    return at
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+def alias(array: Array) -> str | None:
+    return from_numpy_dtype(array.dtype).alias
+
+
+def check_index(name: str, argument: str, position: int, index: Any, kinds: tuple[Any, ...], message: str) -> None:
+    """An index argument must be a tensor of one of the integer dtypes in `kinds`."""
+    if not isinstance(index, TensorBase):
+        raise errors.not_a_tensor(name, argument, position, index)
+    if index.array.dtype not in kinds:
+        raise RuntimeError(errors.lines(message, f"the index is {errors.describe(index)}, at {errors.here()}"))
+
+
+LONG = (np.dtype(np.int64),)
+LONG_OR_INT = (np.dtype(np.int64), np.dtype(np.int32))
+
+
+def outside(index: Array, low: int, size: int) -> int | None:
+    """The first index that is not in [low, size)."""
+    if index.size == 0 or (index.min() >= low and index.max() < size):
+        return None
+    flat = index.reshape(-1)
+    return int(flat[np.argmax((flat < low) | (flat >= size))])
+
+
+def check_range(index: Array, low: int, size: int, dim: int, shape: Any, error: type = RuntimeError) -> None:
+    if (wrong := outside(index, low, size)) is not None:
+        raise error(
+            errors.lines(
+                f"index {wrong} is out of bounds for dimension {dim} with size {size}",
+                f"the tensor that is indexed has shape {errors.size(shape)}, at {errors.here()}",
+            )
+        )
+
+
+# -- x[array] ---------------------------------------------------------------------------------------------------------
+
+
+@op
+class index(Family):
+    """index(input, dim, count, at): the elements that the array `at` points to in `count` dimensions from `dim` on."""
+
+    options = ("dim", "count", "at")
+    forward = take_at
+    jvp = "linear"
+    public_name = ""
+
+    def call(input: TensorBase, dim: int, count: int, at: Array) -> Any:
+        return index.record(input, dim, count, at)
+
+    def vjp(g: A, input_shape: A, dim: A, count: A, at: A) -> A:
+        return index_sum(g, input_shape, dim, count, at)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(4, 3), 0, 1, np.array([0, 2, 2, -1])),
+            S(t(2, 3, 4), 1, 2, np.array([[0, 11], [5, 5]])),
+            S(t(3), 0, 1, np.array(1)),
+            S(t(3, 2), 0, 1, np.zeros(0, np.int64)),
+            S(t(0, 2), 0, 1, np.zeros((2, 0), np.int64)),
+        ]
+    )
+
+
+@op
+class index_sum(Family):
+    """index_sum(input, shape, dim, count, at): zeros of `shape` with input added to where `at` points."""
+
+    options = ("shape", "dim", "count", "at")
+    forward = sum_at
+    jvp = "linear"
+    public_name = ""
+    node_name = "IndexPutBackward0"
+
+    def call(input: TensorBase, shape: tuple[int, ...], dim: int, count: int, at: Array) -> Any:
+        return index_sum.record(input, shape, dim, count, at)
+
+    def vjp(g: A, dim: A, count: A, at: A) -> A:
+        return index(g, dim, count, at)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(4, 3), (3, 3), 0, 1, np.array([0, 2, 2, -1])),
+            S(t(2, 2, 2, 4), (2, 3, 2, 4), 1, 2, np.array([[0, 5], [3, 3]])),
+            S(t(0, 2), (3, 2), 0, 1, np.zeros(0, np.int64)),
+        ]
+    )
+
+
+@op
+class index_select(Family):
+    """index_select(input, dim, index): the slices of input along `dim` that the vector `index` names."""
+
+    inputs = ("input", "index")
+    options = ("dim",)
+
+    def forward(x: A, index: A, dim: Any) -> A:
+        if x.ndim == 0:
+            return x.copy()
+        return take_at(x, dim, 1, index.reshape(-1))
+
+    def call(input: TensorBase, dim: int, index: TensorBase) -> Any:
+        message = "index_select(): Expected dtype int32 or int64 for index"
+        check_index("index_select", "index", 2, index, LONG_OR_INT, message)
+        if index.array.ndim > 1:
+            raise IndexError(f"index_select(): Index is supposed to be a vector\n  at {errors.here()}")
+        shape = input.array.shape
+        dim = wrap_dim(dim, len(shape))
+        if not shape and index.array.size != 1:
+            raise RuntimeError(
+                f"index_select(): Index to scalar can have only 1 value, got {index.array.size} value(s)"
+            )
+        if (wrong := outside(index.array, 0, shape[dim] if shape else 1)) is not None:
+            raise IndexError(
+                errors.lines(
+                    "index out of range in self",
+                    f"index {wrong} for dimension {dim} of shape {errors.size(shape)}, at {errors.here()}",
+                )
+            )
+        return index_select.record(input, index, dim)
+
+    def vjp_input(g: A, index: A, input_shape: A, dim: A) -> A:
+        return index_sum(g, input_shape, dim, 1, values_of(index).reshape(-1)) if input_shape else g
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(4, 3), 0, t(5, dtype="int64", low=0, high=4)),
+            S(t(2, 3, 4), -1, t(2, dtype="int64", low=0, high=4)),
+            S(t(3), 0, t(dtype="int64", low=0, high=3)),
+            S(t(), 0, t(1, dtype="int64", low=0, high=1)),
+            S(t(2, 3), 1, t(0, dtype="int64", low=0, high=3)),
+        ]
+    )
+
+
+def values_of(index: A) -> Array:
+    """The array of an index that was saved as a tensor: indices are never differentiated."""
+    return index.array if isinstance(index, TensorBase) else index
+
+
+# -- gather -----------------------------------------------------------------------------------------------------------
+
+
+def _gather(x: Array, index: Array, dim: int) -> Array:
+    if x.ndim == 0 or index.ndim == 0:
+        return x.reshape(-1).take(index)
+    if index.size == 0:
+        return np.zeros(index.shape, x.dtype)
+    return x.reshape(-1).take(elements_along(x.shape, dim, index))
+
+
+def _gather_sum(g: Array, index: Array, shape: tuple[int, ...], dim: int) -> Array:
+    if not shape or index.ndim == 0 or index.size == 0:
+        at = index.reshape(-1)
+    else:
+        at = elements_along(shape, dim, index).reshape(-1)
+    return sum_at(g.reshape(-1), (prod(shape),), 0, 1, at).reshape(shape)
+
+
+@op
+class gather(Family):
+    """gather(input, dim, index): out[i][j] = input[index[i][j]][j] for dim 0, and likewise for the others."""
+
+    inputs = ("input", "index")
+    options = ("dim",)
+    forward = _gather
+
+    def call(input: TensorBase, dim: int, index: TensorBase, *, sparse_grad: bool = False) -> Any:
+        check_index("gather", "index", 2, index, LONG_OR_INT, "gather(): Expected dtype int32/int64 for index")
+        dim = wrap_dim(dim, input.array.ndim)
+        check_along(index.array, dim, input.array, "input")
+        return gather.record(input, index, dim)
+
+    def vjp_input(g: A, index: A, input_shape: A, dim: A) -> A:
+        return gather_sum(g, index, input_shape, dim)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), 0, t(2, 4, dtype="int64", low=0, high=3)),
+            S(t(3, 4), -1, t(2, 6, dtype="int64", low=0, high=4)),
+            S(t(2, 3, 4), 1, t(2, 1, 3, dtype="int64", low=0, high=3)),
+            S(t(), 0, t(dtype="int64", low=0, high=1)),
+            S(t(3), 0, t(0, dtype="int64", low=0, high=3)),
+        ]
+    )
+
+
+@op
+class gather_sum(Family):
+    """gather_sum(input, index, shape, dim): zeros of `shape` with input added to where `gather` would have read it."""
+
+    inputs = ("input", "index")
+    options = ("shape", "dim")
+    forward = _gather_sum
+    public_name = ""
+    node_name = "ScatterAddBackward0"
+
+    def call(input: TensorBase, index: TensorBase, shape: tuple[int, ...], dim: int) -> Any:
+        return gather_sum.record(input, index, shape, dim)
+
+    def vjp_input(g: A, index: A, dim: A) -> A:
+        return gather(g, index, dim)
+
+    samples = staticmethod(lambda t: [S(t(2, 4), t(2, 4, dtype="int64", low=0, high=3), (3, 4), 0)])
+
+
+def check_along(index: Array, dim: int, x: Array, name: str, src: Array | None = None) -> None:
+    """May `index` be used along `dim` of x (and of src)?"""
+    for other, who in ((x, name), (src, "src")):
+        if other is not None and index.size and max(index.ndim, 1) != max(other.ndim, 1):
+            raise RuntimeError(
+                errors.lines(
+                    f"Index tensor must have the same number of dimensions as {who} tensor",
+                    f"the index has shape {errors.size(index.shape)}, {who} {errors.size(other.shape)}, "
+                    f"at {errors.here()}",
+                )
+            )
+    if not index.size:
+        return
+    for d in range(index.ndim):
+        too_large = d != dim and index.shape[d] > (x.shape[d] if x.ndim else 1)
+        if src is None and name == "input" and too_large:
+            raise RuntimeError(
+                f"Size does not match at dimension {d} expected index {errors.size(index.shape)} to be no larger than "
+                f"self {errors.size(x.shape)} apart from dimension {dim}\n  at {errors.here()}"
+            )
+        if too_large or (src is not None and index.shape[d] > (src.shape[d] if src.ndim else 1)):
+            than = "" if src is None else f" and to be no larger size than src {errors.size(src.shape)}"
+            raise RuntimeError(
+                f"Expected index {errors.size(index.shape)} to be no larger than self {errors.size(x.shape)} apart "
+                f"from dimension {dim}{than}\n  at {errors.here()}"
+            )
+    check_range(index, 0, x.shape[dim] if x.ndim else 1, dim, x.shape)
+
+
+@composite(
+    lambda t: [
+        S(t(3, 4), t(1, 4, dtype="int64", low=0, high=3), 0),
+        S(t(3, 4), t(3, 2, dtype="int64", low=0, high=4), 1),
+        S(t(3, 4), t(5, dtype="int64", low=0, high=12)),
+    ]
+)
+def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = None) -> Any:
+    """take_along_dim(input, indices, dim=None): gather with broadcasting; of the flat input if dim is None."""
+    message = f"torch.take_along_dim(): dtype of indices should be Long but got {alias(indices.array)}"
+    check_index("take_along_dim", "indices", 2, indices, LONG, message)
+    x: Any = input
+    at: Any = indices
+    if dim is None:
+        return gather.function(x.reshape(-1), 0, at.reshape(-1))
+    if x.ndim != at.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{x.ndim} dimensions for input, and {at.ndim} dimensions for indices\n  at {errors.here()}"
+        )
+    dim = wrap_dim(dim, x.ndim)
+    one = lambda shape: (*shape[:dim], 1, *shape[dim + 1 :])  # noqa: E731
+    common = np.broadcast_shapes(one(x.array.shape), one(at.array.shape))
+    sized = lambda t: (*common[:dim], t.array.shape[dim], *common[dim + 1 :])  # noqa: E731
+    return gather.function(x.expand(sized(x)), dim, at.expand(sized(at)))
+
+
+# -- take, embedding --------------------------------------------------------------------------------------------------
+
+
+def check_flat_range(index: Array, count: int) -> None:
+    if (wrong := outside(index, -count, count)) is not None:
+        raise IndexError(
+            f"out of range: tried to access index {wrong} on a tensor of {count} elements.\n  at {errors.here()}"
+        )
+
+
+@op
+class take(Family):
+    """take(input, index): elements of the flat input, in the shape of index."""
+
+    inputs = ("input", "index")
+
+    def forward(x: A, index: A) -> A:
+        return x.reshape(-1).take(index)
+
+    def call(input: TensorBase, index: TensorBase) -> Any:
+        kind = alias(index.array) if isinstance(index, TensorBase) else ""
+        check_index("take", "index", 1, index, LONG, f"take(): Expected a long tensor for index, but got {kind}")
+        if input.array.size == 0 and index.array.size:
+            raise IndexError("take(): tried to take from an empty tensor")
+        check_flat_range(index.array, input.array.size)
+        return take.record(input, index)
+
+    def vjp_input(g: A, index: A, input_shape: A) -> A:
+        return index_sum(g, input_shape, 0, len(input_shape), counted_from_front(index, input_shape))
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(2, 3, dtype="int64", low=-12, high=12)),
+            S(t(5), t(dtype="int64", low=0, high=5)),
+            S(t(), t(2, dtype="int64", low=0, high=1)),
+            S(t(2, 2), t(0, dtype="int64", low=0, high=4)),
+        ]
+    )
+
+
+def counted_from_front(index: A, shape: tuple[int, ...]) -> Array:
+    at = values_of(index)
+    return nonnegative(at, prod(shape)).reshape(at.shape)
+
+
+@op
+class embedding(Family):
+    """embedding(input, weight, padding_idx=None): the rows of weight that the indices in input name; the row
+    `padding_idx` gets no gradient."""
+
+    inputs = ("weight", "indices")
+    options = ("padding_idx", "by_frequency")
+    public_name = ""  # nn.functional has it
+
+    def forward(weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:
+        return take_at(weight, 0, 1, indices)
+
+    def call(
+        input: TensorBase,
+        weight: TensorBase,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Any:
+        kind = alias(input.array) if isinstance(input, TensorBase) else ""
+        check_index("embedding", "indices", 2, input, LONG_OR_INT,
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"torch.{kind}Tensor instead (while checking arguments for embedding)")  # fmt: skip
+        if weight.array.ndim != 2:
+            raise RuntimeError(f"'weight' must be 2-D\n  it is {errors.describe(weight)}, at {errors.here()}")
+        rows = weight.array.shape[0]
+        if padding_idx is not None:
+            if not -rows <= padding_idx < rows:
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx = padding_idx % rows
+        if (wrong := outside(input.array, 0, rows)) is not None:
+            raise IndexError(
+                errors.lines(
+                    "index out of range in self",
+                    f"index {wrong} into a weight of shape {errors.size(weight.array.shape)}, at {errors.here()}",
+                )
+            )
+        if max_norm is not None:
+            shrink_rows(weight, input.array, max_norm, norm_type)
+        return embedding.record(weight, input, padding_idx, scale_grad_by_freq)
+
+    def vjp_weight(g: A, indices: A, weight_shape: A, padding_idx: A, by_frequency: A) -> A:
+        at = values_of(indices)
+        if padding_idx is not None or by_frequency:
+            factors = np.ones(at.shape, g.array.dtype if isinstance(g, TensorBase) else g.dtype)
+            if by_frequency:
+                factors /= np.bincount(at.reshape(-1), minlength=weight_shape[0])[at]
+            if padding_idx is not None:
+                factors[at == padding_idx] = 0
+            g = g * factors[..., None]
+        return index_sum(g, weight_shape, 0, 1, at)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(2, 5, dtype="int64", low=0, high=4), t(4, 3)),
+            S(t(6, dtype="int64", low=0, high=3), t(3, 2), padding_idx=1),
+            S(t(6, dtype="int64", low=0, high=3), t(3, 2), scale_grad_by_freq=True),
+            S(t(dtype="int64", low=0, high=3), t(3, 2)),
+            S(t(0, dtype="int64", low=0, high=3), t(3, 2)),
+        ]
+    )
+
+
+def shrink_rows(weight: TensorBase, indices: Array, max_norm: float, norm_type: float) -> None:
+    """Scale down, in place and unrecorded, the rows about to be used whose norm is above max_norm."""
+    from leafgrad.ops.inplace import changed
+
+    rows = np.unique(indices)
+    norms = np.linalg.norm(weight.array[rows], norm_type, axis=1)
+    large = norms > max_norm
+    if large.any():
+        weight.array[rows[large]] *= (max_norm / (norms[large] + 1e-7))[:, None].astype(weight.array.dtype)
+        changed(weight)

@@ -1,0 +1,173 @@
+"""Views of a part: what x[0], x[1:3], x[..., None] and their mixtures are made of.
+
+The operations here differ in name only: each shows `x[index]`, where `index` is a tuple of numbers, slices with
+positive steps, None and Ellipsis, exactly as NumPy takes it. An Ellipsis at the end makes NumPy return a view even
+where the result has no dimensions.
+"""
+
+from __future__ import annotations
+
+import operator
+from builtins import slice as Slice
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, errors
+from leafgrad._core import TensorBase
+from leafgrad.ops.inplace import copy_slices
+from leafgrad.ops.registry import Family, Operation, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.views import ViewFamily, link, wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+
+ALL = Slice(None)
+
+
+def _zeros_around(g: A, input_shape: A, index: A) -> A:
+    return around(g, input_shape, index)
+
+
+def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...], out: Any) -> Any:
+    """`out`, which is t.array[index], as a view of t that is recorded as `operation`."""
+    options = (index,)
+    return link(_core.finish(operation.core, (t,), (t.array,), options, out), t, operation, options, None)
+
+
+@op
+class select(ViewFamily):
+    """select(input, dim, index): input without dimension `dim`, at position `index` of it."""
+
+    options = ("index",)
+    forward = operator.getitem
+    vjp = _zeros_around
+
+    def call(input: TensorBase, dim: int, index: Any) -> Any:
+        array = input.array
+        if not array.ndim:
+            raise IndexError("select() cannot be applied to a 0-dim tensor.")
+        dim, number = wrap_dim(dim, array.ndim), operator.index(index)
+        if not -array.shape[dim] <= number < array.shape[dim]:
+            raise IndexError(
+                f"select(): index {number} out of range for tensor of size {errors.size(array.shape)} at dimension "
+                f"{dim}\n  at {errors.here()}"
+            )
+        where = (*(ALL,) * dim, number, ...)
+        return view_at(select, input, where, array[where])
+
+    samples = staticmethod(lambda t: [S(t(3, 4), 0, 1), S(t(2, 3, 4), -1, -2), S(t(3), 0, 0), S(t(2, 0), 0, 1)])
+
+
+@op
+class slice_(ViewFamily):
+    """slice(input, index): a part of input, by a tuple as NumPy takes it."""
+
+    options = ("index",)
+    forward = operator.getitem
+    vjp = _zeros_around
+    public_name = ""
+
+    def call(input: TensorBase, index: tuple[Any, ...]) -> Any:
+        return view_at(slice_, input, index, input.array[index])
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(5, 4), (Slice(1, 4, 2), ...)),
+            S(t(5, 4), (2, Slice(1, None), ...)),
+            S(t(5, 4), (..., None, 0)),
+            S(t(5, 4), (Slice(0, 0), ...)),
+            S(t(), (None, ...)),
+        ]
+    )
+
+
+def _renamed(operation_class: Any, name: str, node_name: str, doc: str) -> Operation:
+    """The same operation under the name that PyTorch gives to one of its uses."""
+    from leafgrad.ops.registry import registry
+
+    body = {"__doc__": doc, "forward": operator.getitem, "vjp": _zeros_around, "options": ("index",)}
+    body |= {"call": lambda input, index: operation_class.function(input, index), "node_name": node_name}
+    body |= {"public_name": "", "samples": lambda t: [S(t(3, 2), (None, ...)), S(t(3, 2), (...,))]}
+    operation = registry[name] = Operation(name, ViewFamily, body)
+    return operation
+
+
+new_dimension = _renamed(slice_, "new_dimension", "UnsqueezeBackward0", "new_dimension(input, index): x[..., None].")
+alias = _renamed(slice_, "alias", "AliasBackward0", "alias(input, index): x[...], all of x.")
+
+
+@op
+class around(Family):
+    """around(input, shape, index): zeros of `shape` with the part at `index` replaced by input."""
+
+    options = ("shape", "index")
+    jvp = "linear"
+    public_name = ""
+    node_name = "SliceBackward0"
+
+    def forward(x: A, shape: Any, index: Any) -> A:
+        whole = np.zeros(shape, x.dtype)
+        whole[index] = x
+        return whole
+
+    def call(input: TensorBase, shape: tuple[int, ...], index: tuple[Any, ...]) -> Any:
+        return around.record(input, shape, index)
+
+    def vjp(g: A, index: A) -> A:
+        return slice_(g, index)
+
+    samples = staticmethod(lambda t: [S(t(2, 4), (5, 4), (Slice(1, 4, 2), ...)), S(t(), (3,), (1, ...))])
+
+
+@composite(lambda t: [S(t(5, 3), 0, 1, 3), S(t(5, 3), -1, -2, 2), S(t(3), 0, 3, 0)])
+def narrow(input: TensorBase, dim: int, start: Any, length: int) -> Any:
+    """narrow(input, dim, start, length): `length` positions of dimension `dim`, from `start` on, as a view."""
+    shape = input.array.shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    dim, first = wrap_dim(dim, len(shape)), operator.index(start)
+    size = shape[dim]
+    if not -size <= first <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {first})\n  at {errors.here()}"
+        )
+    first = first + size if first < 0 else first
+    if first + length > size:
+        raise RuntimeError(
+            f"start ({first}) + length ({length}) exceeds dimension size ({size}).\n"
+            f"  the tensor is {errors.describe(input)}, at {errors.here()}"
+        )
+    return slice_.function(input, (*(ALL,) * dim, Slice(first, first + length), ...))
+
+
+@composite(lambda t: [S(t(3, 4), t(4), 0, 1), S(t(3, 4), t(3), -1, -1)])
+def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> Any:
+    """select_scatter(input, src, dim, index): a copy of input in which select(dim, index) is replaced by src."""
+    dim = wrap_dim(dim, input.array.ndim)
+    part = (*(ALL,) * dim, index, ...)
+    _same_shape(src, input.array[part].shape, "slice")
+    return copy_slices.record(input, src, ((slice_, (part,)),))
+
+
+@composite(lambda t: [S(t(5, 3), t(2, 3), 0, 1, 3), S(t(4, 6), t(4, 3), 1, 0, 6, 2)])
+def slice_scatter(
+    input: TensorBase, src: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Any:
+    """slice_scatter(input, src, dim=0, start=None, end=None, step=1): a copy of input with a slice replaced by src."""
+    dim = wrap_dim(dim, input.array.ndim)
+    if step < 1:
+        raise RuntimeError("slice step must be positive")
+    part = (*(ALL,) * dim, Slice(start, end, step), ...)
+    _same_shape(src, input.array[part].shape, "slice")
+    return copy_slices.record(input, src, ((slice_, (part,)),))
+
+
+def _same_shape(src: TensorBase, shape: tuple[int, ...], what: str) -> None:
+    if src.array.shape != shape:
+        raise RuntimeError(
+            f"expected src to have a size equal to the {what} of self. src size = {errors.size(src.array.shape)}, "
+            f"{what} size = {errors.size(shape)}\n  at {errors.here()}"
+        )

@@ -1,0 +1,150 @@
+"""Variance and standard deviation, alone or together with the mean."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import TensorBase
+from leafgrad.ops.reducing import (
+    F32,
+    Dims,
+    Reduction,
+    all_if_empty,
+    count_of,
+    dims_of,
+    is_half,
+    raw,
+    restore,
+    taking_numpy_names,
+    total,
+)
+from leafgrad.ops.reductions import mean_dim
+from leafgrad.ops.registry import composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.select import where, zero_like
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def _wide_var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
+    """The variance; of half precision numbers, in single precision."""
+    if is_half(x.dtype):
+        x = x.astype(F32)
+    n = count_of(x.shape, dims)
+    off = x - total(x, dims, True) / n
+    square = off.real**2 + off.imag**2 if off.dtype.kind == "c" else off * off
+    return np.divide(total(square, dims, keepdim), max(n - correction, 0))
+
+
+def _var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
+    return _narrow(_wide_var(x, dims, correction, keepdim), x.dtype)
+
+
+def _std(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
+    return _narrow(np.sqrt(_wide_var(x, dims, correction, keepdim)), x.dtype)
+
+
+def _narrow(out: Any, kind: Any) -> Any:
+    return out.astype(kind) if is_half(kind) else out
+
+
+def _var_arguments(
+    name: str, input: TensorBase, args: tuple[Any, ...], dim: Any, unbiased: Any, correction: Any, keepdim: bool
+) -> tuple[Dims, float, bool]:
+    """(dims, correction, keepdim) of the call forms (dim, *, correction), (unbiased) and (dim, unbiased, keepdim)."""
+    given = dict(zip(("unbiased",) if isinstance(dim, bool) else ("unbiased", "keepdim"), args))
+    if isinstance(dim, bool):
+        dim, unbiased, given = None, dim, {}
+    unbiased, keepdim = given.get("unbiased", unbiased), given.get("keepdim", keepdim)
+    if (unbiased is not None and (correction is not None or not isinstance(unbiased, bool))) or len(args) > 2:
+        raise TypeError(f"{name}() received an invalid combination of arguments\n  at {errors.here()}")
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    shape = input.array.shape
+    if input.array.dtype.kind in "biu":
+        who = name if name.endswith("mean") else "std and var"
+        raise RuntimeError(f"{who} only support floating point and complex dtypes\n  at {errors.here()}")
+    dims = all_if_empty(dims_of(dim, len(shape), name), len(shape))
+    if (0 if 0 in shape else count_of(shape, dims)) - correction <= 0:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+            "(input numel divided by output numel).",
+            UserWarning,
+            stacklevel=4,
+        )
+    return dims, correction, keepdim
+
+
+def _var_rule(g: A, input: A, shape: Dims, dims: Dims, correction: float, keepdim: bool) -> A:
+    off = input - mean_dim(input, dims, True)
+    freedom = count_of(shape, dims) - correction
+    if freedom <= 0 and len(dims) == len(shape):
+        return g * np.where(raw(off) == 0, np.nan, np.inf).astype(raw(off).real.dtype)
+    factor = 2 / freedom if freedom else math.inf
+    return (factor * restore(g, shape, dims, keepdim)) * off
+
+
+class Variance(Reduction):
+    """var and std."""
+
+    options = ("dims", "correction", "keepdim")
+    holomorphic = False
+    samples = staticmethod(
+        lambda t: [
+            *[S(t(3, 4)), S(t(5)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), keepdim=True), S(t(3, 4), 1, False)],
+            *[S(t(3, 4), unbiased=False), S(t(3, 4), 1, correction=0.5), S(t(3, 4), False), S(t(2, 3), ())],
+        ]
+    )
+
+
+@op
+class var(Variance):
+    """var(input, dim=None, *, correction=1, keepdim=False): the variance of all elements, or along dimensions."""
+
+    forward = _var
+
+    def call(
+        input: TensorBase, dim: Any = None, *args: Any, unbiased: Any = None, correction: Any = None, keepdim: Any = False
+    ) -> Any:
+        return var.record(input, *_var_arguments("var", input, args, dim, unbiased, correction, keepdim))
+
+    def vjp(g: A, input: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
+        return _var_rule(g, input, input_shape, dims, correction, keepdim)
+
+
+@op
+class std(Variance):
+    """std(input, dim=None, *, correction=1, keepdim=False): the standard deviation, the square root of `var`."""
+
+    forward = _std
+
+    def call(
+        input: TensorBase, dim: Any = None, *args: Any, unbiased: Any = None, correction: Any = None, keepdim: Any = False
+    ) -> Any:
+        return std.record(input, *_var_arguments("std", input, args, dim, unbiased, correction, keepdim))
+
+    def vjp(g: A, input: A, out: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
+        g = where(raw(out) == 0, zero_like(g), g / (2 * out))
+        return _var_rule(g, input, input_shape, dims, correction, keepdim)
+
+
+def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
+    def call(
+        input: TensorBase, dim: Any = None, *args: Any, unbiased: Any = None, correction: Any = None, keepdim: Any = False
+    ) -> Any:
+        dims, freedom, keep = _var_arguments(name, input, args, dim, unbiased, correction, keepdim)
+        return operation.record(input, dims, freedom, keep), mean_dim.record(input, dims, keep)
+
+    call.__name__ = call.__qualname__ = name
+    doc = f"{name}(input, dim=None, *, correction=1, keepdim=False): {name[:3]} and mean, as a pair."
+    return composite(Variance.samples, method=False)(taking_numpy_names(call, name, doc))
+
+
+var_mean = _with_mean("var_mean", var)
+std_mean = _with_mean("std_mean", std)

@@ -1,0 +1,295 @@
+"""Further methods of Tensor: in-place copies and fills, conversions, comparison as a whole, resizing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, creation, dtypes, errors
+from leafgrad._core import TensorBase
+from leafgrad.device import check_device
+from leafgrad.from_data import copied
+from leafgrad.layouts import copy_in_format, lies_in_format
+from leafgrad.ops.fill import copy_from, fill, fill_value, zero
+from leafgrad.ops.inplace import changed, check_writable, in_place
+from leafgrad.ops.promotion import cast
+from leafgrad.ops.registry import registry
+from leafgrad.ops.views import shape_arguments
+from leafgrad.output import check_no_overlap
+
+# -- replacing all values ---------------------------------------------------------------------------------------------
+
+
+def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
+    """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
+    if isinstance(other, (int, float, complex)):
+        other = _core.wrap(copied(other, None))
+    if not isinstance(other, TensorBase):
+        raise errors.not_a_tensor("copy_", "other", 1, other)
+    check_no_overlap(self.array)
+    return in_place(self, copy_from.function, other)
+
+
+def fill_(self: Any, value: Any) -> Any:
+    """fill_(value): one value, a number or a tensor without dimensions, everywhere."""
+    value = fill_value(self, value)
+    if _has_history(self) or value.needs_grad:
+        return in_place(self, fill.function, value)
+    return _overwrite(self, cast(value.array, dtypes.from_numpy_dtype(self.array.dtype)))
+
+
+def zero_(self: Any) -> Any:
+    """zero_(): zeros everywhere."""
+    return in_place(self, zero.function) if _has_history(self) else _overwrite(self, 0)
+
+
+def _has_history(self: TensorBase) -> bool:
+    return self.needs_grad or self.extra is not None
+
+
+def _overwrite(self: Any, value: Any) -> Any:
+    """The short way for tensors that autograd has nothing to do with."""
+    check_writable(self)
+    self.array[...] = value
+    changed(self)
+    return self
+
+
+def set_(self: Any, source: Any = None) -> Any:
+    """set_(source): show the memory of another tensor of the same dtype."""
+    if source is None:
+        source = _core.wrap(np.empty(0, self.array.dtype))
+    if not isinstance(source, TensorBase):
+        raise errors.not_a_tensor("set_", "source", 1, source)
+    if source.array.dtype != self.array.dtype:
+        own, other = [dtypes.from_numpy_dtype(t.array.dtype) for t in (self, source)]
+        raise RuntimeError(f"Could not set tensor of type {other} to a tensor of type {own}")
+    check_writable(self)
+    self.array = source.array
+    changed(self)
+    return self
+
+
+def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
+    """resize_(*size): another shape in the same memory where that suffices; new elements are not set."""
+    shape = shape_arguments(size)
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    if any([s < 0 for s in shape]):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {errors.size(shape)}")
+    if shape != self.array.shape:
+        count = math.prod(shape)
+        flat = self.array.reshape(-1)
+        if count > flat.size:
+            grown = np.empty(count, flat.dtype)
+            grown[: flat.size] = flat
+            flat = grown
+        self.array = flat[:count].reshape(shape)
+    if memory_format is not None:
+        self.array = copy_in_format(self.array, memory_format)
+    return self
+
+
+def resize_as_(self: Any, other: Any, memory_format: Any = None) -> Any:
+    """resize_as_(other): resize_ to the shape of another tensor."""
+    return resize_(self, other.array.shape, memory_format=memory_format)
+
+
+def sum_to_size(self: Any, *size: Any) -> Any:
+    """sum_to_size(*size): the sum over the dimensions that broadcasting from `size` would have added or stretched."""
+    wanted, own = shape_arguments(size), self.array.shape
+    if wanted == own:
+        return self
+    extra = len(own) - len(wanted)
+    if extra < 0 or any([w not in (1, s) for w, s in zip(wanted, own[extra:])]):
+        raise RuntimeError(f"size {{{errors.size(wanted)}}} is not expandable to size {{{errors.size(own)}}}.")
+    kept = tuple([extra + i for i, w in enumerate(wanted) if w == 1 and own[extra + i] != 1])
+    if kept:
+        self = self.sum(dim=kept, keepdim=True)
+    if extra:
+        self = self.sum(dim=tuple(range(extra)))
+    return self
+
+
+# -- conversions ------------------------------------------------------------------------------------------------------
+
+
+def type_of(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """type(dtype=None, non_blocking=False): the name of this tensor's type, or the tensor as another type."""
+    from leafgrad.legacy import TYPES, TensorType
+
+    if dtype is None:
+        return f"torch.{self.dtype.alias}Tensor"
+    if isinstance(dtype, str):
+        name = dtype.removeprefix("torch.")
+        if name.startswith("cuda."):
+            check_device("cuda")
+        if name not in TYPES or name == dtype:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = TYPES[name]
+    if isinstance(dtype, TensorType):
+        dtype = dtype.dtype
+    if isinstance(dtype, type) and issubclass(dtype, TensorBase):
+        dtype = dtypes.get_default_dtype()
+    if not isinstance(dtype, dtypes.dtype):
+        raise RuntimeError("dtype must be a type, str, or dtype object")
+    return self.to(dtype)
+
+
+def type_as(self: Any, other: Any) -> Any:
+    """type_as(other): this tensor in the dtype of another."""
+    return self.to(dtypes.from_numpy_dtype(other.array.dtype))
+
+
+def cpu(self: Any, memory_format: Any = None) -> Any:
+    """cpu(): the tensor itself, which is always there."""
+    return self if memory_format is None else self.to(memory_format=memory_format)
+
+
+def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    """cuda(...): refused, leafgrad computes on the CPU only."""
+    check_device("cuda" if device is None else device)
+    check_device("cuda")
+
+
+def pin_memory(self: Any) -> Any:
+    """pin_memory(): refused, there is no device to pin memory for."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+def is_contiguous(self: Any, memory_format: Any = None) -> bool:
+    """is_contiguous(memory_format=contiguous_format): do the elements lie in memory one after the other?"""
+    return lies_in_format(self.array, memory_format)
+
+
+# -- questions about tensors ------------------------------------------------------------------------------------------
+
+
+def is_tensor(obj: Any) -> bool:
+    """is_tensor(obj): is it a Tensor?"""
+    return isinstance(obj, TensorBase)
+
+
+def numel(input: Any) -> int:
+    """numel(input): the number of elements."""
+    return int(_tensor("numel", input).array.size)
+
+
+def is_floating_point(input: Any) -> bool:
+    """is_floating_point(input): is the dtype a floating point one?"""
+    return dtypes.from_numpy_dtype(_tensor("is_floating_point", input).array.dtype).is_floating_point
+
+
+def is_complex(input: Any) -> bool:
+    """is_complex(input): is the dtype complex?"""
+    return bool(_tensor("is_complex", input).array.dtype.kind == "c")
+
+
+def is_nonzero(input: Any) -> bool:
+    """is_nonzero(input): is the one element something else than zero?"""
+    return bool(_tensor("is_nonzero", input))
+
+
+def is_same_size(input: Any, other: Any) -> bool:
+    """is_same_size(input, other): do both have the same shape?"""
+    return bool(_tensor("is_same_size", input).array.shape == _tensor("is_same_size", other, "other", 2).array.shape)
+
+
+def is_set_to(self: Any, tensor: Any) -> bool:
+    """is_set_to(tensor): do both show the same memory in the same way?"""
+    a, b = self.array, tensor.array
+    same = a.__array_interface__["data"] == b.__array_interface__["data"]
+    return bool(same and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype)
+
+
+def _tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> TensorBase:
+    if not isinstance(value, TensorBase):
+        raise errors.not_a_tensor(name, argument, position, value)
+    return value
+
+
+def equal(input: Any, other: Any) -> bool:
+    """equal(input, other): do both have the same shape and the same elements?"""
+    a, b = _tensor("equal", input).array, _tensor("equal", other, "other", 2).array
+    if a.dtype != b.dtype:
+        kind = dtypes.promote_types(dtypes.from_numpy_dtype(a.dtype), dtypes.from_numpy_dtype(b.dtype))
+        a, b = cast(a, kind), cast(b, kind)
+    return bool(np.array_equal(a, b))
+
+
+def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): |input - other| <= atol + rtol * |other|?"""
+    a, b = _tensor("isclose", input).array, _tensor("isclose", other, "other", 2).array
+    if a.dtype != b.dtype:
+        kinds = [dtypes.from_numpy_dtype(x.dtype).alias for x in (a, b)]
+        raise RuntimeError(f"{kinds[0]} did not match {kinds[1]}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
+    return _core.unrecorded(registry["eq"].core, (input, other), close_arrays(a, b, rtol, atol, equal_nan))
+
+
+def close_arrays(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """Infinities are close to themselves alone; integers are compared as floats of the default dtype."""
+    same = a == b
+    if equal_nan and a.dtype.kind not in "biu":
+        same = same | ((a != a) & (b != b))
+    if (rtol == 0 and atol == 0) or a.size == 0 or b.size == 0:
+        return same
+    if a.dtype.kind in "biu":
+        default = dtypes.get_default_dtype().np
+        allowed = atol + np.abs(np.asarray(rtol, default) * b.astype(default))
+        a, b = (a.astype(np.int64), b.astype(np.int64)) if a.dtype.kind == "b" else (a, b)
+    else:
+        real = np.zeros((), a.dtype).real.dtype.type
+        allowed = real(atol) + np.abs(real(rtol) * b)
+    distance = np.abs(a - b)
+    return same | (np.isfinite(distance) & (distance <= allowed))
+
+
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): is every element close to the other?"""
+    _tensor("allclose", input)
+    _tensor("allclose", other, "other", 2)
+    return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """result_type(tensor1, tensor2): the dtype that arithmetic on two tensors or numbers has."""
+    from leafgrad.ops.promotion import common_dtype
+
+    return common_dtype(tensor1, tensor2)
+
+
+# -- putting them on Tensor -------------------------------------------------------------------------------------------
+
+
+def where_method(self: Any, condition: Any, other: Any) -> Any:
+    """where(condition, other): this tensor's elements where the condition holds, of other elsewhere."""
+    return registry["where"].function(condition, self, other)
+
+
+def false(self: Any) -> bool:
+    return False
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "copy_": copy_, "fill_": fill_, "zero_": zero_, "set_": set_, "resize_": resize_, "resize_as_": resize_as_,
+    "sum_to_size": sum_to_size, "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
+    "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
+    "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,
+    "isclose": isclose, "allclose": allclose, "where": where_method,
+    "new_zeros": creation.new_zeros, "new_ones": creation.new_ones, "new_empty": creation.new_empty,
+    "new_full": creation.new_full, "new_tensor": creation.new_tensor,
+    "new_empty_strided": creation.new_empty_strided,
+}  # fmt: skip
+
+# Names under `leafgrad` for functions that are neither creation nor operations.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "is_tensor": is_tensor, "numel": numel, "is_floating_point": is_floating_point, "is_complex": is_complex,
+    "is_nonzero": is_nonzero, "is_same_size": is_same_size, "equal": equal, "isclose": isclose, "allclose": allclose,
+    "result_type": result_type, "zero_": zero_, "fill_": fill_,
+}  # fmt: skip
