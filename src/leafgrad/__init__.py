@@ -102,6 +102,10 @@ for _entry in [*_registry.values(), *_composites.values()]:
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("nn", "optim"):  # imported when they are first asked for
+        from importlib import import_module
+
+        return import_module(f"leafgrad.{name}")
     if name in ("random", "Generator", "default_generator"):  # imported when they are first asked for
         import leafgrad.random as random
 

@@ -8,7 +8,7 @@ from typing import Any
 from leafgrad import dtypes
 from leafgrad._core import TensorBase
 from leafgrad.device import check_device
-from leafgrad.ops import promotion
+from leafgrad.ops import indexing, promotion
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.registry import composites, registry
 from leafgrad.random_ops import METHODS as RANDOM_METHODS
@@ -70,6 +70,8 @@ def install_operators() -> None:
         setattr(Tensor, f"__i{python_name}__", in_place_operator(name))
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(Tensor, f"__{name}__", binary_operator(name))
+    Tensor.__getitem__ = indexing.getitem
+    Tensor.__setitem__ = indexing.setitem
     Tensor.__abs__ = registry["abs"].function
     Tensor.__pos__ = lambda self: self
     Tensor.__invert__ = registry["bitwise_not"].function

@@ -84,8 +84,9 @@ def walk(
                         heap.sort()
                         alone = None
                 # a rule makes a new array, or passes on what it was given or a view of that
-                elif r is not g and started and r.__class__ is ndarray and r.base is None:
-                    ours.add(target)
+                if r.__class__ is ndarray and (r.size > SMALL or not is_node) and r is not g and started:
+                    if r.base is None:
+                        ours.add(target)
         started = True
         if heap:
             node = heappop(heap)[1]
@@ -123,7 +124,12 @@ def walk(
             if create_graph:
                 saved = saved_tensors(node, saved)
             targets = node.inputs
-            results = node.op.backward(g, saved, targets)
+            op = node.op
+            if op.consume is not None and node in ours and not (keep_graph or captured) and node.hooks is None:
+                results = op.consume(g, saved, targets)
+                g = None  # its memory may be one of the results now
+            else:
+                results = op.backward(g, saved, targets)
             if node.hooks is not None:
                 results = node.hooks.ran(node, results, g)
     arrived.update(waiting)

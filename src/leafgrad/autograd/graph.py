@@ -42,7 +42,7 @@ class Op:
     `saves(mask)` tells what has to be kept for it when the inputs of `mask` (bit i for input i) need a gradient.
     """
 
-    __slots__ = ("backward", "conjugated", "forward", "keeps", "name", "node_class", "node_name", "plans", "saves")
+    __slots__ = ("backward", "conjugated", "consume", "forward", "keeps", "name", "node_class", "node_name", "plans", "saves")
 
     def __init__(
         self,
@@ -58,6 +58,9 @@ class Op:
         self.backward = backward
         self.saves = saves
         self.plans: dict[int, tuple[int, ...]] = {}
+        # like backward, but free to overwrite g and what else nobody holds: for large arrays that will not be needed
+        # again, because the graph is not kept
+        self.consume: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]] | None = None
         # for operations of two tensors, the same in short: by mask, KEEP_A | KEEP_B | KEEP_OUT
         self.keeps: list[int] = []
         self.conjugated: Op = self  # the twin that serves complex numbers, see leafgrad.ops.registry

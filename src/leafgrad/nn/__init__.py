@@ -1,0 +1,30 @@
+"""leafgrad.nn: models are made of modules, modules have parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leafgrad.nn import functional, init, utils
+from leafgrad.nn import parameter as parameter
+from leafgrad.nn.activations import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from leafgrad.nn.containers import ModuleDict, ModuleList, Sequential
+from leafgrad.nn.linear import Dropout, Flatten, Identity, Linear
+from leafgrad.nn.losses import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
+from leafgrad.nn.module import Module
+from leafgrad.nn.parameter import Buffer, Parameter
+from leafgrad.nn.parameter_containers import ParameterDict, ParameterList
+
+__all__ = [
+    "functional", "init", "utils",
+    "Module", "Parameter", "Buffer",
+    "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict",
+    "Linear", "Identity", "Flatten", "Dropout",
+    "ReLU", "Tanh", "Sigmoid", "Softmax", "LogSoftmax",
+    "MSELoss", "L1Loss", "NLLLoss", "CrossEntropyLoss",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from leafgrad._missing import missing_attribute
+
+    raise missing_attribute(__name__, name)

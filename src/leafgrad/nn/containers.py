@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, ValuesView
 from typing import Any, Self, overload
 
 from leafgrad.nn.module import Module, indented
@@ -28,9 +28,6 @@ class _Numbered(Module):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._modules.values())
-
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
 
     def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, self._key(index), module)
@@ -56,9 +53,12 @@ class Sequential(_Numbered):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        named = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else enumerate(args)
-        for name, module in named:
-            self.add_module(str(name) if isinstance(name, int) else name, module)
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            for name, module in args[0].items():
+                self.add_module(name, module)
+        else:
+            for i, module in enumerate(args):
+                self.add_module(str(i), module)
 
     def forward(self, input: Any) -> Any:
         for module in self._modules.values():
@@ -87,7 +87,7 @@ class Sequential(_Numbered):
 
     def extend(self, sequential: Iterable[Module]) -> Self:
         """extend(modules): add modules at the end."""
-        for module in sequential:
+        for module in list(sequential):  # it may be this one
             self.append(module)
         return self
 
@@ -97,7 +97,7 @@ class Sequential(_Numbered):
 
     def __iadd__(self, other: Any) -> Self:
         self._check_sequential(other)
-        return self.extend(list(other))
+        return self.extend(other)
 
     def __mul__(self, times: Any) -> Sequential:
         self._check_factor(times)
@@ -203,15 +203,15 @@ class ModuleDict(Module):
     def __contains__(self, key: object) -> bool:
         return key in self._modules
 
-    def keys(self) -> Container[str] | Iterable[str]:
+    def keys(self) -> KeysView[str]:
         """keys(): the names."""
         return self._modules.keys()
 
-    def values(self) -> Iterable[Any]:
+    def values(self) -> ValuesView[Any]:
         """values(): the modules."""
         return self._modules.values()
 
-    def items(self) -> Iterable[tuple[str, Any]]:
+    def items(self) -> ItemsView[str, Any]:
         """items(): names and modules."""
         return self._modules.items()
 
@@ -225,17 +225,17 @@ class ModuleDict(Module):
 
     def update(self, modules: Any) -> None:
         """update(modules): add the modules of a mapping or of pairs (name, module)."""
-        for key, module in named_pairs("ModuleDict", "ModuleDict", modules):
+        for key, module in named_pairs("ModuleDict", modules):
             self[key] = module
 
 
-def named_pairs(name: str, plural: str, values: Any) -> Iterator[tuple[str, Any]]:
+def named_pairs(name: str, values: Any) -> Iterator[tuple[str, Any]]:
     """The pairs (name, value) of a mapping or of an iterable of pairs."""
     if not isinstance(values, Iterable):
         raise TypeError(
-            f"{plural}.update should be called with an iterable of key/value pairs, but got {type(values).__name__}"
+            f"{name}.update should be called with an iterable of key/value pairs, but got {type(values).__name__}"
         )
-    if isinstance(values, (Mapping, ModuleDict)) or hasattr(values, "items"):
+    if hasattr(values, "items"):
         yield from values.items()
         return
     for i, pair in enumerate(values):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -211,18 +212,6 @@ class abs(Unary):
 
 
 @op
-class square(Unary):
-    """square(input): each element times itself."""
-
-    forward = np.square
-    integers = "same"
-    node_name = "PowBackward0"
-
-    def vjp(g: A, input: A) -> A:
-        return g * (2 * input)
-
-
-@op
 class reciprocal(Unary):
     """reciprocal(input): one divided by each element."""
 
@@ -283,7 +272,11 @@ class Binary(Family):
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         core, family = operation.core, body.get
         operation.rules = BinaryRules(
-            operation.name, family("as_float", False), family("refuses", ()), family("because", "")
+            operation.name,
+            family("as_float", False),
+            family("refuses", ()),
+            family("because", ""),
+            family("kernel", ""),
         )
 
         def function(input: Any, other: Any) -> Any:
@@ -373,14 +366,26 @@ class mul(Binary):
     def vjp_other(g: A, input: A) -> A:
         return g * input
 
+    def consume(g: A, saved: A, inputs: A) -> A:
+        """The same rules, in the memory of g and of the saved input where nobody else holds it."""
+        input, other, _ = saved
+        second = None
+        if inputs[1] is not None:
+            dying = sys.getrefcount(input) == 3 and input.base is None and input.shape == g.shape
+            second = np.multiply(g, input, out=input) if dying and input.dtype == g.dtype else g * input
+        if inputs[0] is None:
+            return None, second
+        return np.multiply(g, other, out=g) if other.dtype == g.dtype else g * other, second
+
 
 @op
 class true_div(Binary):
-    """true_div(input, other): input / other, in floating point."""
+    """true_div(input, other): input / other, in floating point; what `/` and `div` do."""
 
     forward = np.true_divide
     as_float = True
     node_name = "DivBackward0"
+    public_name = ""
     samples = pairs(0.3, 3)
 
     def vjp_input(g: A, other: A) -> A:
@@ -388,32 +393,6 @@ class true_div(Binary):
 
     def vjp_other(g: A, input: A, other: A) -> A:
         return -g * ((input / other) / other)
-
-
-def _pow(x: Any, y: Any) -> Any:
-    if x.dtype.kind in "iu" and y.dtype.kind == "i" and np.any(y < 0):
-        if y.ndim == 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
-        # as PyTorch: 1 and -1 keep their meaning, everything else rounds to zero
-        odd = np.where(y % 2 == 0, 1, x)
-        return np.where(y >= 0, np.power(x, np.abs(y)), np.where(np.abs(x) == 1, odd, 0)).astype(x.dtype)
-    return np.power(x, y)
-
-
-@op
-class pow(Binary):
-    """pow(input, exponent): input to the power of exponent."""
-
-    forward = _pow
-    samples = pairs(0.3, 2.5)
-
-    def vjp_input(g: A, input: A, other: A) -> A:
-        # 0 * x**-1 is not a number at x = 0, but the derivative of the constant x**0 is zero there too
-        return where(other == 0, 0 * g, g * (other * pow(input, other - 1)))
-
-    def vjp_other(g: A, input: A, other: A, out: A) -> A:
-        # 0**y is constantly zero for y >= 0, although its logarithm is not finite
-        return where((input == 0) & (other.real >= 0), 0 * g, g * (out * log(input)))
 
 
 def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -447,111 +426,6 @@ class minimum(Binary):
     vjp_input, vjp_other = _choose("min")
     refuses = (COMPLEX,)
 
-
-@op
-class floor_divide(Binary):
-    """floor_divide(input, other): input / other, rounded down."""
-
-    def forward(x: A, y: A) -> A:
-        if x.dtype.kind in "iu" and np.any(y == 0):
-            raise RuntimeError("ZeroDivisionError")
-        return np.floor_divide(x, y)
-
-    differentiable = False
-    samples = pairs(0.3, 3)
-    refuses = (COMPLEX,)
-
-
-@op
-class remainder(Binary):
-    """remainder(input, other): what floor division leaves, with the sign of the divisor."""
-
-    def forward(x: A, y: A) -> A:
-        if x.dtype.kind in "iu" and np.any(y == 0):
-            raise RuntimeError("ZeroDivisionError")
-        return np.remainder(x, y)
-
-    samples = pairs(0.3, 3)
-    refuses = (COMPLEX,)
-
-    def vjp_input(g: A) -> A:
-        return g
-
-    def vjp_other(g: A, input: A, other: A) -> A:
-        return -g * floor(input / other)
-
-
-class Comparison(Family):
-    """bool results, no gradient. Computed in the common dtype of the operands."""
-
-    inputs = ("input", "other")
-    differentiable = False
-    in_place = True
-    samples = staticmethod(pairs())
-
-    @staticmethod
-    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        core = operation.core
-        operation.rules = BinaryRules(operation.name, False, body.get("refuses", ()), "")
-
-        def function(input: Any, other: Any) -> Any:
-            result = mixed_binary(core, input, other)
-            if result is NotImplemented:
-                raise errors.not_a_tensor(operation.name, "other", 2, other)
-            return result
-
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
-        return function
-
-
-def _binary_without_gradient(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
-    body = {"__doc__": f"{name}(input, other): {doc}", "forward": kernel, **flags}
-    operation = registry[name] = Operation(name, Comparison, body)
-    return operation
-
-
-eq = _binary_without_gradient("eq", np.equal, "is input equal to other, element by element?")
-ne = _binary_without_gradient("ne", np.not_equal, "is input different from other, element by element?")
-lt = _binary_without_gradient("lt", np.less, "is input less than other, element by element?", refuses=(COMPLEX,))
-le = _binary_without_gradient("le", np.less_equal, "is input at most other, element by element?", refuses=(COMPLEX,))
-gt = _binary_without_gradient("gt", np.greater, "is input greater than other, element by element?", refuses=(COMPLEX,))
-ge = _binary_without_gradient(
-    "ge", np.greater_equal, "is input at least other, element by element?", refuses=(COMPLEX,)
-)
-
-
-def _integers(t: Any) -> list[S]:
-    return [
-        S(t(3, 4, dtype="int64", low=0, high=9), t(4, dtype="int64", low=0, high=5)),
-        S(t(3, dtype="int64", low=0, high=9), 3),
-        S(t(3, dtype="bool"), t(3, dtype="bool")),
-    ]
-
-
-def _shifts(t: Any) -> list[S]:
-    return [S(t(3, 4, dtype="int64", low=0, high=9), t(4, dtype="int64", low=0, high=5))]
-
-
-_bits: dict[str, Any] = {"refuses": (2, 3), "samples": _integers}
-bitwise_and = _binary_without_gradient("bitwise_and", np.bitwise_and, "bits set in both.", **_bits)
-bitwise_or = _binary_without_gradient("bitwise_or", np.bitwise_or, "bits set in one or both.", **_bits)
-bitwise_xor = _binary_without_gradient("bitwise_xor", np.bitwise_xor, "bits set in exactly one.", **_bits)
-bitwise_left_shift = _binary_without_gradient(
-    "bitwise_left_shift", np.left_shift, "bits moved up.", refuses=(0, 2, 3), samples=_shifts
-)
-bitwise_right_shift = _binary_without_gradient(
-    "bitwise_right_shift", np.right_shift, "bits moved down.", refuses=(0, 2, 3), samples=_shifts
-)
-
-
-def _logical(ufunc: Any) -> Any:
-    return lambda x, y: ufunc(x, y)
-
-
-logical_and = _binary_without_gradient("logical_and", _logical(np.logical_and), "are both nonzero?")
-logical_or = _binary_without_gradient("logical_or", _logical(np.logical_or), "is one nonzero?")
-logical_xor = _binary_without_gradient("logical_xor", _logical(np.logical_xor), "is exactly one nonzero?")
 
 for _index, _operation in ((_core.NEG, neg), (_core.ADD, add), (_core.SUB, sub), (_core.MUL, mul), (_core.DIV, true_div)):
     operators[_index] = _operation.core

@@ -1,3 +1,281 @@
-"""Putting tensors together and taking them apart."""
+"""Several tensors made one: cat, stack and their relatives."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, errors
+from leafgrad._core import TensorBase
+from leafgrad.ops.promotion import cast, common_dtype
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.slicing import slice_
+from leafgrad.ops.splitting import at, range_of
+from leafgrad.ops.views import reshape, unsqueeze, wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+
+SKIPPED = -1  # stands where the size of a tensor would be that takes no part
+
+
+class Joining(Family):
+    """Operations on any number of tensors. Their rules move numbers, so they serve complex ones as they are."""
+
+    inputs = ("tensors",)
+    variadic = True
+    holomorphic = False
+    jvp = "linear"
+    method = False
+
+
+def tensor_list(name: str, tensors: Any) -> list[Any]:
+    """The one argument of these functions: a list or tuple of tensors."""
+    if not isinstance(tensors, (list, tuple)):
+        kind = type(tensors).__name__
+        raise TypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}\n  at {errors.here()}"
+        )
+    for position, value in enumerate(tensors):
+        if not isinstance(value, TensorBase):
+            raise TypeError(
+                f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}\n"
+                f"  {name} at {errors.here()}"
+            )
+    return list(tensors)
+
+
+def arrays_in_common_dtype(tensors: list[Any]) -> list[Any]:
+    arrays = [t.array for t in tensors]
+    kind = arrays[0].dtype
+    for x in arrays:
+        if x.dtype is not kind:
+            common = common_dtype(*tensors)
+            return [cast(x, common) for x in arrays]
+    return arrays
+
+
+@op
+class cat(Joining):
+    """cat(tensors, dim=0): tensors one after the other along a dimension."""
+
+    options = ("dim", "sizes")
+
+    def forward(*args: Any) -> A:
+        dim, sizes = args[-2:]
+        return np.concatenate([x for x, size in zip(args, sizes) if size != SKIPPED], dim)
+
+    def call(tensors: A, dim: int = 0, *, axis: int | None = None) -> Any:
+        dim = dim if axis is None else axis
+        inputs = tensor_list("cat", tensors)
+        if not inputs:
+            raise ValueError(f"torch.cat(): expected a non-empty list of Tensors\n  at {errors.here()}")
+        arrays = arrays_in_common_dtype(inputs)
+        dim, sizes = _sizes_along(dim, [x.shape for x in arrays])
+        try:
+            out = cat.forward(*arrays, dim, sizes)
+        except ValueError:
+            raise _cannot_join(arrays, dim) from None
+        return _core.finish(cat.core, inputs, arrays, (dim, sizes), out)
+
+    def vjp_all(g: A, needs: A, dim: A, sizes: A) -> A:
+        gradients, start = [], 0
+        for need, size in zip(needs, sizes, strict=True):
+            if size == SKIPPED:
+                gradients.append(slice_(g.reshape((-1,)), (slice(0),)) if need else None)
+            else:
+                gradients.append(slice_(g, range_of(dim, start, size)) if need else None)
+                start += size
+        return gradients
+
+    samples = staticmethod(
+        lambda t: [
+            S([t(2, 3), t(2, 3)]),
+            S((t(2, 3), t(2, 1), t(2, 0)), -1),
+            S([t(4)], 0),
+            S([t(0), t(2, 3)], dim=1),
+            S([t(2, 3), t(1, 3)], axis=0),
+            S([t(0), t(0)]),
+        ]
+    )
+
+
+def _sizes_along(dim: int, shapes: list[Any]) -> tuple[int, tuple[int, ...]]:
+    """The dimension, counted from the front, and the size of each tensor in it. For the sake of old programs, tensors
+    of shape (0,) fit everywhere and are left out."""
+    lead = next((shape for shape in shapes if shape != (0,)), None)
+    if lead is None:
+        return 0, (0,) * len(shapes)
+    for position, shape in enumerate(shapes):
+        if not shape:
+            first = f"zero-dimensional tensor (at position {position}) cannot be concatenated"
+            raise RuntimeError(errors.lines(first, f"cat at {errors.here()}", "fix: torch.stack takes numbers"))
+    dim = wrap_dim(dim, len(lead))
+    sizes = []
+    for position, shape in enumerate(shapes):
+        if len(shape) == len(lead):
+            sizes.append(shape[dim])
+        elif shape == (0,):
+            sizes.append(SKIPPED)
+        else:
+            where = f"cat: tensor number {position} has shape {errors.size(shape)}, an earlier one {errors.size(lead)}"
+            first = f"Tensors must have same number of dimensions: got {len(lead)} and {len(shape)}"
+            raise RuntimeError(errors.lines(first, f"{where}, at {errors.here()}"))
+    return dim, tuple(sizes)
+
+
+def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
+    """Which tensor does not fit the first one, and in which dimension."""
+    lead = next(x.shape for x in arrays if x.shape != (0,))
+    for position, x in enumerate(arrays):
+        if x.shape == (0,) and len(lead) != 1:
+            continue
+        for i, (want, have) in enumerate(zip(lead, x.shape, strict=True)):
+            if i != dim and want != have:
+                shapes = ", ".join(errors.size(y.shape) for y in arrays[:6]) + (", ..." if len(arrays) > 6 else "")
+                return RuntimeError(
+                    errors.lines(
+                        f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size "
+                        f"{have} for tensor number {position} in the list.",
+                        f"cat of shapes {shapes}: dimension {i} of tensor number {position} is {have}, not {want}",
+                        f"at {errors.here()}",
+                    )
+                )
+    raise AssertionError("cat failed although all sizes match")
+
+
+@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False)
+def concat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
+    """concat(tensors, dim=0): another name of cat."""
+    return cat.function(tensors, dim if axis is None else axis)
+
+
+@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False)
+def concatenate(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
+    """concatenate(tensors, axis=0): another name of cat."""
+    return cat.function(tensors, dim if axis is None else axis)
+
+
+@op
+class stack(Joining):
+    """stack(tensors, dim=0): tensors of one shape along a new dimension."""
+
+    options = ("dim",)
+
+    def forward(*args: Any) -> A:
+        dim = args[-1]
+        new = (slice(None),) * dim + (None,)
+        return np.concatenate([x[new] for x in args[:-1]], dim)
+
+    def call(tensors: A, dim: int = 0, *, axis: int | None = None) -> Any:
+        dim = dim if axis is None else axis
+        inputs = tensor_list("stack", tensors)
+        if not inputs:
+            raise RuntimeError(f"stack expects a non-empty TensorList\n  at {errors.here()}")
+        arrays = arrays_in_common_dtype(inputs)
+        shape = arrays[0].shape
+        dim = wrap_dim(dim, len(shape) + 1)
+        for position, x in enumerate(arrays):
+            if x.shape != shape:
+                raise RuntimeError(
+                    f"stack expects each tensor to be equal size, but got {errors.size(shape)} at entry 0 and "
+                    f"{errors.size(x.shape)} at entry {position}\n  at {errors.here()}"
+                )
+        return _core.finish(stack.core, inputs, arrays, (dim,), stack.forward(*arrays, dim))
+
+    def vjp_all(g: A, needs: A, dim: A) -> A:
+        return [slice_(g, at(dim, i)) if need else None for i, need in enumerate(needs)]
+
+    samples = staticmethod(
+        lambda t: [
+            S([t(2, 3), t(2, 3)]),
+            S((t(2, 3), t(2, 3)), -1),
+            S([t(), t(), t()]),
+            S([t(0)]),
+            S([t(2), t(2)], axis=1),
+        ]
+    )
+
+
+# -- joining after bringing all to a number of dimensions -------------------------------------------------------------
+
+
+def _each_at_least(n: int, name: str, tensors: tuple[Any, ...]) -> Any:
+    """One tensor, several, or a list of them, each brought to at least n dimensions."""
+    if len(tensors) == 1 and isinstance(tensors[0], TensorBase):
+        return _at_least(n, tensors[0])
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    return tuple([_at_least(n, t) for t in tensor_list(name, tensors)])
+
+
+def _at_least(n: int, t: Any) -> Any:
+    ndim = t.array.ndim
+    if ndim >= n:
+        return t
+    if ndim == 0:
+        return reshape(t, (1,) * n)
+    if ndim == 1 and n > 1:
+        t = unsqueeze.function(t, 0)
+    return unsqueeze.function(t, -1) if n == 3 else t
+
+
+@composite(lambda t: [S(t()), S(t(2)), S(t(), t(3)), S([t(), t(2)])], method=False)
+def atleast_1d(*tensors: Any) -> Any:
+    """atleast_1d(*tensors): numbers as vectors of one element; everything else as it is."""
+    return _each_at_least(1, "atleast_1d", tensors)
+
+
+@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(), t(3))], method=False)
+def atleast_2d(*tensors: Any) -> Any:
+    """atleast_2d(*tensors): numbers and vectors as matrices of one row."""
+    return _each_at_least(2, "atleast_2d", tensors)
+
+
+@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(2, 3, 4))], method=False)
+def atleast_3d(*tensors: Any) -> Any:
+    """atleast_3d(*tensors): with three dimensions, (n) as (1, n, 1) and (n, m) as (n, m, 1)."""
+    return _each_at_least(3, "atleast_3d", tensors)
+
+
+def _stacking(name: str, tensors: Any, n: int) -> list[Any]:
+    inputs = tensor_list(name, tensors)
+    if not inputs:
+        raise RuntimeError(f"{name} expects a non-empty TensorList\n  at {errors.here()}")
+    return [_at_least(n, t) for t in inputs]
+
+
+@composite(lambda t: [S([t(2), t(3)]), S([t(2, 1), t(2, 3)]), S([t(), t()])], method=False)
+def hstack(tensors: Any) -> Any:
+    """hstack(tensors): side by side, along dimension 1 (dimension 0 for vectors)."""
+    parts = _stacking("hstack", tensors, 1)
+    return cat.function(parts, 0 if parts[0].array.ndim == 1 else 1)
+
+
+@composite(lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False)
+def vstack(tensors: Any) -> Any:
+    """vstack(tensors): on top of each other, along dimension 0; vectors are rows."""
+    return cat.function(_stacking("vstack", tensors, 2), 0)
+
+
+@composite(lambda t: [S([t(3), t(3)])], method=False)
+def row_stack(tensors: Any) -> Any:
+    """row_stack(tensors): another name of vstack."""
+    return cat.function(_stacking("vstack", tensor_list("row_stack", tensors), 2), 0)
+
+
+@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False)
+def dstack(tensors: Any) -> Any:
+    """dstack(tensors): behind each other, along dimension 2."""
+    return cat.function(_stacking("dstack", tensors, 3), 2)
+
+
+@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2)]), S([t(), t()])], method=False)
+def column_stack(tensors: Any) -> Any:
+    """column_stack(tensors): side by side; numbers and vectors are columns."""
+    parts = _stacking("column_stack", tensors, 0)
+    return cat.function([reshape(t, (t.array.size, 1)) if t.array.ndim < 2 else t for t in parts], 1)
+
+
+from leafgrad.ops import arranging as arranging  # noqa: E402  registers its operations

@@ -12,8 +12,21 @@ from leafgrad._core import TensorBase
 from leafgrad.dtypes import can_cast, from_numpy_dtype, promote_types
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.ops.convert import to_dtype
-from leafgrad.ops.elementwise import abs, is_complex, sgn
-from leafgrad.ops.reducing import F32, Dims, all_if_empty, count_of, dims_of, is_half, raw, restore, spread, total
+from leafgrad.ops.elementwise import abs, sgn
+from leafgrad.ops.reducing import (
+    F32,
+    F64,
+    Dims,
+    all_if_empty,
+    count_of,
+    dims_of,
+    is_half,
+    raw,
+    restore,
+    spread,
+    sum_of_squares,
+    total,
+)
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where, zero_like
@@ -26,6 +39,8 @@ def _vector_norm(x: Any, order: float, dims: Dims, keepdim: bool) -> Any:
     if is_half(kind):
         return np.asarray(_vector_norm(x.astype(F32), order, dims, keepdim)).astype(kind)
     if order == 2:
+        if len(dims) == x.ndim and not keepdim and kind in (F32, F64):
+            return np.sqrt(sum_of_squares(x))
         square = x.real**2 + x.imag**2 if kind.kind == "c" else x * x
         return np.sqrt(total(square, dims, keepdim))
     if order == 0:
@@ -96,9 +111,9 @@ class vector_norm(Family):
     )
 
 
-def one_like(x: A) -> A:
+def one_like(x: A) -> Any:
     """A one of the dtype of x, so that `where` does not change it."""
-    return x.new_ones(()) if isinstance(x, TensorBase) else np.ones((), x.dtype)
+    return np.ones((), raw(x).dtype)
 
 
 def _as_checked(x: Any, kind: Dtype | None) -> Any:
@@ -180,10 +195,48 @@ class polar(Family):
 
     options = ("first", "second")
     holomorphic = False
-    node_name = "PolarFactorBackward0"
     public_name = ""
-    jvp = "elementwise"
 
     def forward(x: A, first: int, second: int) -> A:
         u, _, vh = np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), full_matrices=False)
         return np.moveaxis(u @ vh, (-2, -1), (first, second))
+
+    def call(input: TensorBase, first: int, second: int) -> Any:
+        return polar.record(input, first, second)
+
+    def vjp(g: A, input: A, first: A, second: A) -> A:
+        return polar_change(g, input, first, second)
+
+    samples = staticmethod(lambda t: [S(t(3, 3), 0, 1), S(t(4, 2), 0, 1)])
+
+
+@op
+class polar_change(Family):
+    """polar_change(change, input, first, second): how U V* changes when the matrices change; its own transpose."""
+
+    inputs = ("change", "input")
+    options = ("first", "second")
+    holomorphic = False
+    public_name = ""
+
+    def forward(change: A, x: A, first: int, second: int) -> A:
+        d = np.moveaxis(change, (first, second), (-2, -1))
+        u, s, vh = np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), full_matrices=False)
+        uh, v = u.conj().swapaxes(-1, -2), vh.conj().swapaxes(-1, -2)
+        core = uh @ d @ v
+        turned = (core - core.conj().swapaxes(-1, -2)) / (s[..., :, None] + s[..., None, :])
+        tall = d @ v - u @ core  # what leaves the column space, and below the row space
+        wide = uh @ d - core @ vh
+        out = u @ turned @ vh + (tall / s[..., None, :]) @ vh + u @ (wide / s[..., :, None])
+        return np.moveaxis(out, (-2, -1), (first, second))
+
+    def call(change: TensorBase, input: TensorBase, first: int, second: int) -> Any:
+        return polar_change.record(change, input, first, second)
+
+    def vjp_change(g: A, input: A, first: A, second: A) -> A:
+        return polar_change(g, input, first, second)
+
+    def vjp_input(g: A) -> A:
+        raise NotImplementedError("the nuclear norm has first and second derivatives here, not third")
+
+    samples = staticmethod(lambda t: [])

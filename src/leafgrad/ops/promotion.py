@@ -5,7 +5,6 @@ The recorder handles two tensors of the same float dtype by itself; everything e
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from leafgrad.dtypes import (
 )
 
 Array = Any
+NUMBERS = (int, float, complex, np.number, np.bool_)  # what counts as a number beside a tensor
 
 
 def operand(value: Any) -> tuple[TensorBase | None, Array | None, tuple[dtype, int]] | None:
@@ -35,7 +35,9 @@ def operand(value: Any) -> tuple[TensorBase | None, Array | None, tuple[dtype, i
         return value, array, (from_numpy_dtype(array.dtype), 0 if array.ndim else 1)
     if isinstance(value, np.ndarray):
         return None, value, (from_numpy_dtype(value.dtype), 0 if value.ndim else 1)
-    if isinstance(value, (numbers.Number, np.generic)):
+    if isinstance(value, NUMBERS):
+        if isinstance(value, int) and not -(2**63) <= value < 2**64:
+            raise OverflowError("int too big to convert")
         return None, np.asarray(value), (scalar_dtype(value), 2)
     return None
 
@@ -53,6 +55,8 @@ def cast(array: Array, kind: dtype) -> Array:
         return array
     if array.dtype.kind == "c" and not kind.is_complex and kind is not bool_:
         array = array.real
+    if kind.itemsize == 2 and kind.category == FLOAT and array.dtype.itemsize > 4:
+        array = array.astype(np.float32)  # PyTorch rounds twice on the way to a 16-bit float
     return array.astype(kind.np)
 
 
@@ -80,15 +84,19 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
 class BinaryRules:
     """Which dtypes a binary operation takes, and what it makes of integers."""
 
-    def __init__(self, name: str, as_float: bool, refuses: tuple[int, ...], because: str) -> None:
-        self.name = name
+    def __init__(
+        self, name: str, as_float: bool, refuses: tuple[int, ...], because: str = "", kernel: str = ""
+    ) -> None:
+        self.kernel = kernel or f"{name}_cpu"
         self.as_float = as_float
         self.refuses = refuses
         self.because = because
 
     def check(self, kind: dtype) -> None:
         if kind.category in self.refuses:
-            raise RuntimeError(self.because or f'"{self.name}_cpu" not implemented for \'{kind.alias}\'')
+            if self.because:
+                raise RuntimeError(self.because)
+            raise NotImplementedError(f"\"{self.kernel}\" not implemented for '{kind.alias}'")
 
 
 def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:

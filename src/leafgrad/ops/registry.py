@@ -20,6 +20,8 @@ recorder uses a twin of the op that conjugates what goes in and comes out, which
 function; the few others say `holomorphic = False` and deal with it themselves. A rule returns new arrays, or `g`, or
 a view of `g`, but never a saved array, because the engine adds to arrays it considers its own.
 
+    consume(g, saved, inputs)   optional, for large arrays: all gradients, where g itself may be overwritten
+
     jvp = "elementwise"    a tangent is treated as a gradient is (diagonal Jacobian)
     jvp = "linear"         forward, applied to the tangent
     jvp = "transpose"      derived from the vjp: the default, always right, not always fastest
@@ -67,6 +69,7 @@ class Operation:
         node_name = get("node_name") or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         backward, saves = self._rules(body) if self.differentiable else (no_rule, lambda mask: ())
         self.core = Op(name, node_name, self.forward, backward, saves)
+        self.core.consume = body.get("consume")
         if self.holomorphic and self.differentiable:
             twin = Op(name, node_name, self.forward, conjugated(backward), saves)
             self.core.conjugated = twin

@@ -1,0 +1,23 @@
+"""leafgrad.nn.utils: clipping gradients, and parameters as one vector."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leafgrad.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+from leafgrad.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+
+__all__ = [
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "get_total_norm",
+    "parameters_to_vector",
+    "vector_to_parameters",
+]
+
+
+def __getattr__(name: str) -> Any:
+    from leafgrad._missing import missing_attribute
+
+    raise missing_attribute(__name__, name)

@@ -1,0 +1,78 @@
+"""Keeping gradients small."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from leafgrad._core import TensorBase, wrap
+from leafgrad.ops.inplace import changed
+
+
+def clip_grad_norm_(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """clip_grad_norm_(parameters, max_norm, norm_type=2.0): scale all gradients so that their norm, taken together as
+    one vector, is at most `max_norm`. Returns the norm before."""
+    parameters = as_list(parameters)
+    gradients = [p._grad for p in parameters if p._grad is not None]
+    total = get_total_norm(gradients, norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(parameters, max_norm, total)
+    return total
+
+
+def get_total_norm(
+    tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Any:
+    """get_total_norm(tensors, norm_type=2.0): the norm of all tensors taken together as one vector."""
+    norm_type = float(norm_type)
+    arrays = [t.array for t in as_list(tensors)]
+    if not arrays:
+        return wrap(np.zeros((), np.float32))
+    kind = np.result_type(*arrays)
+    total = np.asarray(norm(np.array([norm(a, norm_type) for a in arrays], kind), norm_type), kind)
+    if error_if_nonfinite and not math.isfinite(total):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
+            "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+            "`error_if_nonfinite=False`"
+        )
+    return wrap(total)
+
+
+def norm(array: Any, order: float) -> Any:
+    """The norm of an array as a vector. `vdot` makes the usual one a single call of BLAS."""
+    if order == 2:
+        return np.sqrt(np.vdot(array, array).real)
+    return np.linalg.norm(array.reshape(-1), order) if array.size else np.zeros((), array.dtype)
+
+
+def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None) -> None:
+    """clip_grads_with_norm_(parameters, max_norm, total_norm): g *= min(1, max_norm / (total_norm + 1e-6))."""
+    factor = float(max_norm) / (float(total_norm) + 1e-6)
+    if factor >= 1:
+        return
+    for p in as_list(parameters):
+        if p._grad is not None:
+            p._grad.array *= p._grad.array.dtype.type(factor)
+            changed(p._grad)
+
+
+def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+    """clip_grad_value_(parameters, clip_value): every element of every gradient into [-clip_value, clip_value]."""
+    limit = float(clip_value)
+    for p in as_list(parameters):
+        if p._grad is not None:
+            np.clip(p._grad.array, -limit, limit, out=p._grad.array)
+            changed(p._grad)
+
+
+def as_list(tensors: TensorBase | Iterable[Any]) -> list[Any]:
+    return [tensors] if isinstance(tensors, TensorBase) else list(tensors)

@@ -1,0 +1,110 @@
+"""Comparison, bits and logic: functions of two tensors that have no gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad.dtypes import BOOL, COMPLEX, FLOAT
+from leafgrad.ops.promotion import BinaryRules, mixed_binary
+from leafgrad.ops.registry import Family, Operation, registry
+from leafgrad.ops.samples import S, pairs
+
+
+class Comparison(Family):
+    """bool results, no gradient. Computed in the common dtype of the operands."""
+
+    inputs = ("input", "other")
+    differentiable = False
+    in_place = True
+    samples = staticmethod(pairs())
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        core = operation.core
+        operation.rules = BinaryRules(operation.name, False, body.get("refuses", ()), "", body.get("kernel", ""))
+
+        def function(input: Any, other: Any) -> Any:
+            result = mixed_binary(core, input, other)
+            if result is NotImplemented:
+                raise errors.not_a_tensor(operation.name, "other", 2, other)
+            return result
+
+        function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        return function
+
+
+def _binary_without_gradient(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
+    body = {"__doc__": f"{name}(input, other): {doc}", "forward": kernel, **flags}
+    operation = registry[name] = Operation(name, Comparison, body)
+    return operation
+
+
+eq = _binary_without_gradient("eq", np.equal, "is input equal to other, element by element?")
+ne = _binary_without_gradient("ne", np.not_equal, "is input different from other, element by element?")
+lt = _binary_without_gradient("lt", np.less, "is input less than other, element by element?", refuses=(COMPLEX,))
+le = _binary_without_gradient("le", np.less_equal, "is input at most other, element by element?", refuses=(COMPLEX,))
+gt = _binary_without_gradient("gt", np.greater, "is input greater than other, element by element?", refuses=(COMPLEX,))
+ge = _binary_without_gradient(
+    "ge", np.greater_equal, "is input at least other, element by element?", refuses=(COMPLEX,)
+)
+
+
+def _integers(t: Any) -> list[S]:
+    return [
+        S(t(3, 4, dtype="int64", low=0, high=9), t(4, dtype="int64", low=0, high=5)),
+        S(t(3, dtype="int64", low=0, high=9), 3),
+        S(t(3, dtype="bool"), t(3, dtype="bool")),
+    ]
+
+
+def _shifts(t: Any) -> list[S]:
+    return [S(t(3, 4, dtype="int64", low=0, high=9), t(4, dtype="int64", low=0, high=5))]
+
+
+_bits: dict[str, Any] = {"refuses": (FLOAT, COMPLEX), "samples": _integers}
+bitwise_and = _binary_without_gradient("bitwise_and", np.bitwise_and, "bits set in both.", **_bits)
+bitwise_or = _binary_without_gradient("bitwise_or", np.bitwise_or, "bits set in one or both.", **_bits)
+bitwise_xor = _binary_without_gradient("bitwise_xor", np.bitwise_xor, "bits set in exactly one.", **_bits)
+
+
+def _shift(ufunc: Any, past_the_end: Callable[[Any], Any]) -> Any:
+    """Shifts by a negative number or past the width are defined: everything is shifted out."""
+
+    def forward(x: Any, y: Any) -> Any:
+        width = 8 * x.dtype.itemsize
+        inside = (y >= 0) & (y < width)
+        return np.where(inside, ufunc(x, np.where(inside, y, 0)), past_the_end(x)).astype(x.dtype, copy=False)
+
+    return forward
+
+
+bitwise_left_shift = _binary_without_gradient(
+    "bitwise_left_shift",
+    _shift(np.left_shift, np.zeros_like),
+    "bits moved up.",
+    refuses=(BOOL, FLOAT, COMPLEX),
+    kernel="lshift_cpu",
+    samples=_shifts,
+)
+bitwise_right_shift = _binary_without_gradient(
+    "bitwise_right_shift",
+    _shift(np.right_shift, lambda x: np.where(x < 0, -1, 0)),
+    "bits moved down.",
+    refuses=(BOOL, FLOAT, COMPLEX),
+    kernel="rshift_cpu",
+    samples=_shifts,
+)
+
+
+def _logical(ufunc: Any) -> Any:
+    return lambda x, y: ufunc(x, y)
+
+
+logical_and = _binary_without_gradient("logical_and", _logical(np.logical_and), "are both nonzero?")
+logical_or = _binary_without_gradient("logical_or", _logical(np.logical_or), "is one nonzero?")
+logical_xor = _binary_without_gradient("logical_xor", _logical(np.logical_xor), "is exactly one nonzero?")

@@ -1,0 +1,122 @@
+"""Operations that change some elements of a tensor and leave the others: what they have in common.
+
+Each has an out-of-place form, which writes into a copy, and an in-place form, which writes into the memory itself and
+copies nothing. Both record the same node, so no rule may need the old values or the result.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, errors
+from leafgrad._core import TensorBase, wrap
+from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.from_data import to_array
+from leafgrad.ops.inplace import changed, check_writable, rebase, stand_in
+from leafgrad.ops.registry import Composite, Family, Operation, composites
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+
+class Overwriting(Family):
+    """Operations that change some elements of a tensor. A block has
+
+    prepare(input, ...)   the arguments, checked: (tensors, options), where tensors[0] is the input
+    write(x, ...)         the change of an array: of a copy of the input, or of its own memory
+    """
+
+    # the gradient of a choice is a choice, and needs no conjugation
+    holomorphic = False
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        prepare, write = body["prepare"], body["write"]
+
+        @functools.wraps(prepare)
+        def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+            if not isinstance(input, TensorBase):
+                raise errors.not_a_tensor(operation.name, "input", 1, input)
+            tensors, options = prepare(input, *args, **kwargs)
+            return operation.record(*tensors, *options)
+
+        @functools.wraps(prepare)
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            tensors, options = prepare(self, *args, **kwargs)
+            if tensors[0].array.shape != self.array.shape:
+                raise errors.in_place_shape(operation.name, self.array.shape, tensors[0].array.shape)
+            return overwrite(self, operation, write, tensors[1:], options)
+
+        name = function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        method.__name__ = method.__qualname__ = name + "_"
+        method.__doc__ = f"{name}_(...): {name}, in place."
+        composites[name + "_"] = Composite(method, lambda t: [], True, False)
+        return function
+
+
+def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
+    """The out-of-place form of a change of an array."""
+
+    def forward(x: Array, *rest: Any) -> Array:
+        out = np.array(x, order="C")
+        write(out, *rest)
+        return out
+
+    return forward
+
+
+def overwrite(
+    x: Any, operation: Operation, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]
+) -> Any:
+    """Change the memory of x, and record it as `operation(x, *others, *options)`."""
+    check_writable(x)
+    tensors = (stand_in(x), *others)
+    result = None
+    arrays = [t.array for t in tensors]
+    if _core.needs_recording(tensors) and x.array.dtype.kind not in "biu":
+        node = _core.make_node(operation.core, tensors, arrays, options, (), (), x.array.shape, x.array.dtype)
+        result = _core.wrap_node(x.array, node)
+    write(*arrays, *options)
+    changed(x)
+    rebase(x, result)
+    return x
+
+
+def number_as(value: Any, array: Array) -> Array:
+    """A Python number in the dtype of an array, which has to be able to hold it."""
+    kind = from_numpy_dtype(array.dtype)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    made = to_array(value, kind)
+    if kind.itemsize > 2 and array.dtype.kind in "fc" and np.isinf(made) and not np.isinf(value):
+        name = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}.get(kind.name, kind.name)
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return made
+
+
+def zero(g: A) -> Array:
+    return np.zeros((), g.array.dtype if isinstance(g, TensorBase) else g.dtype)
+
+
+def same_dtype(x: Array, source: Array, message: str) -> None:
+    if x.dtype != source.dtype:
+        raise RuntimeError(f"{message}\n  at {errors.here()}")
+
+
+def value_tensor(name: str, input: TensorBase, value: Any) -> Any:
+    """The value of a fill, a number or a tensor without dimensions, as a tensor."""
+    if isinstance(value, TensorBase):
+        if value.array.ndim:
+            raise RuntimeError(
+                f"{name}_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
+                f"dimension(s).\n  at {errors.here()}"
+            )
+        return value
+    if not isinstance(value, (int, float, complex, np.integer)):
+        raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
+    return wrap(number_as(value, input.array))

@@ -1,0 +1,319 @@
+"""Several parts of a tensor at once, and its diagonals. All of them are views that share memory with their input.
+
+The pieces of split, chunk and unbind come out of one node. PyTorch does not allow to change such a piece in place,
+because the others would have to change their history as well; single slices have no such restriction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index as as_index
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core, errors
+from leafgrad._core import TensorBase, wrap
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.slicing import select, slice_
+from leafgrad.ops.views import MULTI_VIEW, ViewFamily, link, view_of, wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+
+_ALL = slice(None)
+
+
+class Part(ViewFamily):
+    """A part of a tensor. Numbers are moved, not computed with, so the rules serve complex ones as they are."""
+
+    holomorphic = False
+
+
+def at(dim: int, what: Any) -> tuple[Any, ...]:
+    """The index that takes `what` of one dimension. The dots make NumPy return a view even of a single number."""
+    return (_ALL,) * dim + (what, ...)
+
+
+def range_of(dim: int, start: int, length: int) -> tuple[Any, ...]:
+    return at(dim, slice(start, start + length))
+
+
+def tensor_argument(name: str, value: Any) -> Any:
+    if not isinstance(value, TensorBase):
+        raise errors.not_a_tensor(name, "input", 1, value)
+    return value.array
+
+
+@op
+class diagonal(Part):
+    """diagonal(input, offset=0, dim1=0, dim2=1): the diagonal of two dimensions, as the last one of the result."""
+
+    options = ("offset", "dim1", "dim2")
+
+    def forward(x: A, offset: int, dim1: int, dim2: int) -> A:
+        found = np.diagonal(x, offset, dim1, dim2)
+        if x.flags.writeable:
+            found.flags.writeable = True  # NumPy's caution; ours is the version counter
+        return found
+
+    def call(input: A, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+        ndim = tensor_argument("diagonal", input).ndim
+        one, two = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+        if one == two:
+            raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}\n  at {errors.here()}")
+        return view_of(diagonal, input, offset, one, two)
+
+    def vjp(g: A, offset: A, dim1: A, dim2: A, input_shape: A) -> A:
+        return put_diagonal(g, offset, dim1, dim2, input_shape)
+
+    samples = staticmethod(
+        lambda t: [S(t(3, 4)), S(t(3, 4), 1), S(t(3, 4), -2), S(t(2, 3, 4), 0, 2, 0), S(t(3, 2), 5), S(t(0, 2))]
+    )
+
+
+@op
+class put_diagonal(Family):
+    """put_diagonal(input, offset, dim1, dim2, shape): zeros of the given shape, but for the diagonal: that is input."""
+
+    options = ("offset", "dim1", "dim2", "shape")
+    public_name = ""
+    node_name = "DiagonalBackwardBackward0"
+    holomorphic = False
+    jvp = "linear"
+
+    def forward(x: A, offset: int, dim1: int, dim2: int, shape: Any) -> A:
+        out = np.zeros(shape, x.dtype)
+        diagonal(out, offset, dim1, dim2)[...] = x
+        return out
+
+    def call(input: A, offset: int, dim1: int, dim2: int, shape: Any) -> Any:
+        return put_diagonal.record(input, offset, dim1, dim2, shape)
+
+    def vjp(g: A, offset: A, dim1: A, dim2: A) -> A:
+        return diagonal(g, offset, dim1, dim2)
+
+    samples = staticmethod(lambda t: [S(t(3), 0, 0, 1, (3, 4)), S(t(2, 3), 1, 1, 2, (2, 3, 5))])
+
+
+# -- several parts at once --------------------------------------------------------------------------------------------
+
+
+def _slices(x: Any, dim: int, sizes: Sequence[int]) -> list[Any]:
+    pieces, start = [], 0
+    for size in sizes:
+        pieces.append(x[range_of(dim, start, size)])
+        start += size
+    return pieces
+
+
+def _joined(g: list[Any], dim: int, sizes: Sequence[int], shape: Sequence[int]) -> A:
+    """The gradients of consecutive pieces as the gradient of the whole; those that never came are zeros."""
+    from leafgrad.ops.joining import cat
+
+    known = next(piece for piece in g if piece is not None)
+    pieces = [
+        zeros_beside(known, (*shape[:dim], size, *shape[dim + 1 :])) if piece is None else piece
+        for piece, size in zip(g, sizes, strict=True)
+    ]
+    return cat(*pieces, dim, sizes)
+
+
+def zeros_beside(known: A, shape: tuple[int, ...]) -> A:
+    """Zeros of the dtype of `known`: an array beside an array, a tensor beside a tensor."""
+    if isinstance(known, TensorBase):
+        return wrap(np.zeros(shape, known.array.dtype))
+    return np.zeros(shape, known.dtype)
+
+
+def pieces_of(operation: Any, input: TensorBase, dim: int, sizes: tuple[int, ...]) -> tuple[Any, ...]:
+    """Apply an operation whose results are consecutive pieces of its input, all of them views."""
+    results = _core.apply_many(operation.core, (input,), (dim, sizes))
+    start = 0
+    for result, size in zip(results, sizes, strict=True):
+        link(result, input, slice_, (range_of(dim, start, size),), MULTI_VIEW)
+        start += size
+    return tuple(results)
+
+
+class Pieces(Part):
+    """Operations with as many results as the input has pieces."""
+
+    options = ("dim", "sizes")
+    results = 0
+
+
+@op
+class split_with_sizes(Pieces):
+    """split_with_sizes(input, split_sizes, dim=0): consecutive pieces of the given sizes."""
+
+    forward = _slices
+
+    def call(input: A, split_sizes: Any, dim: int = 0) -> Any:
+        sizes = _checked_sizes(split_sizes)
+        dim, size = _split_dim("split", input, dim)
+        listed = f"split_sizes={errors.size(sizes)}\n  at {errors.here()}"
+        if any(s < 0 for s in sizes):
+            raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got {listed}")
+        if sum(sizes) != size:
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
+                f"{dim}), but got {listed}"
+            )
+        return pieces_of(split_with_sizes, input, dim, sizes)
+
+    def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
+        return _joined(g, dim, sizes, input_shape)
+
+    samples = staticmethod(lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])])
+
+
+def _checked_sizes(sizes: Any) -> tuple[int, ...]:
+    complaint = "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints,"
+    if isinstance(sizes, (int, float, TensorBase)):
+        raise TypeError(f"{complaint} not {type(sizes).__name__}\n  at {errors.here()}")
+    checked = []
+    for position, size in enumerate(sizes):
+        try:
+            checked.append(as_index(size))
+        except TypeError:
+            found = f"but found element of type {type(size).__name__} at pos {position}"
+            raise TypeError(f"{complaint} {found}\n  at {errors.here()}") from None
+    return tuple(checked)
+
+
+def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
+    """The dimension to split, counted from the front, and its size."""
+    shape = tensor_argument(name, input).shape
+    if not shape:
+        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor\n  at {errors.here()}")
+    dim = wrap_dim(dim, len(shape))
+    return dim, shape[dim]
+
+
+@op
+class split(Pieces):
+    """split(tensor, split_size_or_sections, dim=0): pieces of one size (the last may be smaller), or of given sizes."""
+
+    forward = _slices
+
+    def call(tensor: A, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> Any:
+        step = split_size_or_sections if split_size is None else split_size
+        try:
+            step = as_index(step)
+        except TypeError:  # not one size but several
+            return split_with_sizes.function(tensor, step, dim)
+        dim, size = _split_dim("split", tensor, dim)
+        if step < 0:
+            raise RuntimeError(
+                f"split expects split_size be non-negative, but got split_size={step}\n  at {errors.here()}"
+            )
+        if step == 0 and size != 0:
+            raise RuntimeError(
+                f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}\n"
+                f"  at {errors.here()}"
+            )
+        return pieces_of(split, tensor, dim, _equal_sizes(size, step))
+
+    def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
+        return _joined(g, dim, sizes, input_shape)
+
+    samples = staticmethod(
+        lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(5), [2, 3]), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
+    )
+
+
+def _equal_sizes(size: int, step: int) -> tuple[int, ...]:
+    if size == 0:
+        return (0,)
+    whole, rest = divmod(size, step)
+    return (step,) * whole + ((rest,) if rest else ())
+
+
+@composite(lambda t: [S(t(5, 2), 2), S(t(2, 6), 4, 1), S(t(3), 9), S(t(0, 2), 3)])
+def chunk(input: TensorBase, chunks: int, dim: int = 0) -> Any:
+    """chunk(input, chunks, dim=0): at most `chunks` pieces of equal size; the last may be smaller."""
+    dim, size = _split_dim("chunk", input, dim)
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}\n  at {errors.here()}")
+    step = -(-size // chunks)
+    if step == 0:  # an empty dimension gives as many empty pieces as were asked for
+        return pieces_of(split_with_sizes, input, dim, (0,) * chunks)
+    return pieces_of(split, input, dim, _equal_sizes(size, step))
+
+
+@op
+class unbind(Part):
+    """unbind(input, dim=0): all slices along a dimension, which disappears."""
+
+    options = ("dim",)
+    results = 0
+
+    def forward(x: A, dim: int) -> A:
+        return [x[at(dim, i)] for i in range(x.shape[dim])]
+
+    def call(input: A, dim: int = 0) -> Any:
+        ndim = tensor_argument("unbind", input).ndim
+        if not ndim:
+            wrap_dim(dim, 0)
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions\n  at {errors.here()}")
+        dim = wrap_dim(dim, ndim)
+        results = _core.apply_many(unbind.core, (input,), (dim,))
+        for i, result in enumerate(results):
+            link(result, input, select, (at(dim, i),), MULTI_VIEW)
+        return tuple(results)
+
+    def vjp(g: A, dim: A, input_shape: A) -> A:
+        from leafgrad.ops.joining import stack
+
+        known = next(piece for piece in g if piece is not None)
+        shape = input_shape[:dim] + input_shape[dim + 1 :]
+        return stack(*[zeros_beside(known, shape) if piece is None else piece for piece in g], dim)
+
+    samples = staticmethod(lambda t: [S(t(3, 2)), S(t(2, 3), -1), S(t(4)), S(t(0, 2)), S(t(2, 0))])
+
+
+@composite(lambda t: [S(t(5, 2), 3), S(t(2, 6), (1, 4), 1), S(t(3), 5), S(t(5), (3, 1))])
+def tensor_split(
+    input: TensorBase, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+) -> Any:
+    """tensor_split(input, indices_or_sections, dim=0): pieces of almost equal size, or cut at the given indices."""
+    given = [v for v in (indices_or_sections, indices, sections) if v is not None][0]
+    shape = tensor_argument("tensor_split", input).shape
+    if not shape:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims\n"
+            f"  at {errors.here()}"
+        )
+    dim = wrap_dim(dim, len(shape))
+    size = shape[dim]
+    if isinstance(given, TensorBase):
+        given = _cuts_of(given.array)
+    if isinstance(given, (int, np.integer)):
+        if given <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {given}\n  at {errors.here()}")
+        small, larger = divmod(size, int(given))
+        cuts = [i * small + min(i, larger) for i in range(1, int(given))]
+    else:
+        cuts = [as_index(i) for i in given]
+    pieces = []
+    for start, end in zip([0, *cuts], [*cuts, size], strict=True):
+        start, end, _ = slice(start, end).indices(size)  # as Python's slices: clipped, negative from the end
+        pieces.append(view_of(slice_, input, range_of(dim, start, max(end - start, 0))))
+    return tuple(pieces)
+
+
+def _cuts_of(given: Any) -> Any:
+    if given.ndim > 1:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
+            f"got a tensor with {given.ndim} dims\n  at {errors.here()}"
+        )
+    if given.dtype != np.int64:
+        from leafgrad.dtypes import from_numpy_dtype
+
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{from_numpy_dtype(given.dtype).alias}\n  at {errors.here()}"
+        )
+    return given.tolist()
