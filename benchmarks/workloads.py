@@ -10,7 +10,23 @@ Step = Callable[[], Any]
 
 
 def chain(torch: Any, n: int) -> Step:
-    """x * w twenty times over, then backward to x. `w` is data."""
+    """x times a number, twenty times over, then backward to x."""
+    torch.manual_seed(0)
+    x = torch.rand(n, requires_grad=True)
+    ones = torch.ones(n)
+
+    def step() -> None:
+        y = x
+        for _ in range(20):
+            y = y * 1.01
+        y.backward(ones)
+        x.grad = None
+
+    return step
+
+
+def chain_by_data(torch: Any, n: int) -> Step:
+    """x times a tensor w without gradient, twenty times over, then backward to x."""
     torch.manual_seed(0)
     x = torch.rand(n, requires_grad=True)
     w = torch.rand(n) + 0.5
@@ -95,6 +111,10 @@ WORKLOADS: dict[str, tuple[Callable[..., Step], tuple[Any, ...], int]] = {
     "chain of 20, 1,000": (chain, (1_000,), 50),
     "chain of 20, 65,536": (chain, (65_536,), 10),
     "chain of 20, 1,048,576": (chain, (1_048_576,), 2),
+    "chain by data, 1": (chain_by_data, (1,), 50),
+    "chain by data, 1,000": (chain_by_data, (1_000,), 50),
+    "chain by data, 65,536": (chain_by_data, (65_536,), 10),
+    "chain by data, 1,048,576": (chain_by_data, (1_048_576,), 2),
     "chain to x and w, 1": (chain_two_leaves, (1,), 50),
     "chain to x and w, 1,000": (chain_two_leaves, (1_000,), 50),
     "chain to x and w, 65,536": (chain_two_leaves, (65_536,), 10),

@@ -76,14 +76,26 @@ from leafgrad.random_ops import (
     seed,
     set_rng_state,
 )
-from leafgrad.ops.registry import composites as _composites
-from leafgrad.ops.registry import registry as _registry
 from leafgrad.legacy import TYPES as _tensor_types
 from leafgrad.printing import set_printoptions
+from leafgrad.settings import (
+    are_deterministic_algorithms_enabled,
+    get_default_device,
+    get_num_interop_threads,
+    get_num_threads,
+    set_default_device,
+    set_default_tensor_type,
+    set_num_interop_threads,
+    set_num_threads,
+    show_config,
+    typename,
+    use_deterministic_algorithms,
+)
 from leafgrad.tensor_methods import FUNCTIONS as _functions
 from leafgrad.tensor import Tensor
 from leafgrad import methods as methods
-from leafgrad.from_data import as_tensor, from_numpy, tensor  # after the submodule `tensor`, whose name it takes
+from leafgrad.from_data import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
+from leafgrad.from_data import tensor  # after the submodule `tensor`, whose name it takes
 
 __version__ = "0.1.0"
 
@@ -95,14 +107,12 @@ newaxis = None
 globals().update(_tensor_types)
 globals().update(_functions)
 
-for _entry in [*_registry.values(), *_composites.values()]:
-    _name = getattr(_entry, "public_name", _entry.name)
-    if _name:
-        globals().setdefault(_name, _entry.function)
+for _name, _function in methods.public_functions().items():
+    globals().setdefault(_name, _function)
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("nn", "optim"):  # imported when they are first asked for
+    if name in ("cuda", "nn", "optim"):  # imported when they are first asked for
         from importlib import import_module
 
         return import_module(f"leafgrad.{name}")

@@ -117,13 +117,15 @@ class Cut:
 class View:
     """How a tensor looks at the memory of another: `base` seen through `steps`, each an Op with its options."""
 
-    __slots__ = ("base", "restriction", "seen", "steps")
+    __slots__ = ("base", "restriction", "seen", "silent", "steps")
 
     def __init__(self, base: TensorBase, steps: tuple[Any, ...], restriction: str | None) -> None:
         self.base = base
         self.steps = steps
         self.seen: int = base.version[0]  # the version for which the view's own node is right
         self.restriction = restriction  # why an in-place change of it cannot be differentiated, if so
+        # made under no_grad of a base that requires grad: as in PyTorch it requires grad as well, but gets none
+        self.silent: bool = False
 
 
 # -- making tensors ---------------------------------------------------------------------------------------------------
@@ -143,6 +145,7 @@ class Late:
 
 
 late: Final = Late()
+_NOTHING_SAVED: Final = (None, None, None)
 
 
 def wrap(array: Array) -> Any:
@@ -169,6 +172,9 @@ def wrap_node(array: Array, node: Node) -> Any:
     return t
 
 
+number: Final[TensorBase] = wrap(0)  # stands for any Python number where an operand is expected: never changes
+
+
 # -- applying operations ----------------------------------------------------------------------------------------------
 
 
@@ -191,45 +197,42 @@ def unary(op: Op, a: TensorBase) -> Any:
 def binary(op: Op, a: TensorBase, b: Any) -> Any:
     """Apply an elementwise operation of two operands: both float32 or both float64 here, the rest elsewhere.
 
-    The most frequent operations by far, so `record` is written out here for two operands: the saved values have fixed
-    places (a, b, result), and nothing is looped over.
+    These are the most frequent operations by far, so `make_node` is written out here for two operands: what is saved
+    has fixed places, (a, b, result), and nothing is looped over.
     """
     x = a.array
     kind = x.dtype
-    other: TensorBase | None = None
     if isinstance(b, TensorBase):
-        other = b
-        y = other.array
+        y = b.array
         if kind is not y.dtype or not (kind is _f32 or kind is _f64):
             return late.mixed_binary(op, a, b)
-        if other.extra is not None:
-            settle(other)
     elif (kind is _f32 or kind is _f64) and (b.__class__ is float or b.__class__ is int):
         y = constant(b, kind)
+        b = number
     else:
         return late.mixed_binary(op, a, b)
     out = op.forward(x, y)
     if out.__class__ is not ndarray:
         out = asarray(out)
-    if a.extra is not None:
-        settle(a)
-    mask = 0
+    if a.extra is not None or b.extra is not None:
+        return finish(op, (a, b), (x, y), (), out)
     edge_a: Any = None
     edge_b: Any = None
+    mask = 0
     if a.needs_grad:
         mask = 1
         edge_a = a.node
         if edge_a is None:
             edge_a = a
-    if other is not None and other.needs_grad:
-        mask |= 2
-        edge_b = other.node
+    if b.needs_grad:
+        mask += 2
+        edge_b = b.node
         if edge_b is None:
-            edge_b = other
-    if mask == 0 or not state.grad_enabled:
-        if a.extra is None and mask == 0 and (other is None or other.extra is None):
-            return wrap(out)
-        return unrecorded(op, (a, other), out)
+            edge_b = b
+    if mask == 0:
+        return wrap(out)
+    if not state.grad_enabled:
+        return unrecorded(op, (a, b), out)
     try:
         frame = _getframe(_PAIR_DEPTH)
     except ValueError:
@@ -238,29 +241,34 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     if internal_files.get(code.co_filename, True):
         frame = graph.outside(frame)
         code = frame.f_code
-    kept = op.keeps[mask]
-    version: Version = [0]
-    versions: Any
-    if kept == 0:
-        versions = None
-    elif kept == KEEP_A | KEEP_B and other is not None:
-        versions = (a.version, a.version[0], other.version, other.version[0])
-    else:
-        versions = ()
-        if kept & KEEP_A:
-            versions = (a.version, a.version[0])
-        if kept & KEEP_B and other is not None:
-            versions = (*versions, other.version, other.version[0])
-        if kept & KEEP_OUT:
-            versions = (*versions, version, 0)
-    saved = (x if kept & KEEP_A else None, y if kept & KEEP_B else None, out if kept & KEEP_OUT else None)
     result: TensorBase = _new(late.tensor_class)
     result.array = out
-    result.node = Node(op, (edge_a, edge_b), saved, versions, out.shape, kind, code, frame.f_lasti)
     result.needs_grad = True
-    result.version = version
+    result.version = version = [0]
     result._grad = None
     result.extra = None
+    kept = op.keeps[mask]  # KEEP_A + KEEP_B + KEEP_OUT; the frequent sums first
+    if kept == 0:
+        result.node = Node(op, (edge_a, edge_b), _NOTHING_SAVED, None, out.shape, kind, code, frame.f_lasti)
+    elif kept == 2:
+        of_b = b.version
+        result.node = Node(
+            op, (edge_a, edge_b), (None, y, None), (of_b, of_b[0]), out.shape, kind, code, frame.f_lasti
+        )
+    elif kept == 3:
+        of_a = a.version
+        of_b = b.version
+        result.node = Node(
+            op, (edge_a, edge_b), (x, y, None), (of_a, of_a[0], of_b, of_b[0]), out.shape, kind, code, frame.f_lasti
+        )
+    else:
+        saved = (x if kept & KEEP_A else None, y if kept & KEEP_B else None, out if kept & KEEP_OUT else None)
+        versions: list[Any] = []
+        for bit, of in ((KEEP_A, a.version), (KEEP_B, b.version), (KEEP_OUT, version)):
+            if kept & bit:
+                versions.append(of)
+                versions.append(of[0])
+        result.node = Node(op, (edge_a, edge_b), saved, tuple(versions), out.shape, kind, code, frame.f_lasti)
     return result
 
 
@@ -408,11 +416,8 @@ def settle(t: TensorBase) -> None:
     """If the memory behind a view was changed through another tensor, the view's history is now the base's."""
     assert t.extra is not None
     view = t.extra.view
-    if view is not None and view.seen != t.version[0] and view.restriction is None:
-        base = view.base
-        if base.extra is not None:
-            settle(base)
-        if base.needs_grad and base.node is not None:
+    if view is not None and view.seen != t.version[0]:
+        if view.base.needs_grad:
             late.replay_view(t, view)
 
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from leafgrad.device import device as Device
+
 if TYPE_CHECKING:
     from numpy.random import MT19937, RandomState
     from numpy.typing import NDArray
@@ -115,10 +117,8 @@ class Generator:
     can be handed over in either direction at any point.
     """
 
-    def __init__(self, device: object = "cpu") -> None:
-        if str(device).split(":")[0] != "cpu":
-            raise RuntimeError(f"Generator: only the cpu has one here, got device {device}")
-        self.device = "cpu"
+    def __init__(self, device: Any = "cpu") -> None:
+        self.device = Device(device)  # refuses every other one
         self._lock = threading.Lock()  # held for a whole draw, so two threads cannot share half a normal pair
         self._engine = Engine(DEFAULT_SEED)
         # Normals are made in pairs; the second of a pair waits here for the next small draw.
@@ -169,6 +169,20 @@ class Generator:
             self._engine.load(record)
             self._next_normal = float(record["normal_y"]) if record["normal_valid"] else None
             self._next_float_normal = float(record["float_normal"]) if record["float_normal_valid"] else None
+
+    def get_state(self) -> Any:
+        """get_state(): the state as a tensor of bytes."""
+        from leafgrad._core import wrap
+
+        return wrap(self.get_state_array())
+
+    def set_state(self, new_state: Any) -> Generator:
+        """set_state(new_state): go on from a state that get_state() returned."""
+        array = getattr(new_state, "array", None)
+        if array is None:
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        self.set_state_array(array)
+        return self
 
     def clone_state(self) -> Generator:
         """A new generator that will draw what this one would draw next."""

@@ -320,18 +320,27 @@ def leaf_in_place(tensor: TensorBase, is_view: bool) -> RuntimeError:
     )
 
 
-def view_in_place(tensor: TensorBase, many: bool) -> RuntimeError:
-    index = tensor.node.index if isinstance(tensor.node, Output) else 0
-    name = tensor.node.op.node_name if tensor.node is not None else "a function"
+def view_in_place(tensor: TensorBase, many: bool, indirect: bool = False) -> RuntimeError:
+    """A view that must not be changed in place was changed, or (`indirect`) the memory behind it was, elsewhere."""
+    changed = "is being modified inplace"
+    if indirect:
+        changed = "its base or another view of its base has been modified inplace"
+    if tensor.node is None:
+        what = f"A view was created in no_grad mode and {changed} with grad mode enabled."
+    else:
+        index = tensor.node.index if isinstance(tensor.node, Output) else 0
+        name = re.sub(r"Backward\d*$", "", tensor.node.op.node_name)
+        what = f"Output {index} of {name} is a view and {changed}."
     why = (
-        f"Output {index} of {name} is a view and is being modified inplace. This view is the output of a function that "
-        "returns multiple views. Such functions do not allow the output views to be modified inplace. You should "
-        "replace the inplace operation by an out-of-place one."
+        "This view is the output of a function that returns multiple views. Such functions do not allow the output "
+        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
         if many
-        else "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
-        "use case is ambiguous and error-prone, it is forbidden."
+        else "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+        "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to "
+        "be tracked) or both outside (if you want the inplace to be tracked)."
     )
-    return RuntimeError(lines(why, f"the view is {describe(tensor)}, at {here()}", "fix: change a copy: x.clone()"))
+    fix = "fix: take the view again after the change" if indirect else "fix: change a copy: x.clone()"
+    return RuntimeError(lines(f"{what} {why}", f"the view is {describe(tensor)}, at {here()}", fix))
 
 
 def in_place_shape(op: str, own: Any, out: Any) -> RuntimeError:
@@ -384,11 +393,11 @@ def not_a_tensor(op: str, argument: str, position: int, got: Any) -> TypeError:
     )
 
 
-def dtype_refused(op: str, tensor: TensorBase) -> RuntimeError:
+def dtype_refused(op: str, tensor: TensorBase) -> NotImplementedError:
     from leafgrad.dtypes import from_numpy_dtype
 
     alias = from_numpy_dtype(tensor.array.dtype).alias
-    return RuntimeError(f'"{op}_cpu" not implemented for \'{alias}\'\n  at {here()}')
+    return NotImplementedError(f'"{op}_cpu" not implemented for \'{alias}\'\n  at {here()}')
 
 
 def broadcast_mismatch(op: str, arrays: Any) -> RuntimeError:

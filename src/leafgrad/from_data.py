@@ -311,3 +311,96 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
         shared = from_numpy(data)
         return shared if kind is None else shared.to(kind)
     return finished(copied(data, kind))
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+) -> Any:
+    """asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False): a tensor of obj, which shares its memory
+    where that is possible (always with copy=False, or an error; never with copy=True)."""
+    kind = as_dtype("asarray", dtype)
+    check_device(device)
+    if isinstance(obj, TensorBase):
+        shared: Any = obj
+    elif isinstance(obj, np.ndarray):
+        shared = from_numpy(obj)
+    elif hasattr(obj, "__dlpack__"):
+        shared = from_dlpack(obj)
+    elif isinstance(obj, (bytearray, memoryview)):
+        shared = frombuffer(obj, dtype=kind or dtypes.get_default_dtype())
+    else:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return finished(copied(obj, kind), bool(requires_grad))
+    own = dtypes.from_numpy_dtype(shared.array.dtype)
+    if copy is False and kind not in (None, own):
+        raise ValueError(f"can't alias tensor with dtype '{own.alias}' into dtype '{kind.alias if kind else ''}'.")
+    result = shared if kind is None else shared.to(kind)
+    if copy and result is shared:
+        result = shared.clone()
+    if requires_grad is None:
+        return result
+    return result.detach().requires_grad_(True) if requires_grad else result.detach()
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+    """from_dlpack(ext_tensor, *, device=None, copy=None): a tensor that shares memory with another library's."""
+    check_device(device)
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if type(ext_tensor).__name__ != "PyCapsule":
+            raise TypeError(f"from_dlpack() needs an object with __dlpack__, not {type(ext_tensor).__name__}")
+        ext_tensor = Capsule(ext_tensor)
+    array = np.from_dlpack(ext_tensor)
+    dtypes.from_numpy_dtype(array.dtype)
+    return _core.wrap(array.copy() if copy else array)
+
+
+class Capsule:
+    """A bare DLPack capsule as an object that hands it out, which is what NumPy asks for."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the CPU
+
+
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Any:
+    """frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): a vector that shares memory with an object
+    that has a buffer."""
+    kind = as_dtype("frombuffer", dtype) or dtypes.get_default_dtype()
+    try:
+        memory = memoryview(buffer).cast("B")
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    length, size = memory.nbytes, kind.itemsize
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count < 0 and (length - offset) % size:
+        raise ValueError(
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
+            f"({size})"
+        )
+    if count > 0 and offset + count * size > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than "
+            f"actual buffer length ({length} bytes)"
+        )
+    if memory.readonly:
+        warnings.warn(
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "
+            "write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer "
+            "to protect its data or make it writable before converting it to a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return finished(np.frombuffer(memory, kind.np, max(count, -1), offset), requires_grad)

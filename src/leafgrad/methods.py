@@ -7,33 +7,67 @@ from typing import Any
 
 from leafgrad import dtypes
 from leafgrad._core import TensorBase
-from leafgrad.device import check_device
-from leafgrad.ops import indexing, promotion
+from leafgrad.device import check_device, preserve_format
+from leafgrad.from_data import as_dtype
+from leafgrad.ops import division, indexing, linalg, powers, promotion
+from leafgrad.ops.convert import to_dtype
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.registry import composites, registry
+from leafgrad.ops.registry import Operation, composites, registry
+from leafgrad.output import NAMES as OUT_NAMES
+from leafgrad.output import check_no_overlap, with_out
 from leafgrad.random_ops import METHODS as RANDOM_METHODS
 from leafgrad.tensor import Tensor
-from leafgrad.tensor_methods import METHODS
+from leafgrad.tensor_methods import METHODS, positive
+
+
+# Second names of functions.
+ALIASES = {
+    "absolute": "abs", "negative": "neg", "subtract": "sub", "multiply": "mul", "divide": "div", "clip": "clamp",
+    "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne", "fix": "trunc",
+}  # fmt: skip
 
 
 def install() -> None:
-    for entry in [*registry.values(), *composites.values()]:
-        name = getattr(entry, "public_name", entry.name)
-        if name and entry.method:
-            setattr(Tensor, name, entry.function)
-        if name and entry.in_place:
-            add_in_place(name, entry.function)
+    for name, entry in public_entries().items():
+        add(name, entry)
 
 
-def add_in_place(name: str, function: Callable[..., Any]) -> None:
+def public_entries() -> dict[str, Any]:
+    """Everything that `leafgrad.ops` offers to users, by name."""
+    entries = [*registry.values(), *composites.values()]
+    found = {getattr(entry, "public_name", entry.name): entry for entry in entries}
+    found.update({alias: found[name] for alias, name in ALIASES.items()})
+    return {name: entry for name, entry in found.items() if name}
+
+
+def public_functions() -> dict[str, Callable[..., Any]]:
+    """The same as functions of the module `leafgrad`, with the argument `out` where PyTorch has it."""
+    functions: dict[str, Callable[..., Any]] = {}
+    for name, entry in public_entries().items():
+        functions[name] = with_out(name, entry.function) if name in OUT_NAMES else entry.function
+        if entry.in_place and isinstance(entry, Operation) and len(entry.inputs) == 1:
+            functions[name + "_"] = getattr(Tensor, name + "_")
+    return functions
+
+
+def add(name: str, entry: Any) -> None:
+    if entry.method:
+        setattr(Tensor, name, entry.function)
+    if entry.in_place:
+        setattr(Tensor, name + "_", in_place_method(name, entry.function))
+
+
+def in_place_method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """`name_`: the same function, in place."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if 0 in self.array.strides:
+            check_no_overlap(self.array)
         return in_place(self, function, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"{name}_(...): {name}, in place."
-    setattr(Tensor, name + "_", method)
+    return method
 
 
 # -- operators beyond those of TensorBase -----------------------------------------------------------------------------
@@ -49,66 +83,78 @@ def reflected_operator(name: str) -> Callable[[Any, Any], Any]:
     return lambda self, other: promotion.mixed_binary(core, other, self)
 
 
-def in_place_operator(name: str) -> Callable[[Any, Any], Any]:
-    function = registry[name].function
-    return lambda self, other: in_place(self, function, other)
-
-
 _OPERATORS = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "true_div", "pow": "pow", "floordiv": "floor_divide",
-    "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
 }  # fmt: skip
 
 
 def install_operators() -> None:
     for python_name, name in _OPERATORS.items():
-        if python_name not in ("add", "sub", "mul", "truediv"):
-            setattr(Tensor, f"__{python_name}__", binary_operator(name))
-        if python_name not in ("add", "mul"):
-            setattr(Tensor, f"__r{python_name}__", reflected_operator(name))
-        setattr(Tensor, f"__i{python_name}__", in_place_operator(name))
+        setattr(Tensor, f"__{python_name}__", binary_operator(name))
+        setattr(Tensor, f"__r{python_name}__", reflected_operator(name))
+        setattr(Tensor, f"__i{python_name}__", getattr(Tensor, name + "_"))
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(Tensor, f"__{name}__", binary_operator(name))
+    Tensor.__rsub__ = division.subtract_from
+    Tensor.__rtruediv__ = Tensor.__rdiv__ = division.divide_into
+    Tensor.__pow__ = powers.power
+    Tensor.__rpow__ = powers.power_of
+    for name in ("add", "sub", "mul", "pow"):
+        setattr(Tensor, f"__i{name}__", getattr(Tensor, name + "_"))
+    Tensor.__itruediv__ = Tensor.__idiv__ = Tensor.div_
+    Tensor.__div__ = Tensor.__truediv__
+    Tensor.__abs__ = registry["abs"].function
+    Tensor.__pos__ = positive
+    Tensor.__invert__ = invert
     Tensor.__getitem__ = indexing.getitem
     Tensor.__setitem__ = indexing.setitem
-    Tensor.__abs__ = registry["abs"].function
-    Tensor.__pos__ = lambda self: self
-    Tensor.__invert__ = registry["bitwise_not"].function
+    linalg.install(Tensor)
     Tensor.real = property(registry["real_part"].function)
     Tensor.imag = property(registry["imag_part"].function)
+
+
+def invert(self: Any) -> Any:
+    """`~x`."""
+    if self.array.dtype.kind not in "biu":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return registry["bitwise_not"].function(self)
 
 
 # -- conversions ------------------------------------------------------------------------------------------------------
 
 
 def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """to(dtype), to(device), to(other), to(device, dtype, non_blocking=False, copy=False): in another dtype."""
-    kind = kwargs.pop("dtype", None)
-    copy = kwargs.pop("copy", False)
-    check_device(kwargs.pop("device", None))
-    other = kwargs.pop("other", None)
-    kwargs.pop("non_blocking", None)
-    kwargs.pop("memory_format", None)
-    if kwargs:
-        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
-    for value in (other, *args):
-        if isinstance(value, dtypes.dtype):
-            kind = value
-        elif isinstance(value, TensorBase):
-            kind = dtypes.from_numpy_dtype(value.array.dtype)
-        elif value is not None and not isinstance(value, bool):
-            check_device(value)
-    result = self if kind is None else registry["to_dtype"].function(self, kind)
-    return result.clone() if copy and result is self else result
+    """to(dtype), to(device, dtype), to(other), each with non_blocking=False, copy=False, memory_format=None: the tensor
+    in another dtype; itself if nothing changes and no copy is asked for."""
+    if args and isinstance(args[0], dtypes.dtype):
+        names: tuple[str, ...] = ("dtype", "non_blocking", "copy")
+    elif args and isinstance(args[0], TensorBase):
+        names = ("other", "non_blocking", "copy")
+    else:
+        names = ("device", "dtype", "non_blocking", "copy")
+    given = dict(zip(names, args))
+    for key, value in kwargs.items():
+        if key in given or key not in ("device", "dtype", "non_blocking", "copy", "memory_format") or len(args) > len(names):
+            raise TypeError(f"to() received an invalid combination of arguments: {key!r}")
+        given[key] = value
+    check_device(given.get("device"))
+    other = given.get("other")
+    kind = as_dtype("to", given.get("dtype")) if other is None else dtypes.from_numpy_dtype(other.array.dtype)
+    result = self if kind is None else to_dtype.function(self, kind)
+    if given.get("copy") and result is self:
+        return result.clone(memory_format=given.get("memory_format"))
+    wanted = given.get("memory_format")
+    return result if wanted is None or wanted is preserve_format else result.contiguous(memory_format=wanted)
 
 
 def conversion(kind: dtypes.dtype, name: str) -> Callable[..., Any]:
     def method(self: Any, memory_format: Any = None) -> Any:
-        return registry["to_dtype"].function(self, kind)
+        result = to_dtype.function(self, kind)
+        return result if memory_format is None else to(result, memory_format=memory_format)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"{name}(): as {kind}."
+    method.__doc__ = f"{name}(memory_format=preserve_format): as {kind}."
     return method
 
 

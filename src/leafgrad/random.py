@@ -14,10 +14,11 @@ C-contiguous array. Two facts run through the file:
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,29 @@ def seed() -> int:
 
 def initial_seed() -> int:
     return default_generator.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """The state of the default generator, a tensor of bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Go on from a state that `get_rng_state` returned."""
+    default_generator.set_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = (), enabled: bool = True) -> Iterator[None]:
+    """What is drawn inside leaves the default generator as it was."""
+    if devices:
+        raise RuntimeError("fork_rng(): leafgrad computes on the CPU only, and other devices were named")
+    state = default_generator.get_state_array()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator.set_state_array(state)
 
 
 # ---------------------------------------------------------------------------------------------- one rounding

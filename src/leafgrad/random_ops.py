@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,44 +50,14 @@ def get_rng_state() -> Any:
     """get_rng_state(): the state of the default generator, a tensor of bytes."""
     from leafgrad import random
 
-    return _core.wrap(random.default_generator.get_state_array())
+    return random.get_rng_state()
 
 
 def set_rng_state(new_state: Any) -> None:
     """set_rng_state(new_state): go on from a state that get_rng_state() returned."""
     from leafgrad import random
 
-    random.default_generator.set_state_array(_state_array(new_state))
-
-
-def _state_array(new_state: Any) -> Any:
-    if not isinstance(new_state, TensorBase):
-        raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
-    return new_state.array
-
-
-@contextlib.contextmanager
-def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cpu") -> Iterator[None]:
-    """fork_rng(devices=None, enabled=True): what is drawn inside leaves the default generator as it was."""
-    if devices:
-        raise RuntimeError("fork_rng(): leafgrad computes on the CPU only, and other devices were named")
-    state = get_rng_state() if enabled else None
-    try:
-        yield
-    finally:
-        if state is not None:
-            set_rng_state(state)
-
-
-def generator_state(self: Generator) -> Any:
-    """get_state(): the state of this generator, a tensor of bytes."""
-    return _core.wrap(self.get_state_array())
-
-
-def set_generator_state(self: Generator, new_state: Any) -> Generator:
-    """set_state(new_state): go on from a state that get_state() returned."""
-    self.set_state_array(_state_array(new_state))
-    return self
+    random.set_rng_state(new_state)
 
 
 def checked(name: str, generator: Any) -> Generator | None:

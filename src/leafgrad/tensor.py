@@ -137,8 +137,8 @@ class Tensor(TensorBase):
 
     @property
     def requires_grad(self) -> bool:
-        if self.extra is not None:
-            _core.settle(self)
+        if self.extra is not None and self.extra.view is not None:
+            return self.needs_grad or self.extra.view.base.needs_grad
         return self.needs_grad
 
     @requires_grad.setter
@@ -155,6 +155,8 @@ class Tensor(TensorBase):
         if requires_grad and self.array.dtype.kind in "biu":
             raise errors.integer_requires_grad(self.dtype)
         self.needs_grad = bool(requires_grad)
+        if self.extra is not None and self.extra.view is not None:
+            self.extra.view.silent = False
         return self
 
     @property
@@ -317,14 +319,25 @@ class Tensor(TensorBase):
             )
         return bool(self.array)
 
+    def _one_number(self) -> Any:
+        if self.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
     def __float__(self) -> float:
-        return float(self.item())
+        value = self._one_number()
+        if isinstance(value, complex):
+            if value.imag:
+                raise RuntimeError("value cannot be converted to type double without overflow")
+            value = value.real
+        return float(value)
 
     def __int__(self) -> int:
-        return int(self.item())
+        value = self._one_number()
+        return int(float(self)) if isinstance(value, complex) else int(value)
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._one_number())
 
     def __index__(self) -> int:
         if self.array.dtype.kind not in "biu" or self.array.size != 1:
@@ -349,13 +362,16 @@ class Tensor(TensorBase):
     __hash__ = object.__hash__  # by identity; not a Python function, the engine keeps tensors in dictionaries
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        grad_fn = self.grad_fn
+        try:
+            name = None if self.grad_fn is None else self.grad_fn.op.node_name
+        except RuntimeError:  # a view whose base was changed: using it explains more than printing it could
+            name = "Invalid"
         return printing.tensor_repr(
             self.array,
             dtype_name=self.dtype.name,
             default_dtype_name=dtypes.get_default_dtype().name,
             requires_grad=self.needs_grad,
-            grad_fn_name=None if grad_fn is None else grad_fn.op.node_name,
+            grad_fn_name=name,
             class_name="tensor" if type(self) is Tensor else type(self).__name__,
         )
 
@@ -371,11 +387,13 @@ class Tensor(TensorBase):
         """numpy(force=False): the values as a NumPy array that shares memory with the tensor."""
         if self.requires_grad and not force:
             raise errors.numpy_needs_detach(self)
-        return self.array
+        return self.array.view()  # another array object, so that nobody can change the tensor's shape through it
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"Unable to avoid copy while converting a tensor of {self.dtype} to {np.dtype(dtype)}")
             return array.astype(dtype)
         return array.copy() if copy else array
 
@@ -387,7 +405,6 @@ class Tensor(TensorBase):
     def __dlpack__(self, **options: Any) -> Any:
         if self.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        options.pop("stream", None)
         return self.array.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -403,14 +420,19 @@ class Tensor(TensorBase):
             )
         if id(self) in memo:
             return memo[id(self)]
-        copy = self._like(self.array.copy())
+        copy = self._like(_copied_memory(self.array, memo))
         memo[id(self)] = copy
         if self._grad is not None:
             copy._grad = self._grad.__deepcopy__(memo)
-        for name, value in vars(self).items():
+        if vars(self):
             from copy import deepcopy
 
-            copy.__dict__[name] = deepcopy(value, memo)
+            copy.__dict__.update(deepcopy(vars(self), memo))
+        return copy
+
+    def __copy__(self) -> Any:
+        copy = self._like(self.array)
+        copy.__dict__.update(vars(self))
         return copy
 
     def _like(self, array: Any) -> Any:
@@ -421,12 +443,9 @@ class Tensor(TensorBase):
         return made
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        if self.node is not None and self.needs_grad:
-            raise RuntimeError(
-                "leafgrad pickles leaves only: a computed tensor would lose its history\n"
-                f"  it is {errors.describe(self)}; fix: x.detach()"
-            )
-        return _unpickle, (type(self), np.ascontiguousarray(self.array).reshape(self.array.shape), self.needs_grad, dict(vars(self)))
+        # as PyTorch: the values and whether they require grad, but neither the history nor the gradient
+        array = self.array if self.array.flags.owndata else self.array.copy(order="K")
+        return _unpickle, (type(self), array, self.requires_grad, dict(vars(self)))
 
     def as_subclass(self, cls: type) -> Any:
         """as_subclass(cls): the same tensor as an instance of a subclass of Tensor."""
@@ -456,11 +475,27 @@ class Tensor(TensorBase):
 
 
 def _unpickle(cls: type, array: Any, requires_grad: bool, attributes: dict[str, Any]) -> Any:
-    made = _core.wrap(np.array(array))
+    made = _core.wrap(array)
     made.__class__ = cls
     made.needs_grad = requires_grad
     made.__dict__.update(attributes)
     return made
+
+
+def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
+    """A copy of an array for deepcopy: two that share memory share it again, so the whole memory behind a view is
+    copied, and kept in `memo`."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    if not (owner.flags.owndata and owner.flags.forc and owner.size):
+        return array.copy()
+    key: Any = ("memory", id(owner))
+    if key not in memo:
+        memo[key] = owner, owner.ravel(order="K").view(np.uint8).copy()  # the owner, so that its id stays its own
+    memory = memo[key][1]
+    offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
 
 
 _core.late.tensor_class = Tensor

@@ -272,6 +272,13 @@ def where_method(self: Any, condition: Any, other: Any) -> Any:
     return registry["where"].function(condition, self, other)
 
 
+def positive(input: Any) -> Any:
+    """positive(input): the tensor itself."""
+    if _tensor("positive", input).array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
 def false(self: Any) -> bool:
     return False
 
@@ -282,6 +289,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,
     "isclose": isclose, "allclose": allclose, "where": where_method,
+    "positive": positive,
     "new_zeros": creation.new_zeros, "new_ones": creation.new_ones, "new_empty": creation.new_empty,
     "new_full": creation.new_full, "new_tensor": creation.new_tensor,
     "new_empty_strided": creation.new_empty_strided,
@@ -292,4 +300,5 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "is_tensor": is_tensor, "numel": numel, "is_floating_point": is_floating_point, "is_complex": is_complex,
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "equal": equal, "isclose": isclose, "allclose": allclose,
     "result_type": result_type, "zero_": zero_, "fill_": fill_,
+    "positive": positive,
 }  # fmt: skip

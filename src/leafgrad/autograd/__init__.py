@@ -143,7 +143,7 @@ def separate(results: list[Any]) -> list[Any]:
     """Two results must not be the same memory, or a change of one would show in the other."""
     seen: set[int] = set()
     for i, t in enumerate(results):
-        if t is None or t.node is not None:
+        if t is None or t.needs_grad:  # under create_graph it may be a tensor of the user
             continue
         owner = id(t.array if t.array.base is None else t.array.base)
         if owner in seen or not t.array.flags.writeable:

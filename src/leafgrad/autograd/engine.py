@@ -47,7 +47,8 @@ def walk(
     ours: set[Any] = set()  # places where the waiting array was made by this walk, so that it may be added to in place
     arrived: dict[Any, Gradient] = {}
     heap: list[tuple[int, Node]] = []  # the nodes with a gradient waiting, the most recently recorded first,
-    alone: Node | None = None  # or, most of the time, there is just one
+    alone: Node | None = None  # or, most of the time, there is just one; then its gradient is `for_alone`
+    for_alone: Gradient = None
     freed: Freed | None = None
     g: Gradient = None  # what the current node was given
     targets: Any = roots
@@ -57,45 +58,56 @@ def walk(
         for target, r in zip(targets, results):
             if target is None or r is None or (wanted is not None and target not in wanted):
                 continue
-            is_node = isinstance(target, Node)
-            form = target if is_node else target.array
-            if create_graph:
-                r = fit_tensor(r, form.shape, form.dtype)
-            elif r.shape != form.shape or r.dtype is not form.dtype:
-                r = fit(r, form.shape, form.dtype)
-            sofar = waiting.get(target)
-            if sofar is not None:
-                # in place saves memory; for small arrays NumPy's checks cost more than a new one
-                if target in ours and sofar.size > SMALL:
-                    add_arrays(sofar, r, sofar)
-                else:
-                    waiting[target] = total = sofar + r
-                    if total.__class__ is ndarray:
-                        ours.add(target)
+            if isinstance(target, Node):
+                if create_graph:
+                    r = fit_tensor(r, target.shape, target.dtype)
+                elif r.shape != target.shape or r.dtype is not target.dtype:
+                    r = fit(r, target.shape, target.dtype)
+                if alone is None and not heap:
+                    alone = target
+                    for_alone = r
+                    continue
+                if alone is not None:
+                    # no longer alone, or a second gradient for the same node: both wait like all others
+                    waiting[alone] = for_alone
+                    heappush(heap, (alone.order, alone))
+                    alone = None
+                sofar = waiting.get(target)
+                if sofar is None:
+                    waiting[target] = r
+                    heappush(heap, (target.order, target))
+                    continue
             else:
-                waiting[target] = r
-                if is_node:
-                    if heap:
-                        heappush(heap, (target.order, target))
-                    elif alone is None:
-                        alone = target
-                    else:
-                        heap = [(alone.order, alone), (target.order, target)]
-                        heap.sort()
-                        alone = None
-                # a rule makes a new array, or passes on what it was given or a view of that
-                if r.__class__ is ndarray and (r.size > SMALL or not is_node) and r is not g and started:
-                    if r.base is None:
+                form = target.array
+                if create_graph:
+                    r = fit_tensor(r, form.shape, form.dtype)
+                elif r.shape != form.shape or r.dtype is not form.dtype:
+                    r = fit(r, form.shape, form.dtype)
+                sofar = waiting.get(target)
+                if sofar is None:
+                    waiting[target] = r
+                    if not create_graph and started and is_fresh(r, g):
                         ours.add(target)
-        started = True
-        if heap:
-            node = heappop(heap)[1]
-        elif alone is not None:
+                    continue
+            # in place saves memory; for small arrays NumPy's checks cost more than a new one
+            if target in ours and sofar.size > SMALL:
+                add_arrays(sofar, r, sofar)
+            else:
+                waiting[target] = total = sofar + r
+                if total.__class__ is ndarray:
+                    ours.add(target)
+        if alone is not None:
             node = alone
             alone = None
+            fresh = started and not create_graph and for_alone.size > SMALL and is_fresh(for_alone, g)
+            g = for_alone
+        elif heap:
+            node = heappop(heap)[1]
+            g = waiting.pop(node)
+            fresh = node in ours
         else:
             break
-        g = waiting.pop(node)
+        started = True
         if node.hooks is not None:
             g = node.hooks.arrived(node, g, create_graph)
         if captured is not None and node in captured:
@@ -125,7 +137,7 @@ def walk(
                 saved = saved_tensors(node, saved)
             targets = node.inputs
             op = node.op
-            if op.consume is not None and node in ours and not (keep_graph or captured) and node.hooks is None:
+            if fresh and op.consume is not None and not (keep_graph or captured) and node.hooks is None:
                 results = op.consume(g, saved, targets)
                 g = None  # its memory may be one of the results now
             else:
@@ -134,6 +146,11 @@ def walk(
                 results = node.hooks.ran(node, results, g)
     arrived.update(waiting)
     return arrived, ours
+
+
+def is_fresh(r: Any, g: Any) -> bool:
+    """Is `r` a new array? A rule makes one, or passes on what it was given, `g`, or a view of that."""
+    return r is not g and r.__class__ is ndarray and r.base is None
 
 
 def fit(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
@@ -332,6 +349,8 @@ def run(
 def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
     """Add a gradient to `leaf.grad`. The first one is moved there, not copied, if nobody else holds it."""
     hooks = None if leaf.extra is None else leaf.extra.hooks
+    if not leaf.needs_grad or (leaf.extra is not None and leaf.extra.view is not None and leaf.extra.view.silent):
+        return  # it did when the graph was recorded
     if hooks is not None:
         g = hooks.arrived(leaf, g, create_graph)
         owned = False

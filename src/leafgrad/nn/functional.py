@@ -9,35 +9,19 @@ import numpy as np
 
 from leafgrad import _core
 from leafgrad._core import TensorBase
-from leafgrad.ops.registry import composites, registry
+from leafgrad.ops.loss_options import checked_reduction, legacy_reduction, warn_of_broadcasting
+from leafgrad.ops.losses import cross_entropy, mse_loss, nll_loss
+from leafgrad.ops.registry import registry
 
+linear = registry["linear"].function
+embedding = registry["embedding"].function
+one_hot = registry["one_hot"].function
+sigmoid = registry["sigmoid"].function
+tanh = registry["tanh"].function
 
-def _op(name: str) -> Any:
-    """The public function of an op."""
-    entry: Any = registry.get(name) or composites.get(name)
-    if entry is None:
-        from leafgrad._missing import missing_attribute
-
-        def missing(*args: Any, **kwargs: Any) -> Any:
-            raise missing_attribute(__name__, name)
-
-        return missing
-    return entry.function
-
-
-linear = _op("linear")
-tanh = _op("tanh")
-sigmoid = _op("sigmoid")
-mse_loss = _op("mse_loss")
-l1_loss = _op("l1_loss")
-nll_loss = _op("nll_loss")
-cross_entropy = _op("cross_entropy")
-one_hot = _op("one_hot")
-embedding = _op("embedding")
-
-_relu = _op("relu")
-_softmax = _op("softmax")
-_log_softmax = _op("log_softmax")
+_relu = registry["relu"].function
+_softmax = registry["softmax"].function
+_log_softmax = registry["log_softmax"].function
 
 
 def relu(input: Any, inplace: bool = False) -> Any:
@@ -85,25 +69,41 @@ def dropout_mask(x: Any, p: float) -> Any:
     """Zeros, and 1 / (1 - p) for what is kept. Drawn in the order of memory, as PyTorch does."""
     from leafgrad.random import bernoulli_p
 
-    mask = np.empty_like(x)
     if p == 1:
-        mask.fill(0)  # without drawing
-        return mask
-    by_stride = sorted(range(x.ndim), key=lambda d: -mask.strides[d])
-    in_memory_order = mask.transpose(by_stride)
-    in_memory_order[...] = bernoulli_p(None, in_memory_order.shape, x.dtype, 1 - p)
-    mask /= x.dtype.type(1 - p)
-    return mask
+        return np.zeros_like(x)  # without drawing
+    by_stride = sorted(range(x.ndim), key=lambda d: -x.strides[d])
+    drawn = bernoulli_p(None, [x.shape[d] for d in by_stride], x.dtype, 1 - p)
+    wide = np.float64 if x.dtype == np.float64 else np.float32
+    drawn *= (wide(1) / wide(1 - p)).astype(x.dtype)
+    return drawn.transpose(np.argsort(by_stride)) if x.ndim > 1 else drawn
 
 
-def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
-    """What `size_average` and `reduce` mean as a `reduction`."""
-    mean = size_average is None or size_average
-    reduction = "none" if reduce is False else "mean" if mean else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=4
-    )
-    return reduction
+def l1_loss(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", weight: Any = None
+) -> Any:
+    """l1_loss(input, target, reduction='mean', weight=None): |input - target|, its mean, its sum, or itself."""
+    if input.array.shape != target.array.shape:
+        warn_of_broadcasting(input, target)
+    if size_average is not None or reduce is not None:
+        reduction = legacy_reduction(size_average, reduce)
+    checked_reduction(reduction)
+    losses = (input - target).abs()
+    if weight is not None:
+        if weight.array.shape != input.array.shape:
+            raise ValueError("Weights and input must have the same size.")
+        losses = losses * weight
+    if reduction == "none":
+        return losses
+    if reduction == "sum" or weight is None:
+        return losses.sum() if reduction == "sum" else losses.mean()
+    return losses.sum() / weight.sum()
+
+
+__all__ = [
+    "linear", "embedding", "one_hot",
+    "relu", "relu_", "tanh", "sigmoid", "softmax", "log_softmax", "dropout",
+    "mse_loss", "l1_loss", "nll_loss", "cross_entropy",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad.nn import functional as F
-from leafgrad.nn.functional import legacy_reduction
 from leafgrad.nn.module import Module
+from leafgrad.ops.loss_options import legacy_reduction
 
 
 class _Loss(Module):
@@ -38,7 +38,9 @@ class L1Loss(_Loss):
 class _WeightedLoss(_Loss):
     """A loss whose classes may have weights."""
 
-    def __init__(self, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+    def __init__(
+        self, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
 

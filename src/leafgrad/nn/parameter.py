@@ -27,7 +27,7 @@ class Parameter(Tensor):
             memo[id(self)] = copy  # without .grad: a copied model starts afresh
         return memo[id(self)]
 
-    def __repr__(self, **options: Any) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         if type(self) is Parameter:
             return super().__repr__()
         return f"Parameter containing:\nParameter({super().__repr__()})"

@@ -26,7 +26,7 @@ def described(value: Any) -> str:
 
 
 class ParameterList(Module):
-    """ParameterList(values=None): a list whose parameters belong to the module that has it. Tensors become parameters."""
+    """ParameterList(values=None): a list whose parameters belong to the module that has it."""
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """get(key, default=None): a parameter, or the default."""
-        return self[key] if key in self else default
+        return self[key] if key in self._keys else default
 
     def pop(self, key: str) -> Any:
         """pop(key): take a parameter out."""

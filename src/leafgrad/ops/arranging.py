@@ -155,10 +155,12 @@ class repeat(Family):
         out.reshape(twice)[...] = x.reshape(once)
         return out
 
-    def call(input: A, *repeats: Any) -> Any:
-        if not repeats:
+    def call(input: A, *counts: Any, repeats: Any = None) -> Any:
+        if repeats is not None:
+            counts = (repeats,)
+        if not counts:
             raise TypeError(f'repeat() missing 1 required positional arguments: "repeats"\n  at {errors.here()}')
-        counts, shape = shape_arguments(repeats), input.array.shape
+        counts, shape = shape_arguments(counts), input.array.shape
         if len(counts) < len(shape):
             raise RuntimeError(
                 "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor\n"
@@ -205,9 +207,9 @@ def sum_dims(x: A, dims: Sequence[int]) -> A:
 
 
 @composite(lambda t: [S(t(2, 3), (2,)), S(t(2, 3), (2, 1, 2)), S(t(), (2,)), S(t(2, 3), ())])
-def tile(input: TensorBase, *dims: Any) -> Any:
+def tile(input: TensorBase, *counts: Any, dims: Any = None) -> Any:
     """tile(input, dims): repeat, where missing dimensions count as one."""
-    counts = shape_arguments(dims)
+    counts = shape_arguments(counts if dims is None else (dims,))
     return repeat.function(input, (1,) * (input.array.ndim - len(counts)) + counts)
 
 
@@ -225,9 +227,9 @@ class flip(Family):
     def forward(x: A, dims: Any) -> A:
         return np.flip(x, dims).copy() if dims else x.copy()
 
-    def call(input: A, *dims: Any) -> Any:
+    def call(input: A, *chosen: Any, dims: Any = None) -> Any:
         ndim = input.array.ndim
-        chosen = tuple([wrap_dim(d, ndim) for d in shape_arguments(dims)])
+        chosen = tuple([wrap_dim(d, ndim) for d in shape_arguments(chosen if dims is None else (dims,))])
         for d in chosen:
             if chosen.count(d) > 1:
                 raise RuntimeError(f"dim {d} appears multiple times in the list of dims\n  at {errors.here()}")
@@ -286,7 +288,7 @@ class roll(Family):
         return roll(g, tuple([-s for s in shifts]) if dims else -shifts, dims)
 
     samples = staticmethod(
-        lambda t: [S(t(2, 3), 1), S(t(4), -2, 0), S(t(2, 3), (1, -1), (0, 1)), S(t(3, 2), 5, -1), S(t(0, 2), 1), S(t(), 1)]
+        lambda t: [S(t(2, 3), 1), S(t(4), -2, 0), S(t(2, 3), (1, -1), (0, 1)), S(t(3, 2), 5, -1), S(t(0), 1), S(t(), 1)]
     )
 
 

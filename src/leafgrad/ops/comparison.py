@@ -38,8 +38,8 @@ class Comparison(Family):
         return function
 
 
-def _binary_without_gradient(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
-    body = {"__doc__": f"{name}(input, other): {doc}", "forward": kernel, **flags}
+def _binary_without_gradient(name: str, ufunc: Any, doc: str, **flags: Any) -> Operation:
+    body = {"__doc__": f"{name}(input, other): {doc}", "forward": ufunc, **flags}
     operation = registry[name] = Operation(name, Comparison, body)
     return operation
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from leafgrad import _core
+from leafgrad import _core, errors
 from leafgrad._core import Cut, Extra, TensorBase, state
+from leafgrad.device import channels_last
+from leafgrad.dtypes import bool_
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.layouts import copy_in_format, lies_in_format
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, real
@@ -20,7 +24,7 @@ A = Any  # an array, or a tensor under create_graph
 
 @op
 class clone(Family):
-    """clone(input): a copy through which gradients flow."""
+    """clone(input, *, memory_format=preserve_format): a copy through which gradients flow."""
 
     jvp = "linear"
     samples = staticmethod(real())
@@ -29,7 +33,29 @@ class clone(Family):
         return np.copy(x, order="C")
 
     def call(input: TensorBase, *, memory_format: Any = None) -> Any:
-        return clone.record(input)
+        if not isinstance(input, TensorBase):
+            raise errors.not_a_tensor("clone", "input", 1, input)
+        if memory_format is None and input.array.flags.c_contiguous:
+            return clone.record(input)
+        return clone_in_format.record(input, memory_format)
+
+    def vjp(g: A) -> A:
+        return g
+
+
+@op
+class clone_in_format(Family):
+    """clone_in_format(input, memory_format): a copy whose elements lie in memory as the format says."""
+
+    options = ("memory_format",)
+    jvp = "linear"
+    node_name = "CloneBackward0"
+    public_name = ""
+    samples = staticmethod(lambda t: [S(t(3, 2), None), S(t(2, 3, 4, 5), channels_last)])
+    forward = copy_in_format
+
+    def call(input: TensorBase, memory_format: Any) -> Any:
+        return clone_in_format.record(input, memory_format)
 
     def vjp(g: A) -> A:
         return g
@@ -46,12 +72,13 @@ class to_dtype(Family):
     holomorphic = False
     samples = staticmethod(lambda t: [S(t(3, 2), _float64()), S(t(0), _float64())])
 
-    def forward(x: A, kind: Any) -> A:
-        return cast(x, kind)
+    forward = cast
 
     def call(input: TensorBase, kind: Dtype) -> Any:
         if input.array.dtype == kind.np:
             return input
+        if input.array.dtype.kind == "c" and not kind.is_complex and kind is not bool_:
+            warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3)
         return to_dtype.record(input, kind)
 
     def vjp(g: A) -> A:
@@ -64,10 +91,13 @@ def _float64() -> Dtype:
     return float64
 
 
-@composite(lambda t: [S(t(3, 2))])
+@composite(lambda t: [S(t(3, 2)), S(t(2, 3, 4, 5), memory_format=channels_last)])
 def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
-    """contiguous(input): the tensor itself if its memory is in row-major order, otherwise a copy that is."""
-    return input if input.array.flags.c_contiguous else clone.record(input)
+    """contiguous(input, memory_format=contiguous_format): the tensor itself if its elements lie in memory one after the
+    other, otherwise a copy in which they do."""
+    if lies_in_format(input.array, memory_format):
+        return input
+    return clone.record(input) if memory_format is None else clone_in_format.record(input, memory_format)
 
 
 @composite(lambda t: [])

@@ -8,9 +8,10 @@ import numpy as np
 
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import BOOL, COMPLEX
-from leafgrad.ops.elementwise import Binary, floor, mul, reciprocal, sub, true_div
+from leafgrad.ops.elementwise import Binary, mul, reciprocal, sub, true_div
 from leafgrad.ops.promotion import NUMBERS
 from leafgrad.ops.registry import composite, op
+from leafgrad.ops.rounding import floor
 from leafgrad.ops.samples import S, pairs
 
 A = Any  # an array, or a tensor under create_graph

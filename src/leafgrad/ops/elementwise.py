@@ -10,7 +10,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, operators
-from leafgrad.dtypes import BOOL, COMPLEX
+from leafgrad.dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary
 from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import S, pairs, real
@@ -23,26 +23,30 @@ _FAST = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 class Unary(Family):
-    """y[i] = f(x[i]). `integers` says what becomes of integers and bools: 'float', 'same' or 'refuse'."""
+    """y[i] = f(x[i]). `integers` says what becomes of integers and bools: 'float' or 'same'; `no_bool` and `no_complex`
+    are the messages with which those are refused."""
 
     jvp = "elementwise"
     samples = staticmethod(real())
     integers = "float"
+    no_bool = ""
+    no_complex = ""
     in_place = True
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         core, integers = operation.core, body.get("integers", Unary.integers)
-        no_complex = body.get("no_complex", False)
+        refused = {"b": body.get("no_bool", ""), "c": body.get("no_complex", "")}
 
         def function(input: Any) -> Any:
             if not isinstance(input, TensorBase):
                 raise errors.not_a_tensor(operation.name, "input", 1, input)
             kind = input.array.dtype.kind
-            if kind in "biu" and integers == "float":
-                input = float_input(input)
-            elif (kind == "b" and integers == "refuse") or (kind == "c" and no_complex):
-                raise errors.dtype_refused(operation.name, input)
+            if kind != "f":
+                if refused.get(kind):
+                    raise NotImplementedError(refused[kind])
+                if kind in "biu" and integers == "float":
+                    input = float_input(input)
             return _core.unary(core, input)
 
         function.__name__ = function.__qualname__ = operation.name
@@ -55,7 +59,11 @@ class neg(Unary):
     """neg(input): each element with its sign changed."""
 
     forward = np.negative
-    integers = "refuse"
+    integers = "same"
+    no_bool = (
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
+        "or `logical_not()` operator instead."
+    )
 
     def vjp(g: A) -> A:
         return -g
@@ -124,6 +132,8 @@ class tanh(Unary):
 
 
 def _sigmoid(x: Any) -> Any:
+    if x.dtype.itemsize == 2:  # 16-bit floats are rounded once, at the end
+        return _sigmoid(x.astype(np.float32)).astype(x.dtype)
     # exp of a large positive number overflows to inf, and 1 / inf is the right 0
     return 1 / (1 + np.exp(-x))
 
@@ -148,14 +158,15 @@ class relu(Unary):
 
     forward = _relu
     integers = "same"
-    no_complex = True
+    no_bool = "Boolean inputs not supported for relu"
+    no_complex = "clamp is not supported for complex types"
 
     def vjp(g: A, out: A) -> A:
         return g * (out > 0)
 
 
 def _sign(x: Any) -> Any:
-    return x if x.dtype.kind == "b" else np.sign(x)
+    return x.copy() if x.dtype.kind == "b" else np.sign(x)
 
 
 @op
@@ -164,7 +175,9 @@ class sign(Unary):
 
     forward = _sign
     integers = "same"
-    no_complex = True
+    no_complex = (
+        "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+    )
 
     def vjp(g: A) -> A:
         return g * 0
@@ -204,6 +217,7 @@ class abs(Unary):
 
     forward = np.abs
     integers = "same"
+    no_bool = "\"abs_cpu\" not implemented for 'Bool'"
     holomorphic = False
     jvp = "transpose"
 
@@ -227,30 +241,14 @@ class rsqrt(Unary):
     """rsqrt(input): one divided by the square root of each element."""
 
     def forward(x: A) -> A:
+        if x.dtype.itemsize == 2:  # 16-bit floats are rounded once, at the end
+            return (1 / np.sqrt(x.astype(np.float32))).astype(x.dtype)
         return 1 / np.sqrt(x)
 
     samples = real(0.3, 3)
 
     def vjp(g: A, out: A) -> A:
         return g * (-0.5 * out * out * out)
-
-
-# Piecewise constant functions: the gradient is zero wherever there is one.
-
-
-def _rounding(name: str, kernel: Callable[[Any], Any], doc: str) -> Operation:
-    def forward(x: Any) -> Any:
-        return x if x.dtype.kind in "biu" else kernel(x)
-
-    body = {"__doc__": doc, "forward": forward, "vjp": lambda g: g * 0, "integers": "same", "no_complex": True}
-    operation = Operation(name, Unary, body)
-    registry[name] = operation
-    return operation
-
-
-floor = _rounding("floor", np.floor, "floor(input): the largest integer not above each element.")
-ceil = _rounding("ceil", np.ceil, "ceil(input): the smallest integer not below each element.")
-trunc = _rounding("trunc", np.trunc, "trunc(input): each element without its fraction.")
 
 
 # -- two tensors ------------------------------------------------------------------------------------------------------
@@ -307,12 +305,14 @@ def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
     """add and sub take `alpha`, a factor for the second operand."""
 
     def function(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-        if alpha != 1:
+        if alpha.__class__ is not int or alpha != 1:
             kind = common_dtype(input, other)
             if isinstance(alpha, bool) and kind.category != BOOL:
                 raise RuntimeError("Boolean alpha only supported for Boolean results.")
-            if isinstance(alpha, float) and kind.category < 2:
+            if isinstance(alpha, float) and kind.category < FLOAT:
                 raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+            if isinstance(alpha, complex) and kind.category < COMPLEX:
+                raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
             other = mul.function(other, alpha) if isinstance(other, TensorBase) else other * alpha
         return plain(input, other)
 
@@ -398,15 +398,30 @@ class true_div(Binary):
 def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Rules of maximum and minimum: the gradient goes to the winner, and half to each of two equals."""
 
+    def share(g: A, equal: A, lost: A) -> A:
+        return where(lost, 0 * g, where(equal, g / 2, g))
+
     def vjp_input(g: A, input: A, other: A) -> A:
-        won = input > other if ties == "max" else input < other
-        return where(input == other, g / 2, g * won)
+        return share(g, input == other, input < other if ties == "max" else input > other)
 
     def vjp_other(g: A, input: A, other: A) -> A:
-        won = input < other if ties == "max" else input > other
-        return where(input == other, g / 2, g * won)
+        return share(g, input == other, input > other if ties == "max" else input < other)
 
     return vjp_input, vjp_other
+
+
+def _tensors_only(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """maximum and minimum do not take numbers."""
+
+    def function(input: Any, other: Any) -> Any:
+        for position, name, value in ((1, "input", input), (2, "other", other)):
+            if not isinstance(value, TensorBase):
+                raise errors.not_a_tensor(plain.__name__, name, position, value)
+        return plain(input, other)
+
+    function.__name__ = function.__qualname__ = plain.__name__
+    function.__doc__ = plain.__doc__
+    return function
 
 
 @op
@@ -416,6 +431,9 @@ class maximum(Binary):
     forward = np.maximum
     vjp_input, vjp_other = _choose("max")
     refuses = (COMPLEX,)
+    because = "maximum not implemented for complex tensors."
+    in_place = False
+    wraps = _tensors_only
 
 
 @op
@@ -425,6 +443,9 @@ class minimum(Binary):
     forward = np.minimum
     vjp_input, vjp_other = _choose("min")
     refuses = (COMPLEX,)
+    because = "minimum not implemented for complex tensors."
+    in_place = False
+    wraps = _tensors_only
 
 
 for _index, _operation in ((_core.NEG, neg), (_core.ADD, add), (_core.SUB, sub), (_core.MUL, mul), (_core.DIV, true_div)):

@@ -11,7 +11,18 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.elementwise import maximum, minimum
-from leafgrad.ops.reducing import Dims, Reduction, all_if_empty, dims_of, one_dim, raw, refused, restore
+from leafgrad.ops.reducing import (
+    Dims,
+    Reduction,
+    all_if_empty,
+    dims_of,
+    max_reduce,
+    min_reduce,
+    one_dim,
+    raw,
+    refused,
+    restore,
+)
 from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where, zero_like
@@ -43,7 +54,7 @@ class pick(Family):
     def forward(x: A, index: Any, dim: int) -> A:
         return np.take_along_axis(x, index, dim)
 
-    def call(input: TensorBase, index: TensorBase, dim: int) -> Any:
+    def call(input: Any, index: TensorBase, dim: int) -> Any:
         return pick.record(input, index.array, dim)
 
     def vjp(g: A, index: A, dim: A, input_shape: A) -> A:
@@ -54,7 +65,7 @@ class pick(Family):
 
 @op
 class place(Family):
-    """place(input, index, dim, size): zeros of `size` along `dim`, with the elements of input put where `index` says."""
+    """place(input, index, dim, size): zeros, `size` along `dim`, with the elements of input where `index` says."""
 
     options = ("index", "dim", "size")
     public_name = ""
@@ -65,7 +76,7 @@ class place(Family):
         np.put_along_axis(out, index, x, dim)
         return out
 
-    def call(input: TensorBase, index: TensorBase, dim: int, size: int) -> Any:
+    def call(input: Any, index: TensorBase, dim: int, size: int) -> Any:
         return place.record(input, index.array, dim, size)
 
     def vjp(g: A, index: A, dim: A) -> A:
@@ -85,11 +96,11 @@ _FORMS = staticmethod(
 )
 
 
-def _extreme(name: str, reduce: Any, find: Any, of_two: Operation, best: str) -> tuple[Operation, Operation]:
+def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple[Any, Any]:
     """max or min: (the op for a whole tensor with its three call forms, the op along a dimension)."""
     Result = named_result(name, "values", "indices")
 
-    def call(input: TensorBase, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    def call(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         x = input.array
         if isinstance(dim, TensorBase):
             dim, other = None, dim
@@ -123,7 +134,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Operation, best: str) ->
         won = np.isnan(x) if np.isnan(value) else x == value
         return where(won, g / int(np.count_nonzero(won)), zero_like(g))
 
-    along = Operation(
+    along: Any = Operation(
         f"{name}_dim",
         Family,
         {
@@ -138,12 +149,12 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Operation, best: str) ->
             "samples": _WITH_DIM,
         },
     )
-    whole = Operation(
+    whole: Any = Operation(
         name,
         Reduction,
         {
-            "__doc__": f"{name}(input), {name}(input, dim, keepdim=False), {name}(input, other): the {best} element; the "
-            f"{best} along a dimension as (values, indices); the {best} of each two.",
+            "__doc__": f"{name}(input), {name}(input, dim, keepdim=False), {name}(input, other): the {best} element; "
+            f"the {best} along a dimension as (values, indices); the {best} of each two.",
             "forward": lambda x: reduce(x, None),
             "call": call,
             "vjp": whole_vjp,
@@ -169,8 +180,8 @@ def _check_size(name: str, x: Any, dims: Dims) -> None:
             raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.\n  at {errors.here()}")
 
 
-max, max_dim = _extreme("max", np.maximum.reduce, np.argmax, maximum, "largest")
-min, min_dim = _extreme("min", np.minimum.reduce, np.argmin, minimum, "smallest")
+max, max_dim = _extreme("max", max_reduce, np.argmax, maximum, "largest")
+min, min_dim = _extreme("min", min_reduce, np.argmin, minimum, "smallest")
 
 
 # -- amax, amin -------------------------------------------------------------------------------------------------------
@@ -179,7 +190,7 @@ min, min_dim = _extreme("min", np.minimum.reduce, np.argmin, minimum, "smallest"
 def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
     """amax or amin: values only, and a gradient that equals share."""
 
-    def call(input: TensorBase, dim: Any = (), keepdim: bool = False) -> Any:
+    def call(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
         x = input.array
         dims = all_if_empty(dims_of(dim, x.ndim, name), x.ndim)
         if x.size == 0:
@@ -209,8 +220,8 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
     return operation
 
 
-amax = _even_extreme("amax", np.maximum.reduce, "max_values_cpu", "largest")
-amin = _even_extreme("amin", np.minimum.reduce, "min_values_cpu", "smallest")
+amax = _even_extreme("amax", max_reduce, "max_values_cpu", "largest")
+amin = _even_extreme("amin", min_reduce, "min_values_cpu", "smallest")
 
 
 # -- argmax, argmin ---------------------------------------------------------------------------------------------------
@@ -219,7 +230,7 @@ amin = _even_extreme("amin", np.minimum.reduce, "min_values_cpu", "smallest")
 def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operation:
     """argmax or argmin: the index of the first of the best elements."""
 
-    def call(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Any:
+    def call(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         x = input.array
         if x.dtype.kind in "bc":
             kind = "bool" if x.dtype.kind == "b" else "complex"
@@ -238,7 +249,7 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operati
         "forward": lambda x, dim, keepdim: find(x, dim, keepdims=keepdim),
         "call": call,
         "differentiable": False,
-        "samples": lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(3, 4), -1, True), S(t(3), keepdim=True), S(t()), S(t(), 0)],
+        "samples": lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(3, 4), -1, True), S(t(3), keepdim=True), S(t(), 0)],
     }
     operation = registry[name] = Operation(name, Reduction, body)
     return operation

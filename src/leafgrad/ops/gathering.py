@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import TensorBase
+from leafgrad._core import TensorBase, wrap
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -148,7 +148,7 @@ def check_index(name: str, argument: str, position: int, index: Any, kinds: tupl
     """An index argument must be a tensor of one of the integer dtypes in `kinds`."""
     if not isinstance(index, TensorBase):
         raise errors.not_a_tensor(name, argument, position, index)
-    if index.array.dtype not in kinds:
+    if index.array.dtype not in kinds and (index.array.size or len(kinds) == 1):  # nothing is said of empty ones
         raise RuntimeError(errors.lines(message, f"the index is {errors.describe(index)}, at {errors.here()}"))
 
 
@@ -183,10 +183,11 @@ class index(Family):
 
     options = ("dim", "count", "at")
     forward = take_at
+    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
     jvp = "linear"
     public_name = ""
 
-    def call(input: TensorBase, dim: int, count: int, at: Array) -> Any:
+    def call(input: A, dim: int, count: int, at: Array) -> Any:
         return index.record(input, dim, count, at)
 
     def vjp(g: A, input_shape: A, dim: A, count: A, at: A) -> A:
@@ -209,11 +210,12 @@ class index_sum(Family):
 
     options = ("shape", "dim", "count", "at")
     forward = sum_at
+    holomorphic = False
     jvp = "linear"
     public_name = ""
     node_name = "IndexPutBackward0"
 
-    def call(input: TensorBase, shape: tuple[int, ...], dim: int, count: int, at: Array) -> Any:
+    def call(input: A, shape: tuple[int, ...], dim: int, count: int, at: Array) -> Any:
         return index_sum.record(input, shape, dim, count, at)
 
     def vjp(g: A, dim: A, count: A, at: A) -> A:
@@ -240,7 +242,7 @@ class index_select(Family):
             return x.copy()
         return take_at(x, dim, 1, index.reshape(-1))
 
-    def call(input: TensorBase, dim: int, index: TensorBase) -> Any:
+    def call(input: A, dim: int, index: TensorBase) -> Any:
         message = "index_select(): Expected dtype int32 or int64 for index"
         check_index("index_select", "index", 2, index, LONG_OR_INT, message)
         if index.array.ndim > 1:
@@ -305,8 +307,9 @@ class gather(Family):
     inputs = ("input", "index")
     options = ("dim",)
     forward = _gather
+    holomorphic = False
 
-    def call(input: TensorBase, dim: int, index: TensorBase, *, sparse_grad: bool = False) -> Any:
+    def call(input: A, dim: int, index: TensorBase, *, sparse_grad: bool = False) -> Any:
         check_index("gather", "index", 2, index, LONG_OR_INT, "gather(): Expected dtype int32/int64 for index")
         dim = wrap_dim(dim, input.array.ndim)
         check_along(index.array, dim, input.array, "input")
@@ -333,10 +336,11 @@ class gather_sum(Family):
     inputs = ("input", "index")
     options = ("shape", "dim")
     forward = _gather_sum
+    holomorphic = False
     public_name = ""
     node_name = "ScatterAddBackward0"
 
-    def call(input: TensorBase, index: TensorBase, shape: tuple[int, ...], dim: int) -> Any:
+    def call(input: A, index: TensorBase, shape: tuple[int, ...], dim: int) -> Any:
         return gather_sum.record(input, index, shape, dim)
 
     def vjp_input(g: A, index: A, dim: A) -> A:
@@ -395,10 +399,16 @@ def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = Non
             f"{x.ndim} dimensions for input, and {at.ndim} dimensions for indices\n  at {errors.here()}"
         )
     dim = wrap_dim(dim, x.ndim)
-    one = lambda shape: (*shape[:dim], 1, *shape[dim + 1 :])  # noqa: E731
-    common = np.broadcast_shapes(one(x.array.shape), one(at.array.shape))
-    sized = lambda t: (*common[:dim], t.array.shape[dim], *common[dim + 1 :])  # noqa: E731
-    return gather.function(x.expand(sized(x)), dim, at.expand(sized(at)))
+    size, wanted = x.array.shape[dim], at.array.shape[dim]
+    check_range(at.array, -size, size, dim, x.array.shape, IndexError)
+    along = [(*a.shape[:dim], 1, *a.shape[dim + 1 :]) for a in (x.array, at.array)]
+    try:
+        common = np.broadcast_shapes(*along)
+    except ValueError as error:
+        raise errors.broadcast_mismatch("take_along_dim", (x.array, at.array)) from error
+    at = wrap(np.where(at.array < 0, at.array + size, at.array))
+    wide = [(*common[:dim], n, *common[dim + 1 :]) for n in (size, wanted)]
+    return gather.function(x.expand(wide[0]), dim, at.expand(wide[1]))
 
 
 # -- take, embedding --------------------------------------------------------------------------------------------------
@@ -420,7 +430,7 @@ class take(Family):
     def forward(x: A, index: A) -> A:
         return x.reshape(-1).take(index)
 
-    def call(input: TensorBase, index: TensorBase) -> Any:
+    def call(input: A, index: TensorBase) -> Any:
         kind = alias(index.array) if isinstance(index, TensorBase) else ""
         check_index("take", "index", 1, index, LONG, f"take(): Expected a long tensor for index, but got {kind}")
         if input.array.size == 0 and index.array.size:
@@ -459,7 +469,7 @@ class embedding(Family):
         return take_at(weight, 0, 1, indices)
 
     def call(
-        input: TensorBase,
+        input: A,
         weight: TensorBase,
         padding_idx: int | None = None,
         max_norm: float | None = None,

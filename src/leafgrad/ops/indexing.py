@@ -2,298 +2,43 @@
 
 An index is read in two steps, as PyTorch does it. First everything that gives a view: numbers, slices, None, Ellipsis
 (leafgrad/ops/slicing.py). Then, on that view, the index arrays and masks, all at once, which makes a copy
-(leafgrad/ops/gathering.py). So a number between two arrays does not count as an array, as it would in NumPy.
-
-    x[0, :, rows]   is   x[0][:, rows]
+(leafgrad/ops/gathering.py). So a number between two arrays does not count as an array, as it would in NumPy:
+x[0, :, rows] is x[0][:, rows].
 """
 
 from __future__ import annotations
 
-import operator
 import warnings
 from builtins import slice as Slice
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from leafgrad import _core, dtypes, errors, from_data
+from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase, state
 from leafgrad.ops.fill import copy_from
 from leafgrad.ops.gathering import index as index_op
+from leafgrad.ops.index_reading import (
+    Places,
+    Reading,
+    checked_slice,
+    in_bounds,
+    index_array,
+    out_of_bounds,
+    places_of,
+    read,
+    too_many,
+)
 from leafgrad.ops.inplace import changed, check_writable, copy_slices, rebase, stand_in
 from leafgrad.ops.overwriting import number_as, overwrite
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.scattering import index_write, write_index
-from leafgrad.ops.slicing import ALL, alias, new_dimension, select, slice_, view_at
-from leafgrad.ops.views import permute, reshape, view_of
+from leafgrad.ops.slicing import new_dimension, select, slice_, view_at
+from leafgrad.ops.views import permute, reshape
 
 Array = Any
-
-# -- reading an index -------------------------------------------------------------------------------------------------
-
-
-def items_of(index: Any) -> tuple[Any, ...]:
-    """The parts of an index, one for each comma in x[a, b, c]."""
-    if isinstance(index, tuple):
-        return index
-    if isinstance(index, (TensorBase, np.ndarray)) or not is_sequence(index) or len(index) >= 32:
-        return (index,)
-    if any([isinstance(i, (TensorBase, Slice)) or i is None or i is ... or is_sequence(i) for i in index]):
-        if not isinstance(index, str):
-            warnings.warn(
-                "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
-                "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
-                "x[torch.tensor(seq)], which will result either in an error or a different result",
-                UserWarning,
-                stacklevel=5,
-            )
-        return tuple(index)
-    return (index,)
-
-
-def is_sequence(value: Any) -> bool:
-    return hasattr(type(value), "__getitem__") and hasattr(type(value), "__len__") and not isinstance(value, dict)
-
-
-def part_of(item: Any) -> Any:
-    """One part of an index as an int, a bool, a slice of ints, None, Ellipsis, or an array of int64 or bool."""
-    if item is None or item is ... or isinstance(item, (int, np.integer)):  # bool is an int
-        return item
-    if isinstance(item, Slice):
-        return checked_slice(item)
-    if isinstance(item, TensorBase):
-        array = item.array
-        if array.ndim == 0 and array.dtype.kind in "biu":
-            return bool(array) if array.dtype.kind == "b" or array.dtype == np.uint8 else int(array)
-        return index_array(array)
-    if isinstance(item, np.generic) or not is_sequence(item):
-        module = "numpy." if isinstance(item, np.generic) else ""
-        raise IndexError(
-            errors.lines(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-                f"{module}{type(item).__name__})",
-                f"at {errors.here()}",
-            )
-        )
-    if isinstance(item, str):
-        raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
-    if isinstance(item, np.ndarray):
-        if item.ndim == 0 and item.dtype.kind in "iu":
-            return int(item)
-        array = item
-    else:
-        array = from_data.copied(item, None)
-    # lists and NumPy arrays are converted, tensors have to have the right dtype
-    return index_array(array if array.dtype.kind == "b" or array.dtype == np.uint8 else array.astype(np.int64))
-
-
-def index_array(array: Array) -> Array:
-    """An array of int64 or bool for what a tensor used as an index holds."""
-    if array.dtype == np.int64 or array.dtype.kind == "b":
-        return array
-    if array.dtype == np.int32:
-        return array.astype(np.int64)
-    if array.dtype == np.uint8:
-        warnings.warn(
-            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
-            UserWarning,
-            stacklevel=6,
-        )
-        return array != 0
-    raise IndexError(
-        errors.lines(
-            "tensors used as indices must be long, int, byte or bool tensors",
-            f"this one is {dtypes.from_numpy_dtype(array.dtype)} of shape {errors.size(array.shape)}, "
-            f"at {errors.here()}",
-        )
-    )
-
-
-def checked_slice(part: slice) -> slice:
-    """A slice of plain ints with a positive step."""
-    start, stop, step = part.start, part.stop, part.step
-    if step is not None and step.__class__ is not int or start.__class__ is not int or stop.__class__ is not int:
-        try:
-            start, stop, step = [None if v is None else operator.index(v) for v in (start, stop, step)]
-        except TypeError:
-            raise TypeError("slice indices must be integers or None or have an __index__ method") from None
-        part = Slice(start, stop, step)
-    if step is not None and step < 1:
-        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
-    return part
-
-
-class Reading:
-    """An index, read for a tensor of a certain shape."""
-
-    __slots__ = ("arrays", "operation", "view")
-
-    view: tuple[Any, ...] | None  # the part that gives a view, as NumPy takes it; None if it is all of the tensor
-    operation: Any  # what the view is recorded as
-    arrays: list[Any] | None  # for each dimension of the view an index array, a mask (for several), or None
-
-
-def read(index: Any, shape: tuple[int, ...]) -> Reading:
-    parts = [part_of(item) for item in items_of(index)]
-    taken = 0
-    for part in parts:
-        if part.__class__ is np.ndarray:
-            taken += part.ndim if part.dtype.kind == "b" else 1
-        elif part is not None and part is not ... and part.__class__ is not bool:
-            taken += 1
-    if taken > len(shape):
-        raise too_many(index, shape)
-    view: list[Any] = []
-    arrays: list[Any] = []
-    operation: Any = None
-    dim = 0
-    for part in parts:
-        if part.__class__ is np.ndarray:
-            count = part.ndim if part.dtype.kind == "b" else 1
-            view += [ALL] * count
-            arrays += [part] + [()] * (count - 1)
-            dim += count
-        elif part is None:
-            view.append(None)
-            arrays.append(None)
-            operation = new_dimension
-        elif part.__class__ is bool:  # a new dimension, of which one element is taken, or none
-            view.append(None)
-            arrays.append(np.zeros(1 if part else 0, np.int64))
-            operation = new_dimension
-        elif part is ...:
-            rest, taken = len(shape) - taken, len(shape)  # a second one stands for nothing
-            view += [ALL] * rest
-            arrays += [None] * rest
-            dim += rest
-        elif part.__class__ is Slice:
-            if not (part.start in (None, 0) and part.stop is None and part.step in (None, 1)):
-                operation = slice_
-            view.append(part)
-            arrays.append(None)
-            dim += 1
-        else:
-            if not -shape[dim] <= part < shape[dim]:
-                raise out_of_bounds(part, dim, shape)
-            view.append(int(part))
-            operation = select
-            dim += 1
-    reading = Reading()
-    reading.operation = operation or (slice_ if len(parts) == 1 and parts[0].__class__ is Slice else alias)
-    reading.view = None if operation is None else (*view, ...)
-    reading.arrays = arrays if any([a is not None for a in arrays]) else None
-    return reading
-
-
-def too_many(index: Any, shape: tuple[int, ...]) -> IndexError:
-    if not shape and index.__class__ is int:
-        return IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-            f"0-dim tensor to a number\n  at {errors.here()}"
-        )
-    if not shape and isinstance(index, Slice):
-        return IndexError(f"slice() cannot be applied to a 0-dim tensor.\n  at {errors.here()}")
-    return IndexError(
-        errors.lines(
-            f"too many indices for tensor of dimension {len(shape)}",
-            f"the tensor has shape {errors.size(shape)}, at {errors.here()}",
-        )
-    )
-
-
-def out_of_bounds(number: int, dim: int, shape: tuple[int, ...], named: int | None = None) -> Exception:
-    """`named` is the dimension that PyTorch names where it is not the right one: it counts index tensors only."""
-    if not -(2**63) <= number < 2**63:
-        return ValueError("Overflow when unpacking long long")
-    first = f"index {number} is out of bounds for dimension {dim if named is None else named} with size {shape[dim]}"
-    if shape[dim] == 0 and named is not None:
-        first = "index is out of bounds for dimension with size 0"
-    where = f"dimension {dim} of a tensor of shape {errors.size(shape)}, at {errors.here()}"
-    return IndexError(errors.lines(first, where))
-
-
-# -- index arrays -----------------------------------------------------------------------------------------------------
-
-
-class Places:
-    """Index arrays brought to the form that `index` takes: of the tensor with its dimensions in `order` (None: as they
-    are), `count` dimensions from `dim` on are indexed as one by `at`. `shape` is that of the result."""
-
-    __slots__ = ("at", "count", "dim", "order", "shape")
-
-    def __init__(self, dim: int, count: int, at: Array, shape: tuple[int, ...], order: tuple[int, ...] | None = None):
-        self.dim = dim
-        self.count = count
-        self.at = at
-        self.order = order
-        rest = shape if order is None else tuple([shape[d] for d in order])
-        self.shape = rest[:dim] + at.shape + rest[dim + count :]
-
-
-def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
-    """Make one index of index arrays and masks, given for each dimension of a tensor of `shape`."""
-    dims = [d for d, a in enumerate(arrays) if a is not None]
-    first = arrays[dims[0]]
-    if first.dtype.kind == "b":
-        check_mask(first, dims[0], shape)
-        if len(dims) == max(first.ndim, 1) and first.ndim:  # nothing but this mask
-            return Places(dims[0], first.ndim, np.flatnonzero(first), shape)
-    elif len(dims) == 1:
-        return Places(dims[0], 1, in_bounds(first, dims[0], shape, 0), shape)
-    given: list[Any] = []
-    for d in dims:
-        if arrays[d].__class__ is tuple:
-            continue  # belongs to the mask before it
-        if arrays[d].dtype.kind == "b":
-            check_mask(arrays[d], d, shape)
-            given += np.nonzero(arrays[d])
-        else:
-            given.append(arrays[d])
-    try:
-        np.broadcast_shapes(*[a.shape for a in given])
-    except ValueError:
-        shapes = ", ".join([errors.size(a.shape) for a in given])
-        raise IndexError(
-            errors.lines(
-                f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}",
-                f"at {errors.here()}",
-            )
-        ) from None
-    at: Any = 0
-    for n, (d, a) in enumerate(zip(dims, given, strict=True)):
-        a = in_bounds(a, d, shape, n)
-        at = at * shape[d] + (np.where(a < 0, a + shape[d], a) if a.size and a.min() < 0 else a)
-    if dims[-1] - dims[0] == len(dims) - 1:
-        return Places(dims[0], len(dims), at, shape)
-    # arrays with something between them: their dimensions come first in the result
-    order = (*dims, *[d for d in range(len(shape)) if d not in dims])
-    return Places(0, len(dims), at, shape, order)
-
-
-def in_bounds(a: Array, dim: int, shape: tuple[int, ...], number: int) -> Array:
-    """Check an index array; `number` counts those before it."""
-    size = shape[dim]
-    if a.size and not (a.min() >= -size and a.max() < size):
-        flat = a.reshape(-1)
-        wrong = int(flat[np.argmax((flat < -size) | (flat >= size))])
-        raise out_of_bounds(wrong, dim, shape, number)
-    return a
-
-
-def check_mask(mask: Array, dim: int, shape: tuple[int, ...]) -> None:
-    for i, size in enumerate(mask.shape):
-        if size != shape[dim + i]:
-            raise IndexError(
-                errors.lines(
-                    f"The shape of the mask {errors.size(mask.shape)} at index {i} does not match the shape of the "
-                    f"indexed tensor {errors.size(shape)} at index {dim + i}",
-                    f"at {errors.here()}",
-                )
-            )
-
 
 # -- x[index] ---------------------------------------------------------------------------------------------------------
 
@@ -311,6 +56,18 @@ def getitem(self: Any, index: Any) -> Any:
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
         return view_at(slice_, self, where, array[where])
+    if kind is tuple and (operation := simple(index)) is not None:
+        where = index if ... in index else (*index, ...)
+        try:
+            return view_at(operation, self, where, array[where])
+        except IndexError:
+            pass  # read() finds out what is wrong, and says it as PyTorch does
+    if kind is _core.late.tensor_class and index.array.ndim and array.ndim and index.array.dtype == np.int64:
+        try:
+            return index_op.record(self, 0, 1, kept(index.array, self))
+        except IndexError:  # NumPy checks while it reads
+            in_bounds(index.array, 0, array.shape, 0)
+            raise
     reading = read(index, array.shape)
     if reading.arrays is None:
         where = reading.view or (...,)
@@ -319,8 +76,32 @@ def getitem(self: Any, index: Any) -> Any:
         self = view_at(reading.operation, self, reading.view, array[reading.view])
     places = places_of(reading.arrays, self.array.shape)
     if places.order is not None:
-        self = view_of(permute, self, places.order)
+        self = permute.function(self, places.order)
     return index_op.record(self, places.dim, places.count, kept(places.at, self))
+
+
+def simple(index: tuple[Any, ...]) -> Any:
+    """What an index of plain numbers and slices, None and one Ellipsis is recorded as; None if there is more to it."""
+    operation: Any = None
+    dots = 0
+    for part in index:
+        kind = part.__class__
+        if kind is int:
+            operation = select
+        elif kind is Slice:
+            if part.step is not None:
+                return None
+            if part.start is not None or part.stop is not None:
+                if part is not checked_slice(part):
+                    return None
+                operation = slice_
+        elif part is None:
+            operation = new_dimension
+        elif part is ... and not dots:
+            dots = 1
+        else:
+            return None
+    return operation
 
 
 def kept(at: Array, *tensors: Any) -> Array:
@@ -344,6 +125,12 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         name = dtypes.from_numpy_dtype(self.array.dtype).alias
         raise TypeError(f"can't assign a {module}{type(value).__name__} to a torch.{name}Tensor\n  at {errors.here()}")
     if index is False:
+        return
+    if index.__class__ is _core.late.tensor_class and index.array.dtype == np.int64 and index.array.ndim:
+        if not self.array.ndim:
+            raise too_many(index, ())
+        at = in_bounds(index.array, 0, self.array.shape, 0)
+        write_places(self, Places(0, 1, at, self.array.shape), part, False)
         return
     reading = read(index if index is not True else None, self.array.shape)
     if reading.arrays is None:
@@ -380,8 +167,8 @@ def check_expands(own: tuple[int, ...], shape: tuple[int, ...], array: Array) ->
     if extra < 0:
         kind = dtypes.from_numpy_dtype(array.dtype).alias
         first = (
-            f"expand(torch.{kind}Tensor{{{errors.size(own)}}}, size={errors.size(shape)}): the number of sizes provided "
-            f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
+            f"expand(torch.{kind}Tensor{{{errors.size(own)}}}, size={errors.size(shape)}): the number of sizes "
+            f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
         )
         raise RuntimeError(errors.lines(first, f"assigned at {errors.here()}"))
     for d in range(len(shape) - 1, extra - 1, -1):
@@ -440,9 +227,17 @@ def warn_of_lost_imaginary(into: Array) -> None:
 
 def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
     """Write or add `values` to where `places` says."""
-    own = x.array
-    if values.array.dtype != own.dtype:
-        source, target = [dtypes.from_numpy_dtype(a.dtype).alias for a in (values.array, own)]
+    values = broadcastable(values, x, places)
+    into = x if places.order is None else permute.function(x, places.order)
+    options = (places.dim, places.count, kept(places.at, x, values), accumulate)
+    overwrite(into, index_write, write_index, (values,), options)
+    return x
+
+
+def broadcastable(values: Any, x: Any, places: Places) -> Any:
+    """Values that can be broadcast to what the index selects of x."""
+    if values.array.dtype != x.array.dtype:
+        source, target = [dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)]
         raise RuntimeError(
             errors.lines(
                 f"Index put requires the source and destination dtypes match, got {target} for the destination and "
@@ -450,15 +245,6 @@ def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
                 f"at {errors.here()}",
             )
         )
-    into = x if places.order is None else view_of(permute, x, places.order)
-    values = broadcastable(values, places)
-    options = (places.dim, places.count, kept(places.at, x, values), accumulate)
-    overwrite(into, index_write, write_index, (values,), options)
-    return x
-
-
-def broadcastable(values: Any, places: Places) -> Any:
-    """Values that can be broadcast to what the index selects."""
     values = fitting(values, places.shape)
     shape = values.array.shape
     extra = len(places.shape) - len(shape)
@@ -510,14 +296,7 @@ def index_put(input: TensorBase, indices: Any, values: Any, accumulate: bool = F
     """index_put(input, indices, values, accumulate=False): a copy of input with input[indices] = values, or with
     values added there."""
     places = _places_of_tensors("index_put", input, indices, values)
-    values = broadcastable(values, places)
-    same = values.array.dtype == input.array.dtype
-    if not same:
-        source, target = [dtypes.from_numpy_dtype(a.dtype).alias for a in (values.array, input.array)]
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {target} for the destination and "
-            f"{source} for the source.\n  at {errors.here()}"
-        )
+    values = broadcastable(values, input, places)
     return index_write.record(input, values, places.dim, places.count, kept(places.at, input, values), accumulate)
 
 
@@ -526,6 +305,3 @@ def index_put_(input: TensorBase, indices: Any, values: Any, accumulate: bool = 
     """index_put_(indices, values, accumulate=False): index_put, in place."""
     places = _places_of_tensors("index_put_", input, indices, values)
     return write_places(input, places, values, accumulate)
-
-
-_ = prod

@@ -32,6 +32,8 @@ def in_place(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) ->
     old = stand_in(x)
     result = function(old, *args, **kwargs)
     check_result(x, result, function.__name__)
+    if result.needs_grad:
+        check_restriction(x)
     if result.needs_grad and x.array.dtype.kind not in "biu":
         keep_old_values(result.node, start, old.array)
         adopt_result(result.node, x, result)
@@ -65,7 +67,14 @@ def check_writable(x: TensorBase) -> None:
     base = seen_through.base
     if base.needs_grad and base.node is None:
         raise errors.leaf_in_place(base, True)
-    if seen_through.restriction is not None and (x.needs_grad or base.needs_grad):
+    if x.needs_grad or base.needs_grad:
+        check_restriction(x)
+
+
+def check_restriction(x: TensorBase) -> None:
+    """Refuse a recorded change of a view that does not allow it: one of several views, or one made under no_grad."""
+    seen_through = x.extra.view if x.extra is not None else None
+    if seen_through is not None and seen_through.restriction is not None and state.grad_enabled:
         raise errors.view_in_place(x, seen_through.restriction == MULTI_VIEW)
 
 

@@ -330,7 +330,9 @@ def matmul_operator(self: Any, other: Any) -> Any:
 
 
 def reflected_matmul_operator(self: Any, other: Any) -> Any:
-    """other @ self, where other is no tensor."""
+    """other @ self, for those who call it by name, and for NumPy arrays on the left."""
+    if isinstance(other, TensorBase):
+        return matmul.function(other, self)
     return matmul.function(wrap(other), self) if isinstance(other, ndarray) else NotImplemented
 
 

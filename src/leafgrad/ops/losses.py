@@ -2,64 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase
-from leafgrad.device import Size
-from leafgrad.dtypes import from_numpy_dtype
-from leafgrad.ops.extremes import place
+from leafgrad.ops.cross_entropy import cross_entropy, nll_loss
+from leafgrad.ops.loss_options import checked_reduction, legacy_reduction, warn_of_broadcasting
 from leafgrad.ops.promotion import cast, common_dtype
-from leafgrad.ops.reducing import F32, F64, Dims, add_reduce, is_half, raw, refused, sum_of_squares
-from leafgrad.ops.registry import Family, Operation, op, registry
+from leafgrad.ops.reducing import F32, F64, add_reduce, is_half, raw, sum_of_squares
+from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.select import where, zero_like
-from leafgrad.ops.softmax import log_softmax, max_reduce, softmax
 
 A = Any  # an array, or a tensor under create_graph
-
-
-# -- how the losses of many elements become one -----------------------------------------------------------------------
-
-
-def legacy_reduction(size_average: Any, reduce: Any, stacklevel: int = 3) -> str:
-    """The `reduction` that the two flags of old times stand for."""
-    reduction = "none" if reduce is not None and not reduce else "sum" if size_average is not None and not size_average else "mean"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-        UserWarning,
-        stacklevel=stacklevel,
-    )
-    return reduction
-
-
-def checked_reduction(reduction: str, size_average: Any, reduce: Any) -> str:
-    if size_average is not None or reduce is not None:
-        return legacy_reduction(size_average, reduce, 4)
-    if reduction == "elementwise_mean":
-        warnings.warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", UserWarning, stacklevel=3
-        )
-        return "mean"
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{reduction} is not a valid value for reduction\n  fix: 'mean', 'sum' or 'none'")
-    return reduction
-
-
-def warn_of_broadcasting(input: TensorBase, target: TensorBase) -> None:
-    warnings.warn(
-        f"Using a target size ({Size(target.array.shape)}) that is different to the input size "
-        f"({Size(input.array.shape)}). This will likely lead to incorrect results due to broadcasting. Please ensure "
-        "they have the same size.",
-        UserWarning,
-        stacklevel=3,
-    )
-
-
-# -- mse_loss ---------------------------------------------------------------------------------------------------------
 
 
 @op
@@ -76,15 +32,14 @@ class mse_loss_(Family):
         off = x - y
         if reduction == "none":
             return off * off
-        kind = off.dtype
-        if kind is F32 or kind is F64:
-            out = sum_of_squares(off)
-        else:
+        if is_half(off.dtype):
             out = add_reduce(off * off, None, F32)
-        return (out / off.size if reduction == "mean" else out).astype(kind)
+            return (out / off.size if reduction == "mean" else out).astype(off.dtype)
+        out = sum_of_squares(off)
+        return out / off.size if reduction == "mean" else out
 
     def call(
-        input: TensorBase,
+        input: Any,
         target: TensorBase,
         size_average: Any = None,
         reduce: Any = None,
@@ -94,11 +49,12 @@ class mse_loss_(Family):
         x, y = input.array, target.array
         if x.shape != y.shape:
             warn_of_broadcasting(input, target)
-        if reduction != "mean" or size_average is not None or reduce is not None:
-            if weight is None or reduction == "mean":
-                reduction = checked_reduction(reduction, size_average, reduce)
+        if size_average is not None or reduce is not None:
+            reduction = legacy_reduction(size_average, reduce)
         if weight is not None:
             return _weighted((input - target) ** 2, weight, input, reduction)
+        if reduction != "mean":
+            reduction = checked_reduction(reduction)
         kind = x.dtype
         if kind is not y.dtype or not (kind is F32 or kind is F64):
             x, y = _in_common(input, target, "mse_cpu")
@@ -109,12 +65,10 @@ class mse_loss_(Family):
         return _core.finish(mse_loss_.core, (input, target), (x, y), (reduction,), np.asarray(out))
 
     def vjp_input(g: A, input: A, target: A, reduction: A) -> A:
-        off = input - target
-        return (g * (2 / off.size if reduction == "mean" and off.size else 2)) * off
+        return _twice(g, input - target, reduction)
 
     def vjp_target(g: A, input: A, target: A, reduction: A) -> A:
-        off = target - input
-        return (g * (2 / off.size if reduction == "mean" and off.size else 2)) * off
+        return _twice(g, target - input, reduction)
 
     samples = staticmethod(
         lambda t: [
@@ -122,6 +76,14 @@ class mse_loss_(Family):
             *[S(t(), t()), S(t(2, 3), t(2, 3), weight=t(2, 3, low=0.1))],
         ]
     )
+
+
+mse_loss = mse_loss_.function
+
+
+def _twice(g: A, off: A, reduction: str) -> A:
+    count = raw(off).size if reduction == "mean" else 1
+    return (g * (2 / (count or 1))) * off
 
 
 def _in_common(input: TensorBase, target: TensorBase, kernel: str) -> tuple[Any, Any]:
@@ -132,7 +94,7 @@ def _in_common(input: TensorBase, target: TensorBase, kernel: str) -> tuple[Any,
     return cast(input.array, kind), cast(target.array, kind)
 
 
-def _weighted(losses: Any, weight: TensorBase, input: TensorBase, reduction: str) -> Any:
+def _weighted(losses: Any, weight: Any, input: TensorBase, reduction: str) -> Any:
     """Losses times their weights; the mean is weighted too."""
     if weight.array.shape != input.array.shape:
         raise ValueError("Weights and input must have the same size.")
@@ -142,5 +104,8 @@ def _weighted(losses: Any, weight: TensorBase, input: TensorBase, reduction: str
     if reduction == "sum":
         return losses.sum()
     if reduction == "mean":
-        return losses.sum() / weight.sum()  # type: ignore[attr-defined]
+        return losses.sum() / weight.sum()
     raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+
+
+__all__ = ["cross_entropy", "mse_loss", "nll_loss"]

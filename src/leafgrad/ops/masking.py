@@ -1,4 +1,4 @@
-"""Masks: reading and writing where a bool tensor is True, and the tensors that come out of questions about positions."""
+"""Masks: reading and writing where a bool tensor is True; positions of elements; triangles of matrices."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _core, errors
-from leafgrad._core import TensorBase, wrap
+from leafgrad._core import TensorBase
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.gathering import alias, index, index_sum, values_of
 from leafgrad.ops.overwriting import Overwriting, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, composite, op
-from leafgrad.ops.samples import S, real
+from leafgrad.ops.samples import S
 from leafgrad.ops.select import where, zero_like
 from leafgrad.ops.slicing import around
 from leafgrad.ops.views import expand
@@ -48,7 +48,7 @@ _CPP |= {"int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16"
 
 
 def _masked_fill(x: Array, mask: Array, value: Array) -> None:
-    np.copyto(x, cast(value, from_numpy_dtype(x.dtype)), where=mask)
+    np.putmask(x, mask, cast(value, from_numpy_dtype(x.dtype)))
 
 
 @op
@@ -59,11 +59,10 @@ class masked_fill(Overwriting):
     write = _masked_fill
     forward = on_a_copy(_masked_fill)
 
-    def prepare(input: TensorBase, mask: TensorBase, value: Any) -> Any:
-        if isinstance(mask, TensorBase):
-            kind = from_numpy_dtype(mask.array.dtype).name
-            message = f"masked_fill_ only supports boolean masks, but got mask with dtype {_CPP.get(kind, kind)}"
-        check_mask(mask, message if isinstance(mask, TensorBase) else "", "masked_fill")
+    def prepare(input: A, mask: TensorBase, value: Any) -> Any:
+        kind = from_numpy_dtype(mask.array.dtype).name if isinstance(mask, TensorBase) else ""
+        message = f"masked_fill_ only supports boolean masks, but got mask with dtype {_CPP.get(kind, kind)}"
+        check_mask(mask, message, "masked_fill")
         made = value_tensor("masked_fill", input, value)
         return (*broadcast_with(input, mask, "masked_fill"), made), ()
 
@@ -96,9 +95,10 @@ class masked_scatter(Overwriting):
     write = _masked_scatter
     forward = on_a_copy(_masked_scatter)
 
-    def prepare(input: TensorBase, mask: TensorBase, source: TensorBase) -> Any:
+    def prepare(input: A, mask: TensorBase, source: TensorBase) -> Any:
         kind = alias(mask.array) if isinstance(mask, TensorBase) else ""
-        check_mask(mask, f"masked_scatter_ only supports boolean masks, but got mask with dtype {kind}", "masked_scatter")
+        message = f"masked_scatter_ only supports boolean masks, but got mask with dtype {kind}"
+        check_mask(mask, message, "masked_scatter")
         same_dtype(
             input.array,
             source.array,
@@ -116,7 +116,7 @@ class masked_scatter(Overwriting):
     def vjp_source(g: A, mask: A, source_shape: A) -> A:
         at = np.flatnonzero(values_of(mask))
         size = int(np.prod(source_shape))
-        return around(_flat_index(g, at), (size,), (slice(0, at.size),)).reshape(source_shape)
+        return around(index(g, 0, len(g.shape), at), (size,), (slice(0, at.size),)).reshape(source_shape)
 
     samples = staticmethod(
         lambda t: [
@@ -138,7 +138,7 @@ class masked_select(Family):
         # positions first: NumPy's x[mask] stumbles over every change between True and False
         return x.reshape(-1).take(np.flatnonzero(mask))
 
-    def call(input: TensorBase, mask: TensorBase) -> Any:
+    def call(input: A, mask: TensorBase) -> Any:
         check_mask(mask, "masked_select: expected BoolTensor for mask", "masked_select")
         return masked_select.record(*broadcast_with(input, mask, "masked_select"))
 
@@ -170,7 +170,7 @@ class nonzero(Family):
     def forward(x: A) -> A:
         return np.argwhere(x)
 
-    def call(input: TensorBase, *, as_tuple: bool = False) -> Any:
+    def call(input: A, *, as_tuple: bool = False) -> Any:
         if not as_tuple:
             return nonzero.record(input)
         found = np.nonzero(np.atleast_1d(input.array))
@@ -190,14 +190,12 @@ class one_hot(Family):
     options = ("num_classes",)
     differentiable = False
     public_name = ""  # nn.functional has it
-    samples = staticmethod(
-        lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)]
-    )
+    samples = staticmethod(lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)])
 
     def forward(x: A, num_classes: Any) -> A:
         return (x[..., None] == np.arange(num_classes)).astype(np.int64)
 
-    def call(tensor: TensorBase, num_classes: int = -1) -> Any:
+    def call(tensor: A, num_classes: int = -1) -> Any:
         x = tensor.array
         if x.dtype != np.int64:
             raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor.\n  at {errors.here()}")
@@ -240,7 +238,7 @@ class tril(Family):
     forward = np.tril
     samples = staticmethod(_matrices)
 
-    def call(input: TensorBase, diagonal: int = 0) -> Any:
+    def call(input: A, diagonal: int = 0) -> Any:
         _check_matrix("tril", input)
         return tril.record(input, diagonal)
 
@@ -259,7 +257,7 @@ class triu(Family):
     forward = np.triu
     samples = staticmethod(_matrices)
 
-    def call(input: TensorBase, diagonal: int = 0) -> Any:
+    def call(input: A, diagonal: int = 0) -> Any:
         _check_matrix("triu", input)
         return triu.record(input, diagonal)
 

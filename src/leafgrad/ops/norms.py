@@ -21,6 +21,8 @@ from leafgrad.ops.reducing import (
     count_of,
     dims_of,
     is_half,
+    max_reduce,
+    min_reduce,
     raw,
     restore,
     spread,
@@ -47,9 +49,9 @@ def _vector_norm(x: Any, order: float, dims: Dims, keepdim: bool) -> Any:
         return np.asarray(np.count_nonzero(x, axis=dims, keepdims=keepdim), kind.char.lower())
     size = np.abs(x)
     if order == math.inf:
-        return np.maximum.reduce(size, dims, None, None, keepdim)
+        return max_reduce(size, dims, None, None, keepdim)
     if order == -math.inf:
-        return np.minimum.reduce(size, dims, None, None, keepdim)
+        return min_reduce(size, dims, None, None, keepdim)
     if order == 1:
         return total(size, dims, keepdim)
     return total(size**order, dims, keepdim) ** (1 / order)
@@ -66,7 +68,7 @@ class vector_norm(Family):
     node_name = "LinalgVectorNormBackward0"
     public_name = ""  # torch.linalg.vector_norm, and what torch.norm is made of
 
-    def call(x: TensorBase, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    def call(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         if isinstance(ord, str):
             raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
         x = _as_checked(x, dtype)
@@ -76,9 +78,10 @@ class vector_norm(Family):
             what = f"linalg.vector_norm cannot compute the {order:g} norm on "
             if not dim and dim != 0:
                 raise RuntimeError(f"{what}an empty tensor because the operation does not have an identity")
-            hollow = [d for d in dims if shape[d] == 0][0]
+            hollow = next(d for d in dims if shape[d] == 0)
             raise RuntimeError(
-                f"{what}the dimension {hollow}because this dimension is empty and the operation does not have an identity"
+                f"{what}the dimension {hollow}because this dimension is empty and the operation does not have an "
+                "identity"
             )
         return vector_norm.record(x, order, dims, keepdim)
 
@@ -180,7 +183,7 @@ class nuclear_norm(Family):
     def forward(x: A, first: int, second: int) -> A:
         return np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), compute_uv=False).sum(-1)
 
-    def call(input: TensorBase, first: int, second: int) -> Any:
+    def call(input: Any, first: int, second: int) -> Any:
         return nuclear_norm.record(input, first, second)
 
     def vjp(g: A, input: A, first: A, second: A, input_shape: A) -> A:
@@ -201,7 +204,7 @@ class polar(Family):
         u, _, vh = np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), full_matrices=False)
         return np.moveaxis(u @ vh, (-2, -1), (first, second))
 
-    def call(input: TensorBase, first: int, second: int) -> Any:
+    def call(input: Any, first: int, second: int) -> Any:
         return polar.record(input, first, second)
 
     def vjp(g: A, input: A, first: A, second: A) -> A:
@@ -230,7 +233,7 @@ class polar_change(Family):
         out = u @ turned @ vh + (tall / s[..., None, :]) @ vh + u @ (wide / s[..., :, None])
         return np.moveaxis(out, (-2, -1), (first, second))
 
-    def call(change: TensorBase, input: TensorBase, first: int, second: int) -> Any:
+    def call(change: Any, input: TensorBase, first: int, second: int) -> Any:
         return polar_change.record(change, input, first, second)
 
     def vjp_change(g: A, input: A, first: A, second: A) -> A:

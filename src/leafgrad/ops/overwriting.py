@@ -22,6 +22,8 @@ from leafgrad.ops.registry import Composite, Family, Operation, composites
 A = Any  # an array, or a tensor under create_graph
 Array = Any
 
+_f32, _f64 = np.dtype(np.float32), np.dtype(np.float64)
+
 
 class Overwriting(Family):
     """Operations that change some elements of a tensor. A block has
@@ -71,17 +73,17 @@ def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
 
 
 def overwrite(
-    x: Any, operation: Operation, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]
+    x: Any, operation: Any, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]
 ) -> Any:
     """Change the memory of x, and record it as `operation(x, *others, *options)`."""
     check_writable(x)
-    tensors = (stand_in(x), *others)
     result = None
-    arrays = [t.array for t in tensors]
-    if _core.needs_recording(tensors) and x.array.dtype.kind not in "biu":
+    if _core.needs_recording((x, *others)) and x.array.dtype.kind not in "biu":
+        tensors = (stand_in(x), *others)
+        arrays = [t.array for t in tensors]
         node = _core.make_node(operation.core, tensors, arrays, options, (), (), x.array.shape, x.array.dtype)
         result = _core.wrap_node(x.array, node)
-    write(*arrays, *options)
+    write(x.array, *[t.array for t in others], *options)
     changed(x)
     rebase(x, result)
     return x
@@ -89,6 +91,8 @@ def overwrite(
 
 def number_as(value: Any, array: Array) -> Array:
     """A Python number in the dtype of an array, which has to be able to hold it."""
+    if value.__class__ is float and (array.dtype is _f64 or (array.dtype is _f32 and -3e38 < value < 3e38)):
+        return np.array(value, array.dtype)
     kind = from_numpy_dtype(array.dtype)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError("Overflow when unpacking long long")

@@ -20,6 +20,8 @@ Dims = tuple[int, ...]
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 empty: Any = np.empty
 add_reduce: Any = np.add.reduce
+max_reduce: Any = np.maximum.reduce
+min_reduce: Any = np.minimum.reduce
 
 # -- arguments --------------------------------------------------------------------------------------------------------
 
@@ -37,6 +39,8 @@ class Reduction(Family):
 
 
 def taking_numpy_names(call: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    """The public function: `call`, which also knows the arguments by the names that NumPy gives them."""
+
     def function(input: TensorBase, *args: Any, **options: Any) -> Any:
         if not isinstance(input, TensorBase):
             raise errors.not_a_tensor(name, "input", 1, input)
@@ -44,9 +48,13 @@ def taking_numpy_names(call: Callable[..., Any], name: str, doc: str) -> Callabl
             options = {NUMPY_NAMES.get(key, key): value for key, value in options.items()}
         return call(input, *args, **options)
 
+    return described(function, call, name, doc)  # type: ignore[no-any-return]
+
+
+def described(function: Any, call: Callable[..., Any], name: str, doc: str) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    function.__wrapped__ = call  # type: ignore[attr-defined]  the signature that help() shows
+    function.__wrapped__ = call  # whose signature help() shows
     return function
 
 
@@ -66,10 +74,7 @@ class Total(Reduction):
                     return unary(core, input)
             return general(input, *args, **options)
 
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
-        function.__wrapped__ = body["call"]  # type: ignore[attr-defined]
-        return function
+        return described(function, body["call"], operation.name, operation.doc)  # type: ignore[no-any-return]
 
 
 def one_dim(dim: Any, ndim: int, name: str) -> int:

@@ -58,10 +58,12 @@ class sum(Total):
 
     forward = _sum_all
 
-    def call(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         x = input.array
         kind = dtype or sum_dtype(from_numpy_dtype(x.dtype))
-        core, dims, options = sum.core, None, ()
+        core: Any = sum.core
+        dims: Any = None
+        options: tuple[Any, ...] = ()
         if dim is not None or keepdim:
             dims = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
             core, options = sum_dim.core, (dims, keepdim)
@@ -98,7 +100,7 @@ class sum_dim(Family):
     public_name = ""
     jvp = "linear"
 
-    def call(input: TensorBase, dims: Dims, keepdim: bool) -> Any:
+    def call(input: Any, dims: Dims, keepdim: bool) -> Any:
         return sum_dim.record(input, dims, keepdim)
 
     def vjp(g: A, input_shape: A, dims: A, keepdim: A) -> A:
@@ -117,7 +119,7 @@ def sum_to_size(input: TensorBase, *size: Any) -> Any:
     if target == own:
         return input
     dims = (*range(extra), *[extra + i for i, s in enumerate(target) if s == 1 and own[extra + i] != 1])
-    summed = sum_dim.record(input, dims, True) if dims else input
+    summed: Any = sum_dim.record(input, dims, True) if dims else input
     return summed.reshape(target) if extra else summed
 
 
@@ -148,7 +150,7 @@ class mean(Total):
 
     forward = _mean_all
 
-    def call(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         x = input.array
         kind = dtype or from_numpy_dtype(x.dtype)
         if kind.category < 2:
@@ -188,7 +190,7 @@ class mean_dim(Family):
     public_name = ""
     jvp = "linear"
 
-    def call(input: TensorBase, dims: Dims, keepdim: bool) -> Any:
+    def call(input: Any, dims: Dims, keepdim: bool) -> Any:
         return mean_dim.record(input, dims, keepdim)
 
     def vjp(g: A, input_shape: A, dims: A, keepdim: A) -> A:
@@ -216,7 +218,7 @@ class prod(Reduction):
 
     forward = _prod_all
 
-    def call(input: TensorBase, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         x = cast(input.array, dtype or sum_dtype(from_numpy_dtype(input.array.dtype)))
         if dim is None or (x.ndim == 0 and one_dim(dim, 0, "prod") == 0):
             return _core.finish(prod.core, (input,), (x,), (), np.asarray(_prod_all(x)))
@@ -246,7 +248,7 @@ class prod_dim(Family):
     node_name = "ProdBackward1"
     public_name = ""
 
-    def call(input: TensorBase, dim: int, keepdim: bool) -> Any:
+    def call(input: Any, dim: int, keepdim: bool) -> Any:
         return prod_dim.record(input, dim, keepdim)
 
     def vjp(g: A, input: A, out: A, dim: A, keepdim: A, input_shape: A) -> A:
@@ -287,7 +289,7 @@ class shift(Family):
             target[:by] = source[-by:]
         return out
 
-    def call(input: TensorBase, by: int, dim: int, fill: Any) -> Any:
+    def call(input: Any, by: int, dim: int, fill: Any) -> Any:
         return shift.record(input, by, dim, fill)
 
     def vjp(g: A, by: A, dim: A) -> A:
@@ -317,7 +319,7 @@ class cumsum(Reduction):
             np.cumsum(x, dim, kind, out)
         return out.astype(x.dtype, copy=False)
 
-    def call(input: TensorBase, dim: int, *, dtype: Dtype | None = None) -> Any:
+    def call(input: Any, dim: int, *, dtype: Dtype | None = None) -> Any:
         x = cast(input.array, dtype or sum_dtype(from_numpy_dtype(input.array.dtype)))
         place = one_dim(dim, x.ndim, "cumsum")
         if x.dtype.kind == "b":
@@ -357,7 +359,7 @@ class all(Truth):
 
     forward = _truth(np.logical_and.reduce)
 
-    def call(input: TensorBase, dim: Any = None, keepdim: bool = False) -> Any:
+    def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         return all.record(input, dims_of(dim, input.array.ndim, "all"), keepdim)
 
 
@@ -367,7 +369,7 @@ class any(Truth):
 
     forward = _truth(np.logical_or.reduce)
 
-    def call(input: TensorBase, dim: Any = None, keepdim: bool = False) -> Any:
+    def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         return any.record(input, dims_of(dim, input.array.ndim, "any"), keepdim)
 
 
@@ -382,6 +384,6 @@ class count_nonzero(Reduction):
     def forward(x: A, dims: Dims) -> A:
         return np.count_nonzero(x, axis=dims) if x.ndim else np.asarray(x != 0, np.int64)
 
-    def call(input: TensorBase, dim: Any = None) -> Any:
+    def call(input: Any, dim: Any = None) -> Any:
         ndim = input.array.ndim
         return count_nonzero.record(input, all_if_empty(dims_of(dim, ndim, "count_nonzero"), ndim))

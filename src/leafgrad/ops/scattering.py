@@ -22,12 +22,12 @@ from leafgrad.ops.gathering import (
     counted_from_front,
     elements_along,
     gather,
-    index,
     index_select,
     outside,
     put_at,
     values_of,
 )
+from leafgrad.ops.gathering import index as index_op
 from leafgrad.ops.overwriting import Overwriting, number_as, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import op
@@ -59,14 +59,14 @@ class index_write(Overwriting):
     write = write_index
     forward = on_a_copy(write_index)
 
-    def prepare(input: TensorBase, values: Any, dim: int, count: int, at: Array, accumulate: bool) -> Any:
+    def prepare(input: A, values: Any, dim: int, count: int, at: Array, accumulate: bool) -> Any:
         return (input, values), (dim, count, at, accumulate)
 
     def vjp_input(g: A, dim: A, count: A, at: A, accumulate: A) -> A:
         return g if accumulate else index_write(g, zero(g), dim, count, at, False)
 
     def vjp_values(g: A, dim: A, count: A, at: A) -> A:
-        return index(g, dim, count, at)
+        return index_op(g, dim, count, at)
 
     samples = staticmethod(
         lambda t: [
@@ -120,7 +120,7 @@ class index_add(Overwriting):
     write = _index_add
     forward = on_a_copy(_index_add)
 
-    def prepare(input: TensorBase, dim: int, index: TensorBase, source: TensorBase, *, alpha: Any = 1) -> Any:
+    def prepare(input: A, dim: int, index: TensorBase, source: TensorBase, *, alpha: Any = 1) -> Any:
         x = input.array
         dim = wrap_dim(dim, x.ndim)
         kind = alias(index.array) if isinstance(index, TensorBase) else ""
@@ -174,7 +174,7 @@ class index_copy(Overwriting):
     write = _index_copy
     forward = on_a_copy(_index_copy)
 
-    def prepare(input: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Any:
+    def prepare(input: A, dim: int, index: TensorBase, source: TensorBase) -> Any:
         x = input.array
         dim = wrap_dim(dim, x.ndim)
         kind = alias(index.array) if isinstance(index, TensorBase) else ""
@@ -233,7 +233,7 @@ class index_fill(Overwriting):
     write = _index_fill
     forward = on_a_copy(_index_fill)
 
-    def prepare(input: TensorBase, dim: int, index: TensorBase, value: Any) -> Any:
+    def prepare(input: A, dim: int, index: TensorBase, value: Any) -> Any:
         x = input.array
         if not isinstance(index, TensorBase):
             raise errors.not_a_tensor("index_fill", "index", 2, index)
@@ -322,7 +322,7 @@ class scatter(Overwriting):
     forward = on_a_copy(_scatter)
 
     def prepare(
-        input: TensorBase, dim: int, index: TensorBase, src: Any = None, value: Any = None, *, reduce: Any = None
+        input: A, dim: int, index: TensorBase, src: Any = None, value: Any = None, *, reduce: Any = None
     ) -> Any:
         check_index("scatter", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
         dim = wrap_dim(dim, input.array.ndim)
@@ -360,7 +360,7 @@ class scatter_add(Overwriting):
     write = _scatter_add
     forward = on_a_copy(_scatter_add)
 
-    def prepare(input: TensorBase, dim: int, index: TensorBase, src: TensorBase) -> Any:
+    def prepare(input: A, dim: int, index: TensorBase, src: TensorBase) -> Any:
         check_index("scatter_add", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
         if not isinstance(src, TensorBase):
             raise errors.not_a_tensor("scatter_add", "src", 3, src)
@@ -396,7 +396,7 @@ class put(Overwriting):
 
     forward = on_a_copy(write)
 
-    def prepare(input: TensorBase, index: TensorBase, source: TensorBase, accumulate: bool = False) -> Any:
+    def prepare(input: A, index: TensorBase, source: TensorBase, accumulate: bool = False) -> Any:
         x = input.array
         kind = alias(index.array) if isinstance(index, TensorBase) else ""
         check_index("put", "index", 1, index, LONG, f"put_(): Expected a long tensor for index, but got {kind}")
@@ -423,8 +423,7 @@ class put(Overwriting):
         return put(g, at, np.zeros(at.shape, zero(g).dtype), False)
 
     def vjp_source(g: A, index: A, source_shape: A) -> A:
-        at = counted_from_front(index, g.shape)
-        return _flat_index(g, at).reshape(source_shape)
+        return index_op(g, 0, len(g.shape), counted_from_front(index, g.shape)).reshape(source_shape)
 
     samples = staticmethod(
         lambda t: [
@@ -433,7 +432,3 @@ class put(Overwriting):
             S(t(), t(1, dtype="int64", low=0, high=1), t(1)),
         ]
     )
-
-
-def _flat_index(g: A, at: Array) -> A:
-    return index(g, 0, len(g.shape), at)

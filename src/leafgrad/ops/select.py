@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase
+from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.from_data import to_array
 from leafgrad.ops.elementwise import maximum, minimum
 from leafgrad.ops.promotion import as_tensor_operand, cast, common_dtype, operand
 from leafgrad.ops.registry import Family, Operation, op, registry
@@ -32,10 +35,18 @@ class where(Family):
         if not isinstance(condition, TensorBase):
             raise errors.not_a_tensor("where", "condition", 1, condition)
         if condition.array.dtype.kind != "b" and condition.array.dtype != np.uint8:
-            raise RuntimeError(f"where expected condition to be a boolean tensor, but got {condition!r:.60}")
+            alias = from_numpy_dtype(condition.array.dtype).alias
+            raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {alias}")
+        if condition.array.dtype != bool:
+            warnings.warn(
+                "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+                "version of PyTorch. Use a boolean condition instead.",
+                UserWarning,
+                stacklevel=3,
+            )
         kind = common_dtype(input, other)
-        tensors = [as_tensor_operand(v) for v in (input, other)]
-        arrays = [condition.array != 0, *[cast(t.array, kind) for t in tensors]]
+        tensors = [v if isinstance(v, TensorBase) else None for v in (input, other)]
+        arrays = [condition.array != 0, *[_in_dtype(v, kind) for v in (input, other)]]
         try:
             out = np.where(*arrays)
         except ValueError as error:
@@ -58,6 +69,16 @@ class where(Family):
     )
 
 
+def _in_dtype(value: Any, kind: Any) -> Any:
+    """An operand in the common dtype; a number has to fit into it."""
+    if isinstance(value, TensorBase):
+        return cast(value.array, kind)
+    found = operand(value)
+    if found is None:
+        raise errors.not_a_tensor("where", "other", 3, value)
+    return to_array(value, kind) if isinstance(value, (int, float, complex)) else cast(found[1], kind)
+
+
 def zero_like(g: A) -> A:
     """A zero of the dtype of a gradient, so that `where` does not change it."""
     return g.new_zeros(()) if isinstance(g, TensorBase) else np.zeros((), g.dtype)
@@ -73,6 +94,26 @@ def _odd_pair(arrays: list[Any]) -> tuple[Any, Any]:
     return arrays[1], arrays[2]
 
 
+def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """Input and bounds in their common dtype, the bounds as arrays."""
+    kind = common_dtype(input, *[v for v in (low, high) if v is not None])
+    if isinstance(low, complex) or isinstance(high, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    if kind.is_complex:
+        raise NotImplementedError(f"{name} is not supported for complex types")
+    if input.array.dtype != kind.np:
+        input = input.to(kind)  # type: ignore[attr-defined]
+    return input, *[None if v is None else to_array(_number(name, v), kind) for v in (low, high)]
+
+
+def _number(name: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{name}(): a bound must be a Number or a Tensor, not {type(value).__name__}")
+    return value
+
+
 @op
 class clamp(Family):
     """clamp(input, min=None, max=None): each element, but not below min and not above max."""
@@ -80,20 +121,19 @@ class clamp(Family):
     options = ("min", "max")
     jvp = "elementwise"
     in_place = True
+    node_name = "ClampBackward1"
 
     def forward(x: A, min: Any, max: Any) -> A:
         return np.clip(x, min, max)
 
     def call(input: TensorBase, min: Any = None, max: Any = None) -> Any:
         if min is None and max is None:
-            raise ValueError("torch.clamp: At least one of 'min' or 'max' must not be None")
+            raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+        if not isinstance(input, TensorBase):
+            raise errors.not_a_tensor("clamp", "input", 1, input)
         if isinstance(min, TensorBase) or isinstance(max, TensorBase):
             return _clamp_by_tensors(input, min, max)
-        kind = common_dtype(input, *[v for v in (min, max) if v is not None])
-        if input.array.dtype != kind.np:
-            input = input.to(kind)  # type: ignore[attr-defined]
-        low, high = [None if v is None else cast(np.asarray(v), kind) for v in (min, max)]
-        return clamp.record(input, low, high)
+        return clamp.record(*_bounds("clamp", input, min, max))
 
     def vjp(g: A, input: A, min: A, max: A) -> A:
         inside: Any = True
@@ -108,19 +148,61 @@ class clamp(Family):
     )
 
 
+@op
+class clamp_min(Family):
+    """clamp_min(input, min): each element, but not below min."""
+
+    options = ("min",)
+    jvp = "elementwise"
+    in_place = True
+    forward = np.maximum
+
+    def call(input: TensorBase, min: Any) -> Any:
+        if isinstance(min, TensorBase):
+            return _clamp_by_tensors(input, min, None)
+        return clamp_min.record(*_bounds("clamp_min", input, min, None)[:2])
+
+    def vjp(g: A, input: A, min: A) -> A:
+        return where(input >= min, g, zero_like(g))
+
+    samples = staticmethod(lambda t: [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)])
+
+
+@op
+class clamp_max(Family):
+    """clamp_max(input, max): each element, but not above max."""
+
+    options = ("max",)
+    jvp = "elementwise"
+    in_place = True
+    forward = np.minimum
+
+    def call(input: TensorBase, max: Any) -> Any:
+        if isinstance(max, TensorBase):
+            return _clamp_by_tensors(input, None, max)
+        input, _, bound = _bounds("clamp_max", input, None, max)
+        return clamp_max.record(input, bound)
+
+    def vjp(g: A, input: A, max: A) -> A:
+        return where(input <= max, g, zero_like(g))
+
+    samples = staticmethod(lambda t: [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)])
+
+
 def _clamp_by_tensors(input: TensorBase, low: Any, high: Any) -> Any:
     """Bounds that are tensors get gradients too; equal to max-then-min but for ties, where the input wins."""
+    bounds = [v for v in (low, high) if v is not None]
+    kind = common_dtype(input, *bounds)
+    if kind.is_complex:
+        raise NotImplementedError("clamp is not supported for complex types")
+    input = input.to(kind)  # type: ignore[attr-defined]
     if low is not None:
         low = as_tensor_operand(low, input)
-        input = where.function(_ge(low, input, strict=True), low, input)
+        input = where.function((low > input) | (low != low), low, input)
     if high is not None:
         high = as_tensor_operand(high, input)
-        input = where.function(_ge(input, high, strict=True), high, input)
+        input = where.function((input > high) | (high != high), high, input)
     return input
-
-
-def _ge(a: Any, b: Any, strict: bool) -> Any:
-    return a > b if strict else a >= b
 
 
 # -- tests of single elements ------------------------------------------------------------------------------------------
@@ -130,14 +212,17 @@ class Test(Family):
     """bool for each element of one tensor; no gradient."""
 
     differentiable = False
-    in_place = True
     samples = staticmethod(real())
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Any:
+        refuses = body.get("refuses", "")
+
         def function(input: Any) -> Any:
             if not isinstance(input, TensorBase):
                 raise errors.not_a_tensor(operation.name, "input", 1, input)
+            if input.array.dtype.kind in refuses:
+                raise errors.dtype_refused(operation.name, input)
             return operation.record(input)
 
         function.__name__ = function.__qualname__ = operation.name
@@ -154,12 +239,17 @@ def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
 isnan = _test("isnan", np.isnan, "is each element not a number?")
 isinf = _test("isinf", np.isinf, "is each element infinite?")
 isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?")
-logical_not = _test("logical_not", np.logical_not, "is each element zero?")
+isposinf = _test("isposinf", lambda x: x == np.inf, "is each element positive infinity?", refuses="c")
+isneginf = _test("isneginf", lambda x: x == -np.inf, "is each element negative infinity?", refuses="c")
+isreal = _test("isreal", np.isreal, "has each element no imaginary part?")
+logical_not = _test("logical_not", np.logical_not, "is each element zero?", in_place=True)
 bitwise_not = _test(
     "bitwise_not",
     np.invert,
     "each element with all bits flipped.",
     samples=lambda t: [S(t(3, dtype="int64", low=0, high=9)), S(t(3, dtype="bool"))],
+    refuses="fcV",
+    in_place=True,
 )
 
 __all__ = ["clamp", "maximum", "minimum", "operand", "where"]

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _core, errors
-from leafgrad._core import TensorBase
+from leafgrad._core import TensorBase, state
+from leafgrad.autograd.graph import Node, user_frame
 from leafgrad.ops.inplace import copy_slices
-from leafgrad.ops.registry import Family, Operation, composite, op
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.views import ViewFamily, link, wrap_dim
 
@@ -30,9 +31,24 @@ def _zeros_around(g: A, input_shape: A, index: A) -> A:
 
 
 def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...], out: Any) -> Any:
-    """`out`, which is t.array[index], as a view of t that is recorded as `operation`."""
-    options = (index,)
-    return link(_core.finish(operation.core, (t,), (t.array,), options, out), t, operation, options, None)
+    """`out`, which is t.array[index], as a view of t that is recorded as `operation`.
+
+    What `view_of` does, written out for these operations, because x[i] is often the smallest step of a program: the
+    one input is no number, and the rule needs its shape and the index.
+    """
+    if t.extra is not None:
+        _core.settle(t)
+    if t.needs_grad and state.grad_enabled:
+        source, frame = t.node, user_frame()
+        inputs = (t if source is None else source,)
+        saved = (t.array.shape, index)
+        node = Node(operation.core, inputs, saved, None, out.shape, out.dtype, frame.f_code, frame.f_lasti)
+        result = _core.wrap_node(out, node)
+    elif t.extra is None and not t.needs_grad:
+        result = _core.wrap(out)
+    else:
+        result = _core.unrecorded(operation.core, (t,), out)
+    return link(result, t, operation, (index,), None)
 
 
 @op
@@ -40,10 +56,11 @@ class select(ViewFamily):
     """select(input, dim, index): input without dimension `dim`, at position `index` of it."""
 
     options = ("index",)
+    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
     forward = operator.getitem
     vjp = _zeros_around
 
-    def call(input: TensorBase, dim: int, index: Any) -> Any:
+    def call(input: A, dim: int, index: Any) -> Any:
         array = input.array
         if not array.ndim:
             raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -64,11 +81,12 @@ class slice_(ViewFamily):
     """slice(input, index): a part of input, by a tuple as NumPy takes it."""
 
     options = ("index",)
+    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
     forward = operator.getitem
     vjp = _zeros_around
     public_name = ""
 
-    def call(input: TensorBase, index: tuple[Any, ...]) -> Any:
+    def call(input: A, index: tuple[Any, ...]) -> Any:
         return view_at(slice_, input, index, input.array[index])
 
     samples = staticmethod(
@@ -82,19 +100,37 @@ class slice_(ViewFamily):
     )
 
 
-def _renamed(operation_class: Any, name: str, node_name: str, doc: str) -> Operation:
-    """The same operation under the name that PyTorch gives to one of its uses."""
-    from leafgrad.ops.registry import registry
+@op
+class new_dimension(ViewFamily):
+    """new_dimension(input, index): `slice` under the name that PyTorch gives to x[..., None]."""
 
-    body = {"__doc__": doc, "forward": operator.getitem, "vjp": _zeros_around, "options": ("index",)}
-    body |= {"call": lambda input, index: operation_class.function(input, index), "node_name": node_name}
-    body |= {"public_name": "", "samples": lambda t: [S(t(3, 2), (None, ...)), S(t(3, 2), (...,))]}
-    operation = registry[name] = Operation(name, ViewFamily, body)
-    return operation
+    options = ("index",)
+    holomorphic = False
+    forward = operator.getitem
+    vjp = _zeros_around
+    node_name = "UnsqueezeBackward0"
+    public_name = ""
+
+    def call(input: A, index: tuple[Any, ...]) -> Any:
+        return view_at(new_dimension, input, index, input.array[index])
+
+    samples = staticmethod(lambda t: [S(t(3, 2), (None, ...)), S(t(3, 2), (..., None))])
 
 
-new_dimension = _renamed(slice_, "new_dimension", "UnsqueezeBackward0", "new_dimension(input, index): x[..., None].")
-alias = _renamed(slice_, "alias", "AliasBackward0", "alias(input, index): x[...], all of x.")
+@op
+class alias(ViewFamily):
+    """alias(input, index): `slice` under the name that PyTorch gives to x[...], all of x."""
+
+    options = ("index",)
+    holomorphic = False
+    forward = operator.getitem
+    vjp = _zeros_around
+    public_name = ""
+
+    def call(input: A, index: tuple[Any, ...]) -> Any:
+        return view_at(alias, input, index, input.array[index])
+
+    samples = staticmethod(lambda t: [S(t(3, 2), (...,)), S(t(), (...,))])
 
 
 @op
@@ -103,6 +139,7 @@ class around(Family):
 
     options = ("shape", "index")
     jvp = "linear"
+    holomorphic = False
     public_name = ""
     node_name = "SliceBackward0"
 
@@ -111,7 +148,7 @@ class around(Family):
         whole[index] = x
         return whole
 
-    def call(input: TensorBase, shape: tuple[int, ...], index: tuple[Any, ...]) -> Any:
+    def call(input: A, shape: tuple[int, ...], index: tuple[Any, ...]) -> Any:
         return around.record(input, shape, index)
 
     def vjp(g: A, index: A) -> A:

@@ -20,6 +20,7 @@ from leafgrad.ops.reducing import (
     all_if_empty,
     dims_of,
     is_half,
+    max_reduce,
     one_dim,
     refused,
     restore,
@@ -29,8 +30,6 @@ from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
-
-max_reduce: Any = np.maximum.reduce
 
 
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,7 +87,7 @@ class softmax(Softmax):
 
     forward = softmax_array
 
-    def call(input: TensorBase, dim: int, dtype: Dtype | None = None) -> Any:
+    def call(input: Any, dim: int, dtype: Dtype | None = None) -> Any:
         return _apply(softmax, input, dim, dtype)
 
     def vjp(g: A, out: A, dim: A) -> A:
@@ -102,7 +101,7 @@ class log_softmax(Softmax):
 
     forward = log_softmax_array
 
-    def call(input: TensorBase, dim: int, dtype: Dtype | None = None) -> Any:
+    def call(input: Any, dim: int, dtype: Dtype | None = None) -> Any:
         return _apply(log_softmax, input, dim, dtype)
 
     def vjp(g: A, out: A, dim: A) -> A:
@@ -126,7 +125,7 @@ class logsumexp(Reduction):
         out = np.log(add_reduce(np.exp(x - largest), dims, None, None, keepdim))
         return out + (largest if keepdim else largest.reshape(out.shape))
 
-    def call(input: TensorBase, dim: Any, keepdim: bool = False) -> Any:
+    def call(input: Any, dim: Any, keepdim: bool = False) -> Any:
         ndim = input.array.ndim
         if dim is None:
             raise TypeError("logsumexp(): argument 'dim' must be tuple of ints, not NoneType")

@@ -278,7 +278,7 @@ def tensor_split(
     input: TensorBase, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
 ) -> Any:
     """tensor_split(input, indices_or_sections, dim=0): pieces of almost equal size, or cut at the given indices."""
-    given = [v for v in (indices_or_sections, indices, sections) if v is not None][0]
+    given = next(v for v in (indices_or_sections, indices, sections) if v is not None)
     shape = tensor_argument("tensor_split", input).shape
     if not shape:
         raise RuntimeError(

@@ -55,14 +55,12 @@ def _narrow(out: Any, kind: Any) -> Any:
 
 
 def _var_arguments(
-    name: str, input: TensorBase, args: tuple[Any, ...], dim: Any, unbiased: Any, correction: Any, keepdim: bool
+    name: str, input: TensorBase, dim: Any, unbiased: Any, keepdim: bool, correction: Any
 ) -> tuple[Dims, float, bool]:
     """(dims, correction, keepdim) of the call forms (dim, *, correction), (unbiased) and (dim, unbiased, keepdim)."""
-    given = dict(zip(("unbiased",) if isinstance(dim, bool) else ("unbiased", "keepdim"), args))
     if isinstance(dim, bool):
-        dim, unbiased, given = None, dim, {}
-    unbiased, keepdim = given.get("unbiased", unbiased), given.get("keepdim", keepdim)
-    if (unbiased is not None and (correction is not None or not isinstance(unbiased, bool))) or len(args) > 2:
+        dim, unbiased = None, dim
+    if unbiased is not None and (correction is not None or not isinstance(unbiased, bool)):
         raise TypeError(f"{name}() received an invalid combination of arguments\n  at {errors.here()}")
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
@@ -110,9 +108,9 @@ class var(Variance):
     forward = _var
 
     def call(
-        input: TensorBase, dim: Any = None, *args: Any, unbiased: Any = None, correction: Any = None, keepdim: Any = False
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
     ) -> Any:
-        return var.record(input, *_var_arguments("var", input, args, dim, unbiased, correction, keepdim))
+        return var.record(input, *_var_arguments("var", input, dim, unbiased, keepdim, correction))
 
     def vjp(g: A, input: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
         return _var_rule(g, input, input_shape, dims, correction, keepdim)
@@ -125,20 +123,21 @@ class std(Variance):
     forward = _std
 
     def call(
-        input: TensorBase, dim: Any = None, *args: Any, unbiased: Any = None, correction: Any = None, keepdim: Any = False
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
     ) -> Any:
-        return std.record(input, *_var_arguments("std", input, args, dim, unbiased, correction, keepdim))
+        return std.record(input, *_var_arguments("std", input, dim, unbiased, keepdim, correction))
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
-        g = where(raw(out) == 0, zero_like(g), g / (2 * out))
+        flat = raw(out) == 0  # a corner, where zero is a subgradient; the one keeps the second derivative finite there
+        g = where(flat, zero_like(g), g / (2 * where(flat, np.ones((), raw(out).dtype), out)))
         return _var_rule(g, input, input_shape, dims, correction, keepdim)
 
 
 def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
     def call(
-        input: TensorBase, dim: Any = None, *args: Any, unbiased: Any = None, correction: Any = None, keepdim: Any = False
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
     ) -> Any:
-        dims, freedom, keep = _var_arguments(name, input, args, dim, unbiased, correction, keepdim)
+        dims, freedom, keep = _var_arguments(name, input, dim, unbiased, keepdim, correction)
         return operation.record(input, dims, freedom, keep), mean_dim.record(input, dims, keep)
 
     call.__name__ = call.__qualname__ = name

@@ -45,14 +45,20 @@ def link(result: Any, t: TensorBase, operation: Any, options: tuple[Any, ...], r
     steps = ((operation, options),) if outer is None else (*outer.steps, (operation, options))
     if restriction is None and outer is not None:
         restriction = outer.restriction
-    if restriction is None and not state.grad_enabled and t.needs_grad:
+    if restriction is None and not state.grad_enabled:
         restriction = NO_GRAD_VIEW
     result.extra.view = View(base, steps, restriction)
+    if t.needs_grad and not state.grad_enabled:
+        result.needs_grad = result.extra.view.silent = True
     return result
 
 
 def replay(t: TensorBase, view: View) -> None:
-    """Give a view the history that its base has now."""
+    """Give a view the history that its base has now, unless it is of a kind that cannot follow its base."""
+    if view.restriction is not None:
+        if state.grad_enabled:
+            raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
+        return
     seen = t.version[0]
     before = state.grad_enabled
     state.grad_enabled = True
@@ -94,7 +100,7 @@ def fill_in(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     """Replace the one -1 of a shape by what the number of elements asks for."""
     if -1 not in shape:
         if int(np.prod(shape)) != count:
-            raise RuntimeError(f"shape '{errors.size(shape)}' is invalid for input of size {count}\n  at {errors.here()}")
+            raise _wrong_count(shape, count)
         return shape
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
@@ -105,8 +111,12 @@ def fill_in(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
             "size -1 can be any value and is ambiguous"
         )
     if count % known:
-        raise RuntimeError(f"shape '{errors.size(shape)}' is invalid for input of size {count}\n  at {errors.here()}")
+        raise _wrong_count(shape, count)
     return tuple([count // known if s == -1 else s for s in shape])
+
+
+def _wrong_count(shape: tuple[int, ...], count: int) -> RuntimeError:
+    return RuntimeError(f"shape '{errors.size(shape)}' is invalid for input of size {count}\n  at {errors.here()}")
 
 
 def _reshape_array(x: Any, shape: tuple[int, ...]) -> Any:
@@ -137,7 +147,9 @@ class view(ViewFamily):
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)
 
-    samples = staticmethod(lambda t: [S(t(3, 4, contiguous=True), 4, 3), S(t(6, contiguous=True), -1, 2), S(t(0, 3, contiguous=True), 3, 0)])
+    samples = staticmethod(
+        lambda t: [S(t(*a, contiguous=True), *b) for a, b in [((3, 4), (4, 3)), ((6,), (-1, 2)), ((0, 3), (3, 0))]]
+    )
 
 
 def view_dtype(input: TensorBase, kind: Any) -> Any:

@@ -9,8 +9,8 @@ step to step. They go element by element, so a large parameter is handed to them
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from itertools import chain
 from typing import Any, ClassVar
@@ -191,26 +191,23 @@ class Optimizer:
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         group = param_group
-        params = group["params"]
-        if isinstance(params, TensorBase):
-            params = [params]
-        elif isinstance(params, set):
+        if isinstance(group["params"], TensorBase):
+            group["params"] = [group["params"]]
+        elif isinstance(group["params"], set):
             raise TypeError(
                 "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
                 "will change between runs. Please use a list instead."
             )
-        group["params"] = params = list(params)
-        self._split_names(group, params)
+        group["params"] = list(group["params"])
+        self._split_names(group)
         for p in group["params"]:
             if not isinstance(p, TensorBase):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}")
-            if p.node is not None and not p.extra_retains_grad if False else p.node is not None:
+            if p.node is not None and not p.retains_grad:  # type: ignore[attr-defined]
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in group:
-                raise ValueError(
-                    f"parameter group didn't specify a value of required optimization parameter {name}"
-                )
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             group.setdefault(name, default)
         refuse_unsupported(group)
         if len(set(map(id, group["params"]))) != len(group["params"]):
@@ -221,3 +218,187 @@ class Optimizer:
             )
         self._check_against_other_groups(group)
         self.param_groups.append(group)
+
+    def _split_names(self, group: Group) -> None:
+        """Parameters may come as pairs (name, parameter): either all of them or none."""
+        pairs = [isinstance(entry, tuple) for entry in group["params"]]
+        if all(pairs):
+            group["param_names"] = [name for name, _ in group["params"]]
+            group["params"] = [p for _, p in group["params"]]
+        elif any(pairs):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+
+    def _check_against_other_groups(self, group: Group) -> None:
+        if self.param_groups and ("param_names" in group) != ("param_names" in self.param_groups[0]):
+            which = "with names" if "param_names" in group else "without names"
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"{which} to the optimizer"
+            )
+        others = {id(p) for other in self.param_groups for p in other["params"]}
+        if any(id(p) in others for p in group["params"]):
+            raise ValueError("some parameters appear in more than one parameter group")
+
+    # -- saving and loading -------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """state_dict(): {'state': ..., 'param_groups': ...}, in which numbers stand for the parameters."""
+        numbers: dict[int, int] = {}
+        groups: list[Group] = []
+        for group in self.param_groups:
+            start = sum(len(g["params"]) for g in groups)
+            for i, p in enumerate(group["params"], start):
+                numbers.setdefault(id(p), i)
+            packed = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**packed, "params": [numbers[id(p)] for p in group["params"]]})
+        state = {numbers[id(p)] if isinstance(p, TensorBase) else p: values for p, values in self.state.items()}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """load_state_dict(state_dict): go on where another optimiser was. Parameters are matched by their order."""
+        saved = deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(a["params"]) != len(b["params"]) for a, b in zip(saved, self.param_groups)):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
+        own = chain.from_iterable(group["params"] for group in self.param_groups)
+        parameters = dict(zip(chain.from_iterable(group["params"] for group in saved), own))
+        state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
+        for number, values in state_dict["state"].items():
+            if number in parameters:
+                p = parameters[number]
+                state[p] = {name: loaded(name, value, p) for name, value in values.items()}
+            else:
+                state[number] = values
+        groups = []
+        for group, mine in zip(saved, self.param_groups):
+            group["params"] = mine["params"]
+            if "param_names" in mine:
+                group.setdefault("param_names", mine["param_names"])
+            groups.append({**{k: v for k, v in self.defaults.items() if k not in group}, **group})
+        self.__setstate__({"state": state, "param_groups": groups})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "_scratch" not in self.__dict__:
+            self._start()
+
+    # -- hooks --------------------------------------------------------------------------------------------------------
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """register_step_pre_hook(hook): call `hook(optimizer, args, kwargs)` before each step; it may return new
+        (args, kwargs)."""
+        self._watch_step()
+        return registered(self._step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """register_step_post_hook(hook): call `hook(optimizer, args, kwargs)` after each step."""
+        self._watch_step()
+        return registered(self._step_post_hooks, hook)
+
+    def _watch_step(self) -> None:
+        """From the first hook on, `step` is a function that runs them; without hooks there is nothing to pay for."""
+        if self._step_pre_hooks is not None:
+            return
+        self._step_pre_hooks, self._step_post_hooks = OrderedDict(), OrderedDict()
+        step = self.step
+
+        def hooked(*args: Any, **kwargs: Any) -> Any:
+            for hook in list(self._step_pre_hooks.values()):
+                changed = hook(self, args, kwargs)
+                if changed is not None:
+                    if not isinstance(changed, tuple) or len(changed) != 2:
+                        raise RuntimeError(
+                            f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                        )
+                    args, kwargs = changed
+            result = step(*args, **kwargs)
+            for hook in list(self._step_post_hooks.values()):
+                hook(self, args, kwargs)
+            return result
+
+        self.step = hooked  # type: ignore[method-assign]
+
+    # -- printing -----------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
+        return "\n".join([*lines, ")"])
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def as_real_vector(array: Array) -> Array:
+    """An array as a vector of float32 or float64: the same memory where that is possible, otherwise a copy."""
+    vector = array.reshape(-1)
+    if array.dtype.kind == "c":
+        return vector.view(_f64 if array.dtype.char == "D" else _f32)
+    return vector if array.dtype.itemsize > 2 else vector.astype(_f32)
+
+
+def write_back(vector: Array, array: Array) -> None:
+    """Undo `as_real_vector`."""
+    if array.dtype.kind == "c":
+        vector = vector.view(array.dtype)
+    array[...] = vector.reshape(array.shape)
+
+
+def refuse_unsupported(group: Group) -> None:
+    """`foreach` and `fused` only choose between equal implementations; the other two would change what is computed."""
+    if group.get("foreach") and group.get("fused"):
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    if group.get("differentiable"):
+        raise NotImplementedError(
+            "leafgrad does not have optimisers with differentiable=True (yet)\n"
+            "  fix: write the step with tensor operations and autograd.grad(..., create_graph=True)"
+        )
+    if group.get("capturable"):
+        raise NotImplementedError("capturable=True is about CUDA graphs; leafgrad computes on the CPU only")
+
+
+def loaded(name: str, value: Any, p: Any) -> Any:
+    """A value of a loaded state as the parameter needs it: in its dtype, except for the number of the step."""
+    if name == "step":
+        return value if isinstance(value, TensorBase) else step_counter(float(value))
+    if isinstance(value, TensorBase):
+        return value.to(dtype=p.dtype) if p.is_floating_point() else value  # type: ignore[attr-defined]
+    return value
+
+
+def step_counter(count: float = 0.0) -> Any:
+    """How many steps a parameter has had: a tensor, as in PyTorch."""
+    kind = _f64 if dtypes.get_default_dtype() is dtypes.float64 else _f32
+    return wrap(np.array(count, kind))
+
+
+def count_step(state: dict[str, Any]) -> float:
+    """Add one to the number of steps in a parameter's state, and return it."""
+    counter = state["step"].array
+    count: float = counter.item() + 1
+    counter[()] = count
+    return count
+
+
+def zeros_for(p: Any) -> Any:
+    """A tensor of zeros with the shape, dtype and memory layout of a parameter."""
+    return wrap(np.zeros_like(p.array))
+
+
+def check_options(lr: Any, **options: float) -> None:
+    """The checks that all constructors make: nothing may be negative."""
+    if isinstance(lr, TensorBase) and lr.array.size != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
+        raise ValueError(f"Invalid learning rate: {lr}")
+    for name, value in options.items():
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {name} value: {value}")

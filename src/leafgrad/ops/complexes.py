@@ -1,0 +1,129 @@
+"""Complex numbers out of pairs of real ones, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import dtypes, errors
+from leafgrad._core import TensorBase
+from leafgrad.ops.convert import conj
+from leafgrad.ops.elementwise import cos, mul, sin
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.views import ViewFamily, view_of
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class complex_(Family):
+    """complex(real, imag): complex numbers with these parts."""
+
+    inputs = ("real", "imag")
+    holomorphic = False
+    jvp = "linear"
+    method = False
+
+    def forward(real: A, imag: A) -> A:
+        wide = np.result_type(real.dtype, np.float32)
+        out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(wide, np.complex64))
+        out.real, out.imag = real, imag
+        return out
+
+    def call(real: TensorBase, imag: TensorBase) -> Any:
+        kinds = [dtypes.from_numpy_dtype(t.array.dtype) for t in (real, imag)]
+        if not all([k in (dtypes.float16, dtypes.float32, dtypes.float64) for k in kinds]):
+            raise RuntimeError(
+                f"Expected both inputs to be Half, Float or Double tensors but got {kinds[0].alias} and {kinds[1].alias}"
+            )
+        if kinds[0] is not kinds[1]:
+            raise RuntimeError(
+                f"Expected object of scalar type {kinds[0].alias} but got scalar type {kinds[1].alias} for second "
+                "argument"
+            )
+        try:
+            np.broadcast_shapes(real.array.shape, imag.array.shape)
+        except ValueError as error:
+            raise errors.broadcast_mismatch("complex", (real.array, imag.array)) from error
+        return complex_.record(real, imag)
+
+    def vjp_real(g: A) -> A:
+        return g.real
+
+    def vjp_imag(g: A) -> A:
+        return g.imag
+
+    samples = staticmethod(lambda t: [S(t(3, 2), t(3, 2)), S(t(3, 1), t(2)), S(t(), t())])
+
+
+@composite(lambda t: [S(t(3, 2, low=0.3), t(3, 2))], method=False)
+def polar(abs: TensorBase, angle: TensorBase) -> Any:
+    """polar(abs, angle): complex numbers with these absolute values and angles."""
+    return complex_.function(mul.function(abs, cos.function(angle)), mul.function(abs, sin.function(angle)))
+
+
+@op
+class view_as_real(ViewFamily):
+    """view_as_real(input): the memory of complex numbers as pairs of real ones, in a new last dimension."""
+
+    holomorphic = False
+    method = False
+
+    def forward(x: A) -> A:
+        kind = dtypes.from_numpy_dtype(x.dtype).to_real()
+        shape, strides = (*x.shape, 2), (*x.strides, kind.itemsize)
+        return np.lib.stride_tricks.as_strided(x.real, shape, strides)
+
+    def call(input: TensorBase) -> Any:
+        if input.array.dtype.kind != "c":
+            raise RuntimeError("view_as_real is only supported for complex tensors")
+        return view_of(view_as_real, input)
+
+    def vjp(g: A) -> A:
+        return view_as_complex(g.contiguous() if isinstance(g, TensorBase) else np.ascontiguousarray(g))
+
+    samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])
+
+
+@op
+class view_as_complex(ViewFamily):
+    """view_as_complex(input): the memory of pairs of real numbers, the last dimension, as complex ones."""
+
+    holomorphic = False
+    method = False
+
+    def forward(x: A) -> A:
+        return x.view(dtypes.from_numpy_dtype(x.dtype).to_complex().np)[..., 0]
+
+    def call(input: TensorBase) -> Any:
+        array = input.array
+        kind = dtypes.from_numpy_dtype(array.dtype)
+        if kind not in (dtypes.float32, dtypes.float64):
+            raise RuntimeError(
+                "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+                f"{kind.alias}"
+            )
+        if not array.ndim:
+            raise RuntimeError("Input tensor must have one or more dimensions")
+        if array.shape[-1] != 2:
+            raise RuntimeError("Tensor must have a last dimension of size 2")
+        if array.strides[-1] != array.itemsize:
+            raise RuntimeError("Tensor must have a last dimension with stride 1")
+        if any([s % (2 * array.itemsize) for s in array.strides[:-1]]):
+            raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+        return view_of(view_as_complex, input)
+
+    def vjp(g: A) -> A:
+        return view_as_real(g)
+
+    samples = staticmethod(lambda t: [S(t(3, 2, contiguous=True)), S(t(2, contiguous=True))])
+
+
+@composite(lambda t: [S(t(3, 2))], in_place=True)
+def conj_physical(input: TensorBase) -> Any:
+    """conj_physical(input): the complex conjugate, computed at once."""
+    return conj.function(input)
+
+

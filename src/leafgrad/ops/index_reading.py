@@ -1,0 +1,282 @@
+"""What stands between the brackets of x[...]: taken apart, checked, brought to the form that the operations take."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from builtins import slice as Slice
+from typing import Any
+
+import numpy as np
+
+from leafgrad import dtypes, errors, from_data
+from leafgrad._core import TensorBase
+from leafgrad.ops.slicing import ALL, alias, new_dimension, select, slice_
+
+Array = Any
+
+# -- reading an index -------------------------------------------------------------------------------------------------
+
+
+def items_of(index: Any) -> tuple[Any, ...]:
+    """The parts of an index, one for each comma in x[a, b, c]."""
+    if isinstance(index, tuple):
+        return index
+    if isinstance(index, (TensorBase, np.ndarray)) or not is_sequence(index) or len(index) >= 32:
+        return (index,)
+    if any([isinstance(i, (TensorBase, Slice)) or i is None or i is ... or is_sequence(i) for i in index]):
+        if not isinstance(index, str):
+            warnings.warn(
+                "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+                "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+                "x[torch.tensor(seq)], which will result either in an error or a different result",
+                UserWarning,
+                stacklevel=5,
+            )
+        return tuple(index)
+    return (index,)
+
+
+def is_sequence(value: Any) -> bool:
+    return hasattr(type(value), "__getitem__") and hasattr(type(value), "__len__") and not isinstance(value, dict)
+
+
+def part_of(item: Any) -> Any:
+    """One part of an index as an int, a bool, a slice of ints, None, Ellipsis, or an array of int64 or bool."""
+    if item is None or item is ... or isinstance(item, (int, np.integer)):  # bool is an int
+        return item
+    if isinstance(item, Slice):
+        return checked_slice(item)
+    if isinstance(item, TensorBase):
+        array = item.array
+        if array.ndim == 0 and array.dtype.kind in "biu":
+            return bool(array) if array.dtype.kind == "b" or array.dtype == np.uint8 else int(array)
+        return index_array(array)
+    if isinstance(item, np.generic) or not is_sequence(item):
+        module = "numpy." if isinstance(item, np.generic) else ""
+        raise IndexError(
+            errors.lines(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+                f"{module}{type(item).__name__})",
+                f"at {errors.here()}",
+            )
+        )
+    if isinstance(item, str):
+        raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
+    if isinstance(item, np.ndarray):
+        if item.ndim == 0 and item.dtype.kind in "iu":
+            return int(item)
+        array = item
+    else:
+        array = from_data.copied(item, None)
+    # lists and NumPy arrays are converted, tensors have to have the right dtype
+    return index_array(array if array.dtype.kind == "b" or array.dtype == np.uint8 else array.astype(np.int64))
+
+
+def index_array(array: Array) -> Array:
+    """An array of int64 or bool for what a tensor used as an index holds."""
+    if array.dtype == np.int64 or array.dtype.kind == "b":
+        return array
+    if array.dtype == np.int32:
+        return array.astype(np.int64)
+    if array.dtype == np.uint8:
+        warnings.warn(
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+            UserWarning,
+            stacklevel=6,
+        )
+        return array != 0
+    raise IndexError(
+        errors.lines(
+            "tensors used as indices must be long, int, byte or bool tensors",
+            f"this one is {dtypes.from_numpy_dtype(array.dtype)} of shape {errors.size(array.shape)}, "
+            f"at {errors.here()}",
+        )
+    )
+
+
+def checked_slice(part: slice) -> slice:
+    """A slice of plain ints with a positive step."""
+    start, stop, step = part.start, part.stop, part.step
+    for bound in (start, stop, step):
+        if bound is not None and bound.__class__ is not int:
+            try:
+                start, stop, step = [None if v is None else operator.index(v) for v in (start, stop, step)]
+            except TypeError:
+                raise TypeError("slice indices must be integers or None or have an __index__ method") from None
+            part = Slice(start, stop, step)
+            break
+    if step is not None and step < 1:
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
+    return part
+
+
+class Reading:
+    """An index, read for a tensor of a certain shape."""
+
+    __slots__ = ("arrays", "operation", "view")
+
+    view: tuple[Any, ...] | None  # the part that gives a view, as NumPy takes it; None if it is all of the tensor
+    operation: Any  # what the view is recorded as
+    arrays: list[Any] | None  # for each dimension of the view an index array, a mask (for several), or None
+
+
+def read(index: Any, shape: tuple[int, ...]) -> Reading:
+    parts = [part_of(item) for item in items_of(index)]
+    taken = 0
+    for part in parts:
+        if part.__class__ is np.ndarray:
+            taken += part.ndim if part.dtype.kind == "b" else 1
+        elif part is not None and part is not ... and part.__class__ is not bool:
+            taken += 1
+    if taken > len(shape):
+        raise too_many(index, shape)
+    view: list[Any] = []
+    arrays: list[Any] = []
+    operation: Any = None
+    dim = 0
+    for part in parts:
+        if part.__class__ is np.ndarray:
+            count = part.ndim if part.dtype.kind == "b" else 1
+            view += [ALL] * count
+            arrays += [part] + [()] * (count - 1)
+            dim += count
+        elif part is None:
+            view.append(None)
+            arrays.append(None)
+            operation = new_dimension
+        elif part.__class__ is bool:  # a new dimension, of which one element is taken, or none
+            view.append(None)
+            arrays.append(np.zeros(1 if part else 0, np.int64))
+            operation = new_dimension
+        elif part is ...:
+            rest, taken = len(shape) - taken, len(shape)  # a second one stands for nothing
+            view += [ALL] * rest
+            arrays += [None] * rest
+            dim += rest
+        elif part.__class__ is Slice:
+            if not (part.start in (None, 0) and part.stop is None and part.step in (None, 1)):
+                operation = slice_
+            view.append(part)
+            arrays.append(None)
+            dim += 1
+        else:
+            if not -shape[dim] <= part < shape[dim]:
+                raise out_of_bounds(part, dim, shape)
+            view.append(int(part))
+            operation = select
+            dim += 1
+    reading = Reading()
+    reading.operation = operation or (slice_ if len(parts) == 1 and parts[0].__class__ is Slice else alias)
+    reading.view = None if operation is None else (*view, ...)
+    reading.arrays = arrays if any([a is not None for a in arrays]) else None
+    return reading
+
+
+def too_many(index: Any, shape: tuple[int, ...]) -> IndexError:
+    if not shape and index.__class__ is int:
+        return IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+            f"0-dim tensor to a number\n  at {errors.here()}"
+        )
+    if not shape and isinstance(index, Slice):
+        return IndexError(f"slice() cannot be applied to a 0-dim tensor.\n  at {errors.here()}")
+    return IndexError(
+        errors.lines(
+            f"too many indices for tensor of dimension {len(shape)}",
+            f"the tensor has shape {errors.size(shape)}, at {errors.here()}",
+        )
+    )
+
+
+def out_of_bounds(number: int, dim: int, shape: tuple[int, ...], named: int | None = None) -> Exception:
+    """`named` is the dimension that PyTorch names where it is not the right one: it counts index tensors only."""
+    if not -(2**63) <= number < 2**63:
+        return ValueError("Overflow when unpacking long long")
+    first = f"index {number} is out of bounds for dimension {dim if named is None else named} with size {shape[dim]}"
+    if shape[dim] == 0 and named is not None:
+        first = "index is out of bounds for dimension with size 0"
+    where = f"dimension {dim} of a tensor of shape {errors.size(shape)}, at {errors.here()}"
+    return IndexError(errors.lines(first, where))
+
+
+# -- index arrays -----------------------------------------------------------------------------------------------------
+
+
+class Places:
+    """Index arrays brought to the form that `index` takes: of the tensor with its dimensions in `order` (None: as they
+    are), `count` dimensions from `dim` on are indexed as one by `at`. `shape` is that of the result."""
+
+    __slots__ = ("at", "count", "dim", "order", "shape")
+
+    def __init__(self, dim: int, count: int, at: Array, shape: tuple[int, ...], order: tuple[int, ...] | None = None):
+        self.dim = dim
+        self.count = count
+        self.at = at
+        self.order = order
+        rest = shape if order is None else tuple([shape[d] for d in order])
+        self.shape = rest[:dim] + at.shape + rest[dim + count :]
+
+
+def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
+    """Make one index of index arrays and masks, given for each dimension of a tensor of `shape`."""
+    dims = [d for d, a in enumerate(arrays) if a is not None]
+    first = arrays[dims[0]]
+    if first.dtype.kind == "b":
+        check_mask(first, dims[0], shape)
+        if len(dims) == max(first.ndim, 1) and first.ndim:  # nothing but this mask
+            return Places(dims[0], first.ndim, np.flatnonzero(first), shape)
+    elif len(dims) == 1:
+        return Places(dims[0], 1, in_bounds(first, dims[0], shape, 0), shape)
+    given: list[Any] = []
+    for d in dims:
+        if arrays[d].__class__ is tuple:
+            continue  # belongs to the mask before it
+        if arrays[d].dtype.kind == "b":
+            check_mask(arrays[d], d, shape)
+            given += np.nonzero(arrays[d])
+        else:
+            given.append(arrays[d])
+    try:
+        np.broadcast(*given)
+    except ValueError:
+        shapes = ", ".join([errors.size(a.shape) for a in given])
+        raise IndexError(
+            errors.lines(
+                f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}",
+                f"at {errors.here()}",
+            )
+        ) from None
+    at: Any = None
+    for n, (d, a) in enumerate(zip(dims, given, strict=True)):
+        a = in_bounds(a, d, shape, n)
+        if a.size and a.min() < 0:
+            a = np.where(a < 0, a + shape[d], a)
+        at = a if n == 0 else at * shape[d] + a
+    if dims[-1] - dims[0] == len(dims) - 1:
+        return Places(dims[0], len(dims), at, shape)
+    # arrays with something between them: their dimensions come first in the result
+    order = (*dims, *[d for d in range(len(shape)) if d not in dims])
+    return Places(0, len(dims), at, shape, order)
+
+
+def in_bounds(a: Array, dim: int, shape: tuple[int, ...], number: int) -> Array:
+    """Check an index array; `number` counts those before it."""
+    size = shape[dim]
+    if a.size and not (a.min() >= -size and a.max() < size):
+        flat = a.reshape(-1)
+        wrong = int(flat[np.argmax((flat < -size) | (flat >= size))])
+        raise out_of_bounds(wrong, dim, shape, number)
+    return a
+
+
+def check_mask(mask: Array, dim: int, shape: tuple[int, ...]) -> None:
+    for i, size in enumerate(mask.shape):
+        if size != shape[dim + i]:
+            raise IndexError(
+                errors.lines(
+                    f"The shape of the mask {errors.size(mask.shape)} at index {i} does not match the shape of the "
+                    f"indexed tensor {errors.size(shape)} at index {dim + i}",
+                    f"at {errors.here()}",
+                )
+            )

@@ -1,0 +1,46 @@
+"""What losses have in common: how the losses of many elements become one number, and complaints about shapes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from leafgrad._core import TensorBase
+from leafgrad.device import Size
+
+
+def legacy_reduction(size_average: Any, reduce: Any, stacklevel: int = 3) -> str:
+    """The `reduction` that the two flags of old times stand for."""
+    if reduce is not None and not reduce:
+        reduction = "none"
+    else:
+        reduction = "mean" if size_average is None or size_average else "sum"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+    return reduction
+
+
+def checked_reduction(reduction: str, stacklevel: int = 3) -> str:
+    if reduction == "elementwise_mean":
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+        return "mean"
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction\n  fix: 'mean', 'sum' or 'none'")
+    return reduction
+
+
+def warn_of_broadcasting(input: TensorBase, target: TensorBase) -> None:
+    warnings.warn(
+        f"Using a target size ({Size(target.array.shape)}) that is different to the input size "
+        f"({Size(input.array.shape)}). This will likely lead to incorrect results due to broadcasting. Please ensure "
+        "they have the same size.",
+        UserWarning,
+        stacklevel=3,
+    )
