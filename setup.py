@@ -23,6 +23,7 @@ from setuptools.command.build_ext import build_ext
 # The same files that run as plain Python. They form one extension group, so that they call each other directly in C.
 HOT_MODULES = [
     "src/leafgrad/_core.py",
+    "src/leafgrad/autograd/origin.py",
     "src/leafgrad/autograd/graph.py",
     "src/leafgrad/autograd/engine.py",
 ]

@@ -14,9 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from leafgrad import _state
-from leafgrad.autograd import graph
+from leafgrad.autograd import origin
 from leafgrad.autograd.graph import (
-    COMPILED,
     KEEP_A,
     KEEP_B,
     KEEP_OUT,
@@ -28,8 +27,8 @@ from leafgrad.autograd.graph import (
     Op,
     Output,
     Version,
-    internal_files,
 )
+from leafgrad.autograd.origin import COMPILED, internal_files
 
 try:
     from mypy_extensions import mypyc_attr
@@ -108,7 +107,7 @@ class Cut:
     __slots__ = ("code", "lasti", "reason")
 
     def __init__(self, reason: str) -> None:
-        frame = graph.user_frame()
+        frame = origin.user_frame()
         self.reason = reason
         self.code = frame.f_code
         self.lasti: int = frame.f_lasti
@@ -239,7 +238,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         frame = _getframe(0)
     code = frame.f_code
     if internal_files.get(code.co_filename, True):
-        frame = graph.outside(frame)
+        frame = origin.outside(frame)
         code = frame.f_code
     result: TensorBase = _new(late.tensor_class)
     result.array = out
@@ -343,7 +342,7 @@ def make_node(
     kind: Any,
 ) -> Node:
     """The node of an operation: the edges to where its inputs came from, and the values that its rule will need."""
-    frame = graph.user_frame()
+    frame = origin.user_frame()
     edges: list[Any] = []
     mask = 0
     bit = 1

@@ -226,12 +226,12 @@ def eye(n: Any, m: Any = None, *, out: Any = None, dtype: Any = None, **options:
 def arange(*args: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
     """arange(start=0, end, step=1, *, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): start, start + step, ... up to but without end."""
-    given = dict(zip(("start", "end", "step") if len(args) > 1 else ("end",), args))
-    for name in ("start", "end", "step"):
-        if name in options:
-            given[name] = options.pop(name)
+    named = {name: options.pop(name) for name in ("start", "end", "step") if name in options}
+    names = ("end",) if len(args) == 1 and "end" not in named else ("start", "end", "step")
+    given = {**dict(zip(names, args)), **named}
     if len(args) > 3 or not given:
-        raise TypeError("arange() takes (end), (start, end) or (start, end, step)")
+        got = ", ".join([type(a).__name__ for a in args])
+        raise TypeError(f"arange() received an invalid combination of arguments - got ({got})")
     if "end" not in given:
         raise TypeError('arange() missing 1 required positional arguments: "end"')
     start, end, step = [range_number("arange", name, given.get(name, fallback)) for name, fallback in _RANGE_DEFAULTS]

@@ -13,7 +13,8 @@ import sys
 from typing import Any
 
 from leafgrad._core import Cut, TensorBase
-from leafgrad.autograd.graph import Freed, Node, Output, is_internal, line_of, plan_of
+from leafgrad.autograd.graph import Freed, Node, Output, plan_of
+from leafgrad.autograd.origin import is_internal, line_of
 
 # -- saying where and which -------------------------------------------------------------------------------------------
 

@@ -174,6 +174,13 @@ def nested(data: Any, kind: Dtype | None) -> Any:
                     raise TypeError("must be real number, not complex")
                 return cast(array, wanted)
     shape = shape_of(data)
+    if kinds and any([isinstance(k, type) and issubclass(k, np.ndarray) for k in kinds]):
+        warnings.warn(
+            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to "
+            "a single numpy.ndarray with numpy.array() before converting to a tensor.",
+            UserWarning,
+            stacklevel=4,
+        )
     if kind is None:
         kind = inferred(data)
     array = np.empty(shape, kind.np)
@@ -239,6 +246,13 @@ def store(array: Any, data: Any, shape: tuple[int, ...], dim: int, kind: Dtype) 
         if isinstance(data, TensorBase):
             if data.array.size != 1:
                 raise ValueError("only one element tensors can be converted to Python scalars")
+            if data.needs_grad:
+                warnings.warn(
+                    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                    "Consider using tensor.detach() first.",
+                    UserWarning,
+                    stacklevel=2,
+                )
             data = data.array.item()
         elif isinstance(data, (np.generic, np.ndarray)) and data.ndim == 0:
             data = data.item()

@@ -42,6 +42,13 @@ def legacy_tensor(cls: type, *args: Any, **options: Any) -> Any:
     return made
 
 
+def new(self: TensorBase, *args: Any, **options: Any) -> Any:
+    """new(*size), new(sequence): the old constructor in the dtype of this tensor."""
+    if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
+        return legacy_tensor(type(self), args[0])
+    return _core.wrap(legacy_array(dtypes.from_numpy_dtype(self.array.dtype), args, options))
+
+
 class TensorType(type):
     """The class of `FloatTensor`, `LongTensor`, ...: calling one makes a tensor, isinstance looks at the dtype."""
 

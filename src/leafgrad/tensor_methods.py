@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _core, creation, dtypes, errors
+from leafgrad import _core, creation, dtypes, errors, legacy
 from leafgrad._core import TensorBase
 from leafgrad.device import check_device
 from leafgrad.from_data import copied
@@ -119,18 +119,16 @@ def sum_to_size(self: Any, *size: Any) -> Any:
 
 def type_of(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     """type(dtype=None, non_blocking=False): the name of this tensor's type, or the tensor as another type."""
-    from leafgrad.legacy import TYPES, TensorType
-
     if dtype is None:
         return f"torch.{self.dtype.alias}Tensor"
     if isinstance(dtype, str):
         name = dtype.removeprefix("torch.")
         if name.startswith("cuda."):
             check_device("cuda")
-        if name not in TYPES or name == dtype:
+        if name not in legacy.TYPES or name == dtype:
             raise ValueError(f"invalid type: '{dtype}'")
-        dtype = TYPES[name]
-    if isinstance(dtype, TensorType):
+        dtype = legacy.TYPES[name]
+    if isinstance(dtype, legacy.TensorType):
         dtype = dtype.dtype
     if isinstance(dtype, type) and issubclass(dtype, TensorBase):
         dtype = dtypes.get_default_dtype()
@@ -290,7 +288,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,
     "isclose": isclose, "allclose": allclose, "where": where_method,
     "positive": positive,
-    "new_zeros": creation.new_zeros, "new_ones": creation.new_ones, "new_empty": creation.new_empty,
+    "new": legacy.new, "new_zeros": creation.new_zeros, "new_ones": creation.new_ones, "new_empty": creation.new_empty,
     "new_full": creation.new_full, "new_tensor": creation.new_tensor,
     "new_empty_strided": creation.new_empty_strided,
 }  # fmt: skip

@@ -53,8 +53,9 @@ CONSTANT_ARGUMENTS = {
 LAYOUTS = ("contiguous", "transposed", "stepped", "expanded")
 
 
-def maker(dtype: str, layout: str = "contiguous", seed: int = 0) -> Callable[..., Any]:
-    """The `t` of samples: random tensors of one dtype and memory layout, the same ones for the same seed."""
+def maker(dtype: str, layout: str, seed: int, fixed: list[Any]) -> Callable[..., Any]:
+    """The `t` of samples: random tensors of one dtype and memory layout, the same ones for the same seed. Those for
+    which the samples ask for a dtype of their own are put into `fixed` as well."""
     rng = np.random.default_rng(seed)
     default = dtype
 
@@ -62,7 +63,10 @@ def maker(dtype: str, layout: str = "contiguous", seed: int = 0) -> Callable[...
         *shape: int, low: float | None = None, high: float | None = None, dtype: str | None = None, contiguous: bool = False
     ) -> Any:
         values = drawn(rng, shape, dtype or default, dtype is not None, low, high)
-        return wrap(laid_out(values, "contiguous" if contiguous else layout))
+        made = wrap(laid_out(values, "contiguous" if contiguous else layout))
+        if dtype is not None:
+            fixed.append(made)
+        return made
 
     return t
 
@@ -113,12 +117,12 @@ def laid_out(values: Array, layout: str) -> Array:
 class Case:
     """One sample of one operation, with its tensors apart from the rest so that they can be exchanged."""
 
-    def __init__(self, entry: Entry, index: int, sample: S) -> None:
+    def __init__(self, entry: Entry, index: int, sample: S, fixed: Sequence[Any] = ()) -> None:
         self.entry = entry
         self.index = index
-        self.sample = sample
         self.tensors: list[Any] = []
         self.apart = apart((sample.args, sample.kwargs), self.tensors)
+        self.fixed = [any([t is f for f in fixed]) for t in self.tensors]  # is its dtype part of the sample?
 
     def call(self, tensors: Sequence[Any], function: Callable[..., Any] | None = None) -> Any:
         args, kwargs = together(self.apart, tensors)
@@ -150,10 +154,13 @@ class Case:
             there.tensors[i] = wrap(x)
         return there
 
-    def casts(self, source: str, target: str) -> list[Any]:
-        """The same tensors, those of dtype `source` as `target`, in ordinary memory."""
-        kinds = numpy_dtype(source), numpy_dtype(target)
-        return [wrap(np.array(t.array, kinds[1] if t.array.dtype == kinds[0] else t.array.dtype, order="C")) for t in self.tensors]
+    def casts(self, dtype: str) -> list[Any]:
+        """The same tensors in another dtype (but for those whose dtype is part of the sample), in ordinary memory."""
+        kind = numpy_dtype(dtype)
+        return [
+            wrap(np.array(t.array, t.array.dtype if fixed else kind, order="C"))
+            for t, fixed in zip(self.tensors, self.fixed, strict=True)
+        ]
 
     def __repr__(self) -> str:
         shown = together(self.apart, [f"<{t.array.dtype} {list(t.array.shape)}>" for t in self.tensors])
@@ -193,7 +200,8 @@ def together(value: Any, tensors: Sequence[Any]) -> Any:
 
 
 def cases(entry: Entry, dtype: str = "float64", layout: str = "contiguous", seed: int = 0) -> list[Case]:
-    return [Case(entry, i, sample) for i, sample in enumerate(entry.samples(maker(dtype, layout, seed)))]
+    fixed: list[Any] = []
+    return [Case(entry, i, sample, fixed) for i, sample in enumerate(entry.samples(maker(dtype, layout, seed, fixed)))]
 
 
 # -- comparing --------------------------------------------------------------------------------------------------------

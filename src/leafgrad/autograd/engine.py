@@ -21,8 +21,9 @@ from typing import Any, Final
 import numpy as np
 
 from leafgrad._core import TensorBase, edge, state, wrap, wrap_node
-from leafgrad.autograd import graph
-from leafgrad.autograd.graph import NOTHING, OPTION, OUT, Edge, Freed, Node, Output
+from leafgrad.autograd import origin
+from leafgrad.autograd.fitting import fit, fit_tensor
+from leafgrad.autograd.graph import NOTHING, OPTION, OUT, Edge, Freed, Node, Output, plan_of
 
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 ndarray: Final[Any] = np.ndarray
@@ -130,7 +131,7 @@ def walk(
                     raise unusable(node)
                 if not keep_graph:
                     if freed is None:
-                        frame = graph.user_frame()
+                        frame = origin.user_frame()
                         freed = Freed(frame.f_code, frame.f_lasti)
                     node.saved = freed
             if create_graph:
@@ -151,47 +152,6 @@ def walk(
 def is_fresh(r: Any, g: Any) -> bool:
     """Is `r` a new array? A rule makes one, or passes on what it was given, `g`, or a view of that."""
     return r is not g and r.__class__ is ndarray and r.base is None
-
-
-def fit(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
-    """Bring a gradient to the form of the value it belongs to: undo broadcasting, and promotion."""
-    if r.shape != shape:
-        r = sum_to(r, shape)
-    if r.dtype != kind:
-        if r.dtype.kind == "c" and kind.kind != "c":
-            r = r.real
-        r = r.astype(kind)
-    return r
-
-
-def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
-    """Undo broadcasting: what was copied along a dimension gets the sum of the gradients of its copies."""
-    extra = r.ndim - len(shape)
-    stretched = [i for i in range(extra)]
-    for i, size in enumerate(shape):
-        if size == 1 and r.shape[extra + i] != 1:
-            stretched.append(extra + i)
-    if extra < 0 or any(size != 1 and size != r.shape[extra + i] for i, size in enumerate(shape)):
-        from leafgrad import errors
-
-        raise errors.gradient_of_wrong_shape(r.shape, shape)
-    if stretched:
-        # half precision sums in single precision, as everywhere else
-        wide = np.float32 if r.dtype.itemsize == 2 else None
-        total = r.sum(axis=tuple(stretched), keepdims=True, dtype=wide)
-        r = total if wide is None else total.astype(r.dtype)
-    return r.reshape(shape) if extra else r
-
-
-def fit_tensor(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
-    """`fit` for gradients that are tensors, so that it is recorded."""
-    if r.array.shape != shape:
-        r = r.sum_to_size(shape)
-    if r.array.dtype != kind:
-        if r.array.dtype.kind == "c" and kind.kind != "c":
-            r = r.real
-        r = r._to_array_dtype(kind)
-    return r
 
 
 # -- what a node saved ------------------------------------------------------------------------------------------------
@@ -221,7 +181,7 @@ def unusable(node: Node) -> RuntimeError:
 def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
     """The saved arrays as the tensors they were: connected to the same history, so that rules can be recorded."""
     tensors: list[Any] = []
-    for place, value in zip(graph.plan_of(node), saved):
+    for place, value in zip(plan_of(node), saved):
         if place >= OPTION or place == NOTHING or value is None:
             tensors.append(value)
         elif place >= 0:
@@ -348,9 +308,10 @@ def run(
 
 def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
     """Add a gradient to `leaf.grad`. The first one is moved there, not copied, if nobody else holds it."""
-    hooks = None if leaf.extra is None else leaf.extra.hooks
-    if not leaf.needs_grad or (leaf.extra is not None and leaf.extra.view is not None and leaf.extra.view.silent):
-        return  # it did when the graph was recorded
+    extra = leaf.extra
+    if not leaf.needs_grad or (extra is not None and extra.view is not None and extra.view.silent):
+        return  # it did need a gradient when the graph was recorded
+    hooks = None if extra is None else extra.hooks
     if hooks is not None:
         g = hooks.arrived(leaf, g, create_graph)
         owned = False

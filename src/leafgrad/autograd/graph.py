@@ -18,7 +18,6 @@ other preparation.
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -138,43 +137,3 @@ class Output(Node):
         super().__init__(parent.op, (parent,), (), None, shape, dtype, parent.code, parent.lasti)
         self.parent = parent
         self.index = index
-
-
-# -- where in the user's program are we? ------------------------------------------------------------------------------
-
-# Compiled functions have no Python frame, so the nearest frame is the caller's own; in plain Python the functions of
-# the recorder lie between.
-COMPILED: Final = not __file__.endswith(".py")
-_getframe: Final[Callable[[int], Any]] = sys._getframe
-_PACKAGE = __file__[: __file__.rindex("autograd")]
-internal_files: Final[dict[str, bool]] = {}
-
-
-def is_internal(filename: str) -> bool:
-    """Is this file part of leafgrad? Answered once for each file."""
-    known = internal_files.get(filename)
-    if known is None:
-        known = filename.startswith(_PACKAGE) or filename.startswith("<frozen ")
-        internal_files[filename] = known
-    return known
-
-
-def user_frame() -> Any:
-    """The innermost frame that is not leafgrad's."""
-    return outside(_getframe(0))
-
-
-def outside(frame: Any) -> Any:
-    """This frame, or the nearest one that called it and is not leafgrad's."""
-    while is_internal(frame.f_code.co_filename) and frame.f_back is not None:
-        frame = frame.f_back
-    return frame
-
-
-def line_of(code: Any, lasti: int) -> tuple[str, int]:
-    """The file and line of a code object's instruction."""
-    line = code.co_firstlineno
-    for start, end, number in code.co_lines():
-        if start <= lasti < end and number is not None:
-            line = number
-    return code.co_filename, line

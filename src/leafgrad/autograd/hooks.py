@@ -148,7 +148,7 @@ def _next_functions(node: Node) -> tuple[Any, ...]:
 
 
 def _origin(node: Node) -> tuple[str, int]:
-    from leafgrad.autograd.graph import line_of
+    from leafgrad.autograd.origin import line_of
 
     return line_of(node.code, node.lasti)
 

@@ -237,6 +237,20 @@ def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
             given += np.nonzero(arrays[d])
         else:
             given.append(arrays[d])
+    at = as_one(given, dims, shape)
+    if dims[-1] - dims[0] == len(dims) - 1:
+        return Places(dims[0], len(dims), at, shape)
+    # arrays with something between them: their dimensions come first in the result
+    order = (*dims, *[d for d in range(len(shape)) if d not in dims])
+    return Places(0, len(dims), at, shape, order)
+
+
+def as_one(given: list[Any], dims: list[int], shape: tuple[int, ...]) -> Array:
+    """Several index arrays, for one dimension each, as one for all of these dimensions taken together."""
+    try:
+        return np.ravel_multi_index(tuple(given), tuple([shape[d] for d in dims]))
+    except ValueError:
+        pass  # out of bounds, negative, or they cannot be broadcast
     try:
         np.broadcast(*given)
     except ValueError:
@@ -247,17 +261,11 @@ def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
                 f"at {errors.here()}",
             )
         ) from None
-    at: Any = None
-    for n, (d, a) in enumerate(zip(dims, given, strict=True)):
-        a = in_bounds(a, d, shape, n)
-        if a.size and a.min() < 0:
-            a = np.where(a < 0, a + shape[d], a)
-        at = a if n == 0 else at * shape[d] + a
-    if dims[-1] - dims[0] == len(dims) - 1:
-        return Places(dims[0], len(dims), at, shape)
-    # arrays with something between them: their dimensions come first in the result
-    order = (*dims, *[d for d in range(len(shape)) if d not in dims])
-    return Places(0, len(dims), at, shape, order)
+    at: Any = 0
+    for number, (d, a) in enumerate(zip(dims, given, strict=True)):
+        a = in_bounds(a, d, shape, number)
+        at = at * shape[d] + np.where(a < 0, a + shape[d], a)
+    return at
 
 
 def in_bounds(a: Array, dim: int, shape: tuple[int, ...], number: int) -> Array:

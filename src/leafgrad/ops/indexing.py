@@ -29,7 +29,7 @@ from leafgrad.ops.index_reading import (
     read,
     too_many,
 )
-from leafgrad.ops.inplace import changed, check_writable, copy_slices, rebase, stand_in
+from leafgrad.ops.inplace import axes_of, changed, check_writable, copy_slices, rebase, stand_in
 from leafgrad.ops.overwriting import number_as, overwrite
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite
@@ -209,7 +209,7 @@ def write_view(x: Any, reading: Reading, part: Any) -> None:
     if recorded:
         # neither the values of the base nor those of the part are needed: only where the part is
         node = _core.make_node(
-            copy_slices.core, (stand_in(base), part), (base.array, into), (steps,), (), (),
+            copy_slices.core, (stand_in(base), part), (base.array, into), (steps, axes_of(base.array)), (), (),
             base.array.shape, base.array.dtype,
         )  # fmt: skip
     if part.array.dtype != into.dtype and part.array.dtype.kind == "c":

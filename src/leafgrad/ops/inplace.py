@@ -15,7 +15,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, state
-from leafgrad.autograd import graph
+from leafgrad.autograd import origin
 from leafgrad.autograd.graph import OUT, Node, Output, plan_of, take_order
 from leafgrad.dtypes import can_cast, from_numpy_dtype
 from leafgrad.ops.registry import Family, op
@@ -117,7 +117,7 @@ def adopt_result(node: Any, x: TensorBase, result: TensorBase) -> None:
 
 def changed(x: TensorBase) -> None:
     """Count a change of the memory behind `x`, and remember the line for the error message it may cause."""
-    frame = graph.user_frame()
+    frame = origin.user_frame()
     version = x.version
     version[:] = [version[0] + 1, frame.f_code, frame.f_lasti]
 
@@ -139,11 +139,25 @@ def rebase(x: TensorBase, result: Any) -> None:
     old = stand_in(base)
     part = result if result is not None else _core.wrap(x.array)
     new = _core.make_node(
-        copy_slices.core, (old, part), (base.array, x.array), (seen_through.steps,), (), (),
+        copy_slices.core, (old, part), (base.array, x.array), (seen_through.steps, axes_of(base.array)), (), (),
         base.array.shape, base.array.dtype,
     )  # fmt: skip
     base.node, base.needs_grad = new, True
     _core.settle(x)
+
+
+def axes_of(array: Any) -> tuple[int, ...] | None:
+    """The order in which the dimensions of an array follow each other in memory; None if it is the usual one."""
+    if array.flags.c_contiguous:
+        return None
+    return tuple(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
+
+
+def copy_in_order(array: Any, axes: tuple[int, ...] | None) -> Any:
+    """A copy with its dimensions in a certain order in memory, so that what is a view of one is a view of the other."""
+    if axes is None:
+        return np.array(array, order="C")
+    return np.array(array.transpose(axes), order="C").transpose(np.argsort(axes))
 
 
 def see(x: A, steps: tuple[Any, ...]) -> A:
@@ -155,31 +169,30 @@ def see(x: A, steps: tuple[Any, ...]) -> A:
 
 @op
 class copy_slices(Family):
-    """copy_slices(base, part, steps): a copy of base in which the view described by `steps` is replaced by part."""
+    """copy_slices(base, part, steps, axes): a copy of base in which the view described by `steps` is replaced by part.
+    `axes` is the memory order of the base that the steps were made for."""
 
     inputs = ("base", "part")
-    options = ("steps",)
+    options = ("steps", "axes")
     node_name = "CopySlices"
     public_name = ""
     jvp = "linear"
 
-    def forward(base: A, part: A, steps: Any) -> A:
-        copy = base.copy(order="K")  # in the memory order of the base, or the steps would not all give views
-        if copy.strides != base.strides:
-            copy = np.ascontiguousarray(base).copy()
+    def forward(base: A, part: A, steps: Any, axes: Any) -> A:
+        copy = copy_in_order(base, axes)
         see(copy, steps)[...] = part
         return copy
 
-    def call(base: TensorBase, part: TensorBase, steps: Any) -> Any:
-        return copy_slices.record(base, part, steps)
+    def call(base: TensorBase, part: TensorBase, steps: Any, axes: Any = None) -> Any:
+        return copy_slices.record(base, part, steps, axes)
 
-    def vjp_base(g: A, steps: A) -> A:
-        return copy_slices(g, np.zeros((), g.dtype) if isinstance(g, np.ndarray) else 0.0, steps)
+    def vjp_base(g: A, steps: A, axes: A) -> A:
+        return copy_slices(g, 0.0, steps, axes)
 
     def vjp_part(g: A, steps: A) -> A:
         return see(g, steps)
 
-    samples = staticmethod(lambda t: [S(t(6, contiguous=True), t(2, 3), ((view, ((2, 3),)),))])
+    samples = staticmethod(lambda t: [S(t(6), t(2, 3), ((view, ((2, 3),)),)), S(t(3, 2), t(6), ((view, (6,)),))])
 
 
 @op

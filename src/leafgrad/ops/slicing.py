@@ -15,7 +15,8 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, state
-from leafgrad.autograd.graph import Node, user_frame
+from leafgrad.autograd.graph import Node
+from leafgrad.autograd.origin import user_frame
 from leafgrad.ops.inplace import copy_slices
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -186,7 +187,7 @@ def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> 
     dim = wrap_dim(dim, input.array.ndim)
     part = (*(ALL,) * dim, index, ...)
     _same_shape(src, input.array[part].shape, "slice")
-    return copy_slices.record(input, src, ((slice_, (part,)),))
+    return copy_slices.function(input, src, ((slice_, (part,)),), None)
 
 
 @composite(lambda t: [S(t(5, 3), t(2, 3), 0, 1, 3), S(t(4, 6), t(4, 3), 1, 0, 6, 2)])
@@ -199,7 +200,7 @@ def slice_scatter(
         raise RuntimeError("slice step must be positive")
     part = (*(ALL,) * dim, Slice(start, end, step), ...)
     _same_shape(src, input.array[part].shape, "slice")
-    return copy_slices.record(input, src, ((slice_, (part,)),))
+    return copy_slices.function(input, src, ((slice_, (part,)),), None)
 
 
 def _same_shape(src: TensorBase, shape: tuple[int, ...], what: str) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from leafgrad.optim import lr_scheduler
 from leafgrad.optim.adam import Adam, AdamW
 from leafgrad.optim.optimizer import Optimizer
 from leafgrad.optim.rmsprop import RMSprop
 from leafgrad.optim.sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop"]
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 
 
 def __getattr__(name: str) -> Any:

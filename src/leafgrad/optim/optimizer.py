@@ -19,7 +19,7 @@ import numpy as np
 
 from leafgrad import dtypes
 from leafgrad._core import TensorBase, wrap
-from leafgrad.autograd import graph
+from leafgrad.autograd import origin
 from leafgrad.autograd.hooks import RemovableHandle
 from leafgrad.autograd.modes import enable_grad
 from leafgrad.nn.calling import registered
@@ -75,6 +75,7 @@ class Optimizer:
 
     def _start(self) -> None:
         """What is not part of the state: it is made again where an optimiser is unpickled or copied."""
+        self._stepped = False
         self._step_pre_hooks: Any = None
         self._step_post_hooks: Any = None
         self._memory: dict[Any, list[Array]] = {}
@@ -104,7 +105,8 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        frame = graph.user_frame()
+        self._stepped = True
+        frame = origin.user_frame()
         code, lasti = frame.f_code, frame.f_lasti
         for group in self.param_groups:
             kind = numbers = decay = last_count = None
@@ -174,6 +176,10 @@ class Optimizer:
             self._memory[p.dtype.char] = memory
         made = self._scratch[p.shape, p.dtype.char] = [part[: p.size].reshape(p.shape) for part in memory]
         return made
+
+    def _has_stepped(self) -> bool:
+        """Did somebody call `step`? Unknown, and so True, for a class that has a `step` of its own."""
+        return self._stepped or type(self).step is not Optimizer.step
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """zero_grad(set_to_none=True): forget the gradients of all parameters, or set them to zero."""
