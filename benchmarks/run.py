@@ -42,17 +42,19 @@ def worker(module: str) -> None:
         print(json.dumps((time.perf_counter() - start) / count * 1e6), flush=True)
 
 
+def clean_environment(path: str | None) -> dict[str, str]:
+    """The environment for a process that finds leafgrad in `path`, or where it is installed."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
+    return {**environment, "PYTHONPATH": path} if path else environment
+
+
 class Runner:
     """A process that times workloads with one library."""
 
     def __init__(self, module: str, path: str | None) -> None:
-        environment = dict(os.environ)
-        environment.pop("PYTHONPATH", None)
-        if path:
-            environment["PYTHONPATH"] = path
         self.process = subprocess.Popen(
             [sys.executable, str(HERE / "run.py"), "--worker", module],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean_environment(path),
         )  # fmt: skip
         self.form = self._answer()
 
@@ -75,10 +77,7 @@ def import_times(paths: dict[str, tuple[str, str | None]], rounds: int) -> dict[
     best = {label: float("inf") for label in (*paths, "nothing")}
     for _ in range(rounds):
         for label, (module, path) in {**paths, "nothing": ("sys", None)}.items():
-            environment = dict(os.environ)
-            environment.pop("PYTHONPATH", None)
-            if path:
-                environment["PYTHONPATH"] = path
+            environment = clean_environment(path)
             start = time.perf_counter()
             subprocess.run([sys.executable, "-c", f"import {module}"], env=environment, check=True)
             best[label] = min(best[label], (time.perf_counter() - start) * 1e3)

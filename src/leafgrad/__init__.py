@@ -83,6 +83,7 @@ from leafgrad.settings import (
     get_default_device,
     get_num_interop_threads,
     get_num_threads,
+    is_inference_mode_enabled,
     set_default_device,
     set_default_tensor_type,
     set_num_interop_threads,

@@ -353,6 +353,13 @@ def asarray(
     if copy and result is shared:
         result = shared.clone()
     if requires_grad is None:
+        if result.requires_grad:
+            warnings.warn(
+                "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
+                "requires_grad=False explicitly to get the old behavior and silence this warning.",
+                UserWarning,
+                stacklevel=2,
+            )
         return result
     return result.detach().requires_grad_(True) if requires_grad else result.detach()
 

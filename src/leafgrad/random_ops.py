@@ -15,7 +15,7 @@ from leafgrad._core import TensorBase
 from leafgrad.creation import create, is_int, like, sizes
 from leafgrad.ops.inplace import changed, check_writable, rebase
 from leafgrad.ops.registry import Family, op
-from leafgrad.output import check_no_overlap, write_out
+from leafgrad.output import check_no_overlap, resize_output, write_out
 
 if TYPE_CHECKING:
     from leafgrad.random import Generator
@@ -72,15 +72,38 @@ def checked(name: str, generator: Any) -> Generator | None:
 # -- new tensors ------------------------------------------------------------------------------------------------------
 
 
+def drawn_tensor(
+    name: str,
+    distribution: str,
+    generator: Any,
+    shape: tuple[int, ...],
+    parameters: tuple[Any, ...],
+    dtype: Any,
+    out: Any,
+    options: dict[str, Any],
+    default: Callable[[], dtypes.dtype] = dtypes.get_default_dtype,
+) -> Any:
+    """A new tensor, or `out`, with random numbers."""
+    source = checked(name, generator)
+    if out is not None:
+        resize_output(out, shape)
+
+    def make(kind: dtypes.dtype) -> Any:
+        from leafgrad import random
+
+        if out is not None and not out.array.flags.c_contiguous:
+            return drawn(np.empty_like(out.array), distribution, source, *parameters)
+        return getattr(random, distribution)(source, shape, kind.np, *parameters)
+
+    return create(name, make, dtype, out, options, default)
+
+
 def rand(
     *args: Any, size: Any = None, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any
 ) -> Any:
     """rand(*size, generator=None, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): uniform numbers in [0, 1)."""
-    from leafgrad import random
-
-    source, shape = checked("rand", generator), sizes("rand", args, size)
-    return create("rand", lambda kind: random.uniform(source, shape, kind.np), dtype, out, options)
+    return drawn_tensor("rand", "uniform", generator, sizes("rand", args, size), (), dtype, out, options)
 
 
 def randn(
@@ -88,17 +111,12 @@ def randn(
 ) -> Any:
     """randn(*size, generator=None, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): numbers of the standard normal distribution."""
-    from leafgrad import random
-
-    source, shape = checked("randn", generator), sizes("randn", args, size)
-    return create("randn", lambda kind: random.normal(source, shape, kind.np), dtype, out, options)
+    return drawn_tensor("randn", "normal", generator, sizes("randn", args, size), (), dtype, out, options)
 
 
 def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
     """randint(low=0, high, size, *, generator=None, out=None, dtype=torch.int64, layout=strided, device=None,
     requires_grad=False, pin_memory=False): integers in [low, high)."""
-    from leafgrad import random
-
     named = {name: options.pop(name) for name in ("low", "high", "size") if name in options}
     if len(args) + len(named) == 2 and "low" not in named:
         named["low"] = 0
@@ -113,14 +131,9 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = Non
             raise TypeError(f"randint(): argument '{name}' must be int, not {type(value).__name__}")
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
-    source, shape, first, last = checked("randint", generator), sizes("randint", (size,)), int(low), int(high)
-    return create(
-        "randint",
-        lambda kind: random.randint(source, first, last, shape, kind.np),
-        dtype,
-        out,
-        options,
-        lambda: dtypes.int64,
+    shape, bounds = sizes("randint", (size,)), (int(low), int(high))
+    return drawn_tensor(
+        "randint", "random_", generator, shape, bounds, dtype, out, options, lambda: dtypes.int64
     )
 
 
@@ -260,7 +273,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     probability p), zeros elsewhere."""
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor("bernoulli", "input", 1, input)
-    array = np.empty_like(input.array)
+    array = np.empty(input.array.shape, input.array.dtype)
     _draw_bernoulli(array, input.array if p is None else p, checked("bernoulli", generator))
     if out is not None:
         return write_out("bernoulli", out, array)

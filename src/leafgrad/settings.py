@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from leafgrad import dtypes
-from leafgrad._core import TensorBase
+from leafgrad._core import TensorBase, state
 from leafgrad.device import check_device, device
 
 _threads: dict[str, int] = {}
@@ -100,3 +100,8 @@ def typename(obj: Any) -> str:
         return str(obj.type())  # type: ignore[attr-defined]
     cls = type(obj)
     return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def is_inference_mode_enabled() -> bool:
+    """is_inference_mode_enabled(): is this thread inside `with inference_mode()`?"""
+    return bool(state.inference)

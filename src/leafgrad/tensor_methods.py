@@ -58,6 +58,14 @@ def _overwrite(self: Any, value: Any) -> Any:
     return self
 
 
+def abs_(self: Any) -> Any:
+    """abs_(): abs, in place; not for complex numbers, whose absolute values are real."""
+    if self.array.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    check_no_overlap(self.array)
+    return in_place(self, registry["abs"].function)
+
+
 def set_(self: Any, source: Any = None) -> Any:
     """set_(source): show the memory of another tensor of the same dtype."""
     if source is None:
@@ -282,7 +290,7 @@ def false(self: Any) -> bool:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "copy_": copy_, "fill_": fill_, "zero_": zero_, "set_": set_, "resize_": resize_, "resize_as_": resize_as_,
+    "abs_": abs_, "absolute_": abs_, "copy_": copy_, "fill_": fill_, "zero_": zero_, "set_": set_, "resize_": resize_, "resize_as_": resize_as_,
     "sum_to_size": sum_to_size, "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
     "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,

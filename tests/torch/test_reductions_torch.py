@@ -53,7 +53,7 @@ def to_torch(x: Any) -> torch.Tensor:
 def to_numpy(t: Any) -> Any:
     if isinstance(t, torch.Tensor):
         t = t.detach().resolve_conj()
-        return t.float().numpy().astype(ml_dtypes.bfloat16) if t.dtype == torch.bfloat16 else t.numpy()
+        return t.float().numpy().astype(ml_dtypes.bfloat16) if t.dtype == torch.bfloat16 else t.numpy(force=True)
     return t.detach().numpy()
 
 
@@ -92,15 +92,22 @@ def compare(call: Callable[..., Any], *arrays: Any, double: bool = True, transpo
         precise = all(str(x.dtype) in ("float64", "complex128", "int64") for x in arrays)
         first = [gradients(*side, create_graph=double and precise) for side in sides]
         for ours, theirs in zip(*first, strict=True):
-            if ours is not None or theirs is not None:
+            if ours is not None and theirs is not None:
                 same(ours, theirs, tolerance, ("gradient", *what))
+            else:
+                all_zero(ours, theirs)
         if double and precise and any(t is not None and t.requires_grad for t in first[1]):
             seconds = [gradients(side[0], side[1], found) for side, found in zip(sides, first, strict=True)]
             for ours, theirs in zip(*seconds, strict=True):
                 if ours is not None and theirs is not None:
                     same(ours, theirs, 1e-7, ("second", *what))
                 else:
-                    assert not [v for v in (ours, theirs) if v is not None and to_numpy(v).any()]
+                    all_zero(ours, theirs)
+
+
+def all_zero(*found: Any) -> None:
+    """No gradient is as good as one of zeros."""
+    assert not [v for v in found if v is not None and to_numpy(v).any()]
 
 
 def gradients(lib: Any, tensors: list[Any], results: list[Any], create_graph: bool = False) -> list[Any]:
@@ -156,7 +163,6 @@ NONEMPTY: dict[str, Callable[..., Any]] = {
     "norm -2": lambda lib, x, dim, keep: lib.norm(x, -2, dim, keep),
     "norm 0.5": lambda lib, x, dim, keep: lib.norm(x, 0.5, dim, keep),
 }
-STEADY = {"std": False, "std_mean": False}  # of equal numbers: a corner, which PyTorch's second derivative calls nan
 
 
 @pytest.mark.parametrize("name", MANY)
@@ -165,6 +171,8 @@ STEADY = {"std": False, "std_mean": False}  # of equal numbers: a corner, which 
 def test_over_dimensions(name: str, data: st.DataObject) -> None:
     shape = data.draw(shapes)
     dim = data.draw(dims_for(shape))
+    if dim == () and ("var" in name or "std" in name):
+        dim = None  # PyTorch takes the variance of all elements then, but its gradient for that of single ones
     keep = data.draw(st.booleans())
     x = numbers(shape, data.draw(st.sampled_from(["float64", "complex128"])), 1)
     compare(lambda lib, t: MANY[name](lib, t, dim, keep), x, transposed=data.draw(st.booleans()), double="std" not in name)
@@ -245,6 +253,8 @@ def test_dtypes(name: str, dtype: str) -> None:
     """The same dtype comes out, or the same refusal."""
     for shape in [(3, 4), (5,)]:
         x = numbers(shape, dtype, 5)
+        if name == "sum int32" and x.dtype.kind not in "biu":
+            continue  # PyTorch says that the integers it returns require a gradient
         if "prod" in name and dtype in ("float16", "bfloat16"):
             x = (x / 2).astype(x.dtype)
         same_refusal_or(lambda x=x: compare(WHOLE[name], x), lambda x=x: WHOLE[name](torch, to_torch(x)))
@@ -318,7 +328,7 @@ def test_var_forms() -> None:
         lambda t: t.var(1, correction=6),
         lambda t: t.var(correction=12),
         lambda t: t.std(axis=1, keepdims=True),
-        lambda t: t.std((), correction=None),
+        lambda t: t.std(None, correction=None),
     ]
     for i, form in enumerate(forms):
         compare(lambda lib, t, f=form: f(t), x, double=i not in (7, 9))

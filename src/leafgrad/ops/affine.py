@@ -56,9 +56,9 @@ class addmm(Family):
     samples = staticmethod(
         lambda t: [
             S(t(2, 4), t(2, 3), t(3, 4)),
-            S(t(4), t(2, 3), t(3, 4), beta=0.5, alpha=-2),
+            S(t(4), t(2, 3), t(3, 4), beta=2, alpha=3),
             S(t(2, 1), t(2, 3), t(3, 4), beta=0),
-            S(t(), t(2, 3), t(3, 4), alpha=0.3),
+            S(t(), t(2, 3), t(3, 4), alpha=2),
             S(t(2, 4), t(2, 0), t(0, 4), beta=3),
             S(t(0, 4), t(0, 3), t(3, 4)),
         ]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
 from leafgrad.dtypes import BOOL, COMPLEX, FLOAT
+from leafgrad.ops.elementwise import not_an_operand
 from leafgrad.ops.promotion import BinaryRules, mixed_binary
 from leafgrad.ops.registry import Family, Operation, registry
 from leafgrad.ops.samples import S, pairs
@@ -30,7 +30,7 @@ class Comparison(Family):
         def function(input: Any, other: Any) -> Any:
             result = mixed_binary(core, input, other)
             if result is NotImplemented:
-                raise errors.not_a_tensor(operation.name, "other", 2, other)
+                raise not_an_operand(operation.name, input, other)
             return result
 
         function.__name__ = function.__qualname__ = operation.name

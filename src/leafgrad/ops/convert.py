@@ -13,7 +13,7 @@ from leafgrad.device import channels_last
 from leafgrad.dtypes import bool_
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.dtypes import from_numpy_dtype
-from leafgrad.layouts import copy_in_format, lies_in_format
+from leafgrad.layouts import copy_in_format, is_dense, lies_in_format
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, real
@@ -72,7 +72,9 @@ class to_dtype(Family):
     holomorphic = False
     samples = staticmethod(lambda t: [S(t(3, 2), _float64()), S(t(0), _float64())])
 
-    forward = cast
+    def forward(x: A, kind: Any) -> A:
+        converted = cast(x, kind)
+        return converted if is_dense(x) else np.ascontiguousarray(converted)
 
     def call(input: TensorBase, kind: Dtype) -> Any:
         if input.array.dtype == kind.np:

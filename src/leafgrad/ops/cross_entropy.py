@@ -11,7 +11,7 @@ from leafgrad._core import TensorBase
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.extremes import place
 from leafgrad.ops.loss_options import checked_reduction, legacy_reduction
-from leafgrad.ops.reducing import F32, Dims, add_reduce, is_half, max_reduce, refused
+from leafgrad.ops.reducing import F32, Dims, is_half, largest_along, refused, total
 from leafgrad.ops.registry import Family, Operation, registry
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where
@@ -114,7 +114,7 @@ def combine(losses: Any, total_weight: float, reduction: str, shape: Dims, kind:
     """The losses of single decisions, or their sum, or their mean."""
     if reduction == "none":
         return losses.reshape(losses_shape(shape)).astype(kind, copy=False)
-    out = add_reduce(losses)
+    out = total(losses, None, False)
     return np.asarray(out / total_weight if reduction == "mean" else out, kind)
 
 
@@ -180,7 +180,7 @@ def _weights(classes: int, target: Any, weight: Any, ignore_index: int, kind: An
     factors = np.ones(len(chosen), F32 if is_half(kind) else kind) if weight is None else weight[chosen]
     if counts is not None:
         factors = factors * counts
-    return chosen, factors, add_reduce(factors)
+    return chosen, factors, total(factors, None, False)
 
 
 def negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
@@ -236,11 +236,10 @@ class _CrossEntropy(Family):
         places += chosen
         if not count:
             return combine(rows.reshape(-1), 0.0, reduction, x.shape, kind)
-        largest = max_reduce(rows, 1, None, None, True)
-        e = rows - largest
+        e = rows - largest_along(rows, 1)
         picked = e.take(places)
         np.exp(e, e)
-        sums = add_reduce(e, 1, None, None, True)
+        sums = total(e, (1,), True)
         losses = np.log(sums).reshape(-1)
         losses -= picked
         if counts is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, operators
 from leafgrad.dtypes import BOOL, COMPLEX, FLOAT
-from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary
+from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary, operand
 from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import S, pairs, real
 
@@ -283,12 +283,19 @@ class Binary(Family):
             else:
                 result = mixed_binary(core, input, other)
             if result is NotImplemented:
-                raise errors.not_a_tensor(operation.name, "other", 2, other)
+                raise not_an_operand(operation.name, input, other)
             return result
 
         function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
         return family("wraps", lambda f: f)(function)  # type: ignore[no-any-return]
+
+
+def not_an_operand(name: str, input: Any, other: Any) -> TypeError:
+    """The error for two operands of which one is neither a tensor nor a number."""
+    if operand(input) is None:
+        return errors.not_a_tensor(name, "input", 1, input)
+    return errors.not_a_tensor(name, "other", 2, other)
 
 
 def broadcast_binary(core: Any, a: Any, b: Any) -> Any:
@@ -313,6 +320,7 @@ def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
                 raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
             if isinstance(alpha, complex) and kind.category < COMPLEX:
                 raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+            alpha = bool(alpha) if kind.category == BOOL else alpha
             other = mul.function(other, alpha) if isinstance(other, TensorBase) else other * alpha
         return plain(input, other)
 

@@ -12,7 +12,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import INTEGER
 from leafgrad.from_data import to_array
-from leafgrad.ops.elementwise import Binary, Unary, log
+from leafgrad.ops.elementwise import Binary, log
 from leafgrad.ops.promotion import NUMBERS, common_dtype
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, pairs, real
@@ -173,15 +173,9 @@ def power_of(self: Any, base: Any) -> Any:
 OPERANDS = (TensorBase, np.ndarray, *NUMBERS)
 
 
-@op
-class square(Unary):
+@composite(real(), in_place=True)
+def square(input: Any) -> Any:
     """square(input): each element times itself."""
-
-    forward = np.square
-    integers = "same"
-    node_name = "PowBackward0"
-    samples = staticmethod(real())
-
-    def vjp(g: A, input: A) -> A:
-        return g * (2 * input)
-
+    if not isinstance(input, TensorBase):
+        raise errors.not_a_tensor("square", "input", 1, input)
+    return pow_number.function(input, 2)

@@ -101,7 +101,7 @@ def dims_of(dim: Any, ndim: int, name: str) -> Dims:
         if place in found:
             raise RuntimeError(f"dim {place} appears multiple times in the list of dims\n  at {errors.here()}")
         found.append(place)
-    return tuple(found) if ndim else ()
+    return tuple(sorted(found)) if ndim else ()
 
 
 def all_if_empty(dims: Dims, ndim: int) -> Dims:
@@ -150,35 +150,72 @@ def spread(g: A, shape: Dims) -> A:
     return copy
 
 
-BLOCK = 512
+# -- sums -------------------------------------------------------------------------------------------------------------
+# A sum is a product with ones, and BLAS computes that several times faster than NumPy adds: always along memory, with
+# many accumulators. Long sums go in blocks, so that no accumulator becomes so large that additions lose digits.
+
+BLOCK = 8192
+ROWS = 128
+_ONES: dict[str, Any] = {"f": np.ones(BLOCK, np.float32), "d": np.ones(BLOCK)}
 
 
 def total(x: Any, dims: Any, keepdim: bool) -> Any:
-    """The sum of an array over `dims` (None: all), in its own dtype."""
+    """The sum of an array over `dims` (None: all; otherwise in ascending order), in its own dtype."""
     kind = x.dtype
     if is_half(kind):
         return add_reduce(x, dims, F32, None, keepdim).astype(kind)
-    if kind.char in "fF" and x.size > 65536 and dims is not None and x.flags.c_contiguous:
-        rows = count_of(x.shape, dims)
-        if rows > 2 * BLOCK and dims == tuple(range(len(dims))) and len(dims) < x.ndim:
-            return _sum_rows(x, rows).reshape((1,) * len(dims) * keepdim + x.shape[len(dims) :])
+    if kind.char not in "fd" or not x.flags.c_contiguous or not x.size:
+        return add_reduce(x, dims, kind, None, keepdim)
+    n, shape = x.ndim, x.shape
+    if dims is None or len(dims) == n:
+        out = total_of_all(x)
+        return out.reshape((1,) * n) if keepdim else out
+    count, k = count_of(shape, dims), len(dims)
+    if dims == tuple(range(k)):
+        out = _sum_of_rows(x.reshape(count, -1))
+        return out.reshape((1,) * k + shape[k:] if keepdim else shape[k:])
+    if dims == tuple(range(n - k, n)) and count <= BLOCK:
+        out = np.dot(x.reshape(-1, count), _ONES[kind.char][:count])
+        return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
     return add_reduce(x, dims, kind, None, keepdim)
 
 
-def _sum_rows(x: Any, rows: int) -> Any:
-    """The sum over leading dimensions, in blocks. NumPy would add row after row, and in single precision each
-    addition to a sum that has become large loses digits."""
-    flat = x.reshape(rows, -1)
-    whole = rows // BLOCK * BLOCK
-    parts = add_reduce(flat[:whole].reshape(-1, BLOCK, flat.shape[1]), 1)
-    return add_reduce(parts, 0) + add_reduce(flat[whole:], 0)
+def total_of_all(x: Any) -> Any:
+    """The sum of all elements of a contiguous float32 or float64 array."""
+    flat = x if x.ndim == 1 else x.reshape(-1)
+    n, ones = flat.size, _ONES[flat.dtype.char]
+    if n <= BLOCK:
+        return np.dot(flat, ones[:n])
+    whole = n // BLOCK * BLOCK
+    return add_reduce(np.dot(flat[:whole].reshape(-1, BLOCK), ones)) + np.dot(flat[whole:], ones[: n - whole])
+
+
+def _sum_of_rows(x: Any) -> Any:
+    rows, columns = x.shape
+    ones = _ONES[x.dtype.char]
+    if rows <= 4 * ROWS:
+        return np.dot(ones[:rows], x)
+    whole = rows // ROWS * ROWS
+    parts = ones[:ROWS].reshape(1, ROWS) @ x[:whole].reshape(-1, ROWS, columns)
+    return _sum_of_rows(parts.reshape(-1, columns)) + np.dot(ones[: rows - whole], x[whole:])
 
 
 def sum_of_squares(x: Any) -> Any:
-    """The sum of x**2 over all elements of a float32 or float64 array, at the speed of a dot product."""
+    """The sum of x**2 over all elements of a float32 or float64 array."""
     flat = x.reshape(-1)
-    if flat.size <= 16384:
+    if flat.size <= BLOCK:
         return np.dot(flat, flat)
-    whole = flat.size // 16384 * 16384  # in blocks, because a long dot product loses digits
-    blocks, rest = flat[:whole].reshape(-1, 16384), flat[whole:]
+    whole = flat.size // BLOCK * BLOCK
+    blocks, rest = flat[:whole].reshape(-1, BLOCK), flat[whole:]
     return add_reduce(np.vecdot(blocks, blocks)) + np.dot(rest, rest)
+
+
+def largest_along(x: Any, dim: int) -> Any:
+    """The largest elements along a dimension, which stays with size 1."""
+    if dim != x.ndim - 1 or not x.flags.c_contiguous:
+        return max_reduce(x, dim, None, None, True)
+    # NumPy finds the place of the largest much faster than the largest itself
+    columns = x.shape[-1]
+    places = x.reshape(-1, columns).argmax(1)
+    places += np.arange(0, x.size, columns)
+    return x.take(places).reshape(x.shape[:-1] + (1,))

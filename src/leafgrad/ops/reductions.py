@@ -33,6 +33,7 @@ from leafgrad.ops.reducing import (
     restore,
     spread,
     total,
+    total_of_all,
 )
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -47,8 +48,8 @@ multiply_reduce: Any = np.multiply.reduce
 
 def _sum_all(x: Any) -> Any:
     kind = x.dtype
-    if kind is F32 or kind is F64:
-        return add_reduce(x, None, None, empty((), kind))
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
+        return total_of_all(x)
     return total(x, None, False)
 
 
@@ -132,8 +133,8 @@ def all_fit(target: Dims, own: Dims) -> bool:
 
 def _mean_all(x: Any) -> Any:
     kind = x.dtype
-    if kind is F32 or kind is F64:
-        return add_reduce(x, None) / x.size
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
+        return total_of_all(x) / x.size
     return _mean(x, tuple(range(x.ndim)), False)
 
 

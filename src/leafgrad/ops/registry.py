@@ -196,8 +196,14 @@ def one_by_one(
         else:
             parts.append(call if len(rules) == 1 else f"None if inputs[{i}] is None else {call}")
     source = f"lambda g, saved, inputs: ({', '.join(parts)},)"
-    function: Callable[..., Sequence[Any]] = eval(source, {f"rule{i}": rule for i, rule in enumerate(rules)})
+    code = _compiled.get(source)  # many ops have rules of the same form, and compiling is what takes time at import
+    if code is None:
+        code = _compiled[source] = compile(source, "<backward>", "eval")
+    function: Callable[..., Sequence[Any]] = eval(code, {f"rule{i}": rule for i, rule in enumerate(rules)})
     return function
+
+
+_compiled: dict[str, Any] = {}
 
 
 def together(rule: Callable[..., Any]) -> Callable[..., Sequence[Any]]:

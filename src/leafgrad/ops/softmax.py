@@ -16,14 +16,15 @@ from leafgrad.ops.reducing import (
     F32,
     Dims,
     Reduction,
-    add_reduce,
     all_if_empty,
     dims_of,
     is_half,
+    largest_along,
     max_reduce,
     one_dim,
     refused,
     restore,
+    total,
 )
 from leafgrad.ops.reductions import sum_dim
 from leafgrad.ops.registry import op
@@ -47,9 +48,9 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 def softmax_array(x: Any, dim: int) -> Any:
     if not x.size or not x.ndim:
         return np.ones_like(x)
-    e = x - max_reduce(x, dim, None, None, True)
+    e = x - largest_along(x, dim)
     np.exp(e, e)
-    e /= add_reduce(e, dim, None, None, True)
+    e /= total(e, (dim,), True)
     return e
 
 
@@ -57,8 +58,8 @@ def softmax_array(x: Any, dim: int) -> Any:
 def log_softmax_array(x: Any, dim: int) -> Any:
     if not x.size or not x.ndim:
         return np.zeros_like(x)
-    below = x - max_reduce(x, dim, None, None, True)
-    below -= np.log(add_reduce(np.exp(below), dim, None, None, True))
+    below = x - largest_along(x, dim)
+    below -= np.log(total(np.exp(below), (dim,), True))
     return below
 
 
@@ -122,7 +123,7 @@ class logsumexp(Reduction):
     def forward(x: A, dims: Dims, keepdim: bool) -> A:
         largest = max_reduce(x.real, dims, None, None, True, -np.inf)
         largest = np.where(np.isinf(largest), 0, largest).astype(x.real.dtype)  # inf - inf would not be a number
-        out = np.log(add_reduce(np.exp(x - largest), dims, None, None, keepdim))
+        out = np.log(total(np.exp(x - largest), dims, keepdim))
         return out + (largest if keepdim else largest.reshape(out.shape))
 
     def call(input: Any, dim: Any, keepdim: bool = False) -> Any:
