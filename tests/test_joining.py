@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numeric_gradients import check_gradients
 
 import leafgrad as torch
+from numeric_gradients import check_gradients
 
 
 def numbers(*shape, grad=False):
@@ -246,7 +246,7 @@ def test_one_of_many_views_cannot_be_changed(which):
     y = x * 1
     piece = VIEWS[which](y)[1]
     before = y.tolist()
-    with pytest.raises(RuntimeError, match=r"Output 1 of \w+ is a view and is being modified inplace. This view is the "):
+    with pytest.raises(RuntimeError, match=r"Output 1 of \w+ is a view and is being modified inplace. This view is"):
         piece.mul_(2)
     with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
         piece.view(-1).add_(1)
@@ -358,18 +358,18 @@ z = torch.zeros
     ("call", "kind", "message"),
     [
         (lambda: torch.cat([]), ValueError, r"torch.cat\(\): expected a non-empty list of Tensors"),
-        (lambda: torch.cat(z(2)), TypeError, r"cat\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not"),
+        (lambda: torch.cat(z(2)), TypeError, r"cat\(\): argument 'tensors' \(position 1\) must be tuple of Tensors,"),
         (lambda: torch.cat([z(2), 3]), TypeError, r"expected Tensor as element 1 in argument 0, but got int"),
-        (lambda: torch.cat([z(2), z(())]), RuntimeError, r"zero-dimensional tensor \(at position 1\) cannot be concate"),
+        (lambda: torch.cat([z(2), z(())]), RuntimeError, r"zero-dimensional tensor \(at position 1\) cannot be"),
         (lambda: torch.cat([z(2, 3), z(2)]), RuntimeError, r"Tensors must have same number of dimensions: got 2 and 1"),
         (lambda: torch.cat([z(2, 3)], 2), IndexError, r"Dimension out of range \(expected to be in range of \[-2, 1\]"),
         (lambda: torch.stack([]), RuntimeError, r"stack expects a non-empty TensorList"),
-        (lambda: torch.stack([z(2), z(3)]), RuntimeError, r"stack expects each tensor to be equal size, but got \[2\] "),
+        (lambda: torch.stack([z(2), z(3)]), RuntimeError, r"stack expects each tensor to be equal size, but got"),
         (lambda: torch.stack([z(2)], 2), IndexError, r"Dimension out of range \(expected to be in range of \[-2, 1\]"),
         (lambda: torch.hstack([]), RuntimeError, r"hstack expects a non-empty TensorList"),
         (lambda: z(5).split(-1), RuntimeError, r"split expects split_size be non-negative, but got split_size=-1"),
-        (lambda: z(5).split(0), RuntimeError, r"split_size can only be 0 if dimension size is 0, but got dimension siz"),
-        (lambda: z(5).split([2, 2]), RuntimeError, r"split_with_sizes expects split_sizes to sum exactly to 5 \(input "),
+        (lambda: z(5).split(0), RuntimeError, r"split_size can only be 0 if dimension size is 0, but got dimension"),
+        (lambda: z(5).split([2, 2]), RuntimeError, r"split_with_sizes expects split_sizes to sum exactly to 5"),
         (lambda: z(5).split([6, -1]), RuntimeError, r"split_with_sizes expects split_sizes have only non-negative ent"),
         (lambda: z(5).split(2.5), TypeError, r"split_with_sizes\(\): argument 'split_sizes' \(position 2\) must be tu"),
         (lambda: z(5).split([2.0, 3]), TypeError, r"but found element of type float at pos 0"),
@@ -378,7 +378,7 @@ z = torch.zeros
         (lambda: z(()).chunk(1), RuntimeError, r"chunk expects at least a 1-dimensional tensor"),
         (lambda: z(5).tensor_split(0), RuntimeError, r"number of sections must be larger than 0, got 0"),
         (lambda: z(()).unbind(), IndexError, r"Dimension specified as 0 but tensor has no dimensions"),
-        (lambda: z(3, 2).select(0, 3), IndexError, r"select\(\): index 3 out of range for tensor of size \[3, 2\] at d"),
+        (lambda: z(3, 2).select(0, 3), IndexError, r"select\(\): index 3 out of range for tensor of size \[3, 2\] at"),
         (lambda: z(()).select(0, 0), IndexError, r"select\(\) cannot be applied to a 0-dim tensor."),
         (lambda: z(3).narrow(0, 1, 3), RuntimeError, r"start \(1\) \+ length \(3\) exceeds dimension size \(3\)."),
         (lambda: z(3).narrow(0, 4, 0), IndexError, r"start out of range \(expected to be in range of \[-3, 3\], but g"),
@@ -386,16 +386,16 @@ z = torch.zeros
         (lambda: z(2, 3).diagonal(0, 1, 1), RuntimeError, r"diagonal dimensions cannot be identical 1, 1"),
         (lambda: z(2, 3).movedim((0, 0), (0, 1)), RuntimeError, r"movedim: repeated dim in `source` \(\[0, 0\]\)"),
         (lambda: z(2, 3).movedim((0, 1), 0), RuntimeError, r"movedim: Invalid source or destination dims: source \("),
-        (lambda: z(2, 3).expand_as((2, 3)), TypeError, r"expand_as\(\): argument 'other' \(position 1\) must be Tensor"),
-        (lambda: z(2, 6).unflatten(1, (2, 2)), RuntimeError, r"unflatten: Provided sizes \[2, 2\] don't multiply up to"),
+        (lambda: z(2, 3).expand_as((2, 3)), TypeError, r"expand_as\(\): argument 'other' \(position 1\) must be"),
+        (lambda: z(2, 6).unflatten(1, (2, 2)), RuntimeError, r"unflatten: Provided sizes \[2, 2\] don't multiply up"),
         (lambda: z(2, 6).unflatten(1, ()), RuntimeError, r"unflatten: sizes must be non-empty"),
-        (lambda: z(2, 3).repeat(2), RuntimeError, r"Number of dimensions of repeat dims can not be smaller than number"),
+        (lambda: z(2, 3).repeat(2), RuntimeError, r"Number of dimensions of repeat dims can not be smaller than"),
         (lambda: z(2, 3).repeat(-1, 2), RuntimeError, r"Trying to create tensor with negative dimension -2: \[-2, 6\]"),
         (lambda: z(2, 3).flip(0, 0), RuntimeError, r"dim 0 appears multiple times in the list of dims"),
         (lambda: torch.fliplr(z(2)), RuntimeError, r"Input must be >= 2-d."),
         (lambda: z(2, 3).roll((1, 2)), RuntimeError, r"shifts and dimensions must align. shifts: 2, dims:0"),
         (lambda: torch.rot90(z(2)), RuntimeError, r"expected total dims >= 2, but got total dims = 1"),
-        (lambda: torch.broadcast_tensors(z(2), z(3)), RuntimeError, r"The size of tensor a \(2\) must match the size of"),
+        (lambda: torch.broadcast_tensors(z(2), z(3)), RuntimeError, r"The size of tensor a \(2\) must match the size"),
     ],
 )
 def test_refused(call, kind, message):
@@ -408,8 +408,9 @@ def test_an_error_of_cat_names_the_tensor_and_both_sizes():
     with pytest.raises(RuntimeError) as caught:
         torch.cat([a, b], 1)  # this line
     text = str(caught.value)
-    assert text.startswith(
-        "Sizes of tensors must match except in dimension 1. Expected size 2 but got size 3 for tensor number 1 in the list."
+    assert text.split("\n")[0] == (
+        "Sizes of tensors must match except in dimension 1. Expected size 2 but got size 3 for tensor number 1 in the "
+        "list."
     )
     assert "cat of shapes [2, 3], [3, 2]: dimension 0 of tensor number 1 is 3, not 2" in text
     assert "torch.cat([a, b], 1)  # this line" in text

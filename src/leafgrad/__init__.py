@@ -7,7 +7,9 @@ from typing import Any
 
 from leafgrad import allocator as _allocator
 from leafgrad import autograd as autograd
+from leafgrad import methods as methods
 from leafgrad import ops as ops
+from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from leafgrad.creation import (
     arange,
     empty,
@@ -26,7 +28,6 @@ from leafgrad.creation import (
     zeros,
     zeros_like,
 )
-from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from leafgrad.device import (
     Size,
     channels_last,
@@ -59,6 +60,16 @@ from leafgrad.dtypes import (
     uint8,
 )
 from leafgrad.dtypes import bool_ as bool
+from leafgrad.from_data import (
+    as_tensor,
+    asarray,
+    from_dlpack,
+    from_numpy,
+    frombuffer,
+    tensor,  # after the submodule `tensor`, whose name it takes
+)
+from leafgrad.legacy import TYPES as _tensor_types
+from leafgrad.printing import set_printoptions
 from leafgrad.random_ops import (
     bernoulli,
     get_rng_state,
@@ -76,8 +87,6 @@ from leafgrad.random_ops import (
     seed,
     set_rng_state,
 )
-from leafgrad.legacy import TYPES as _tensor_types
-from leafgrad.printing import set_printoptions
 from leafgrad.settings import (
     are_deterministic_algorithms_enabled,
     get_default_device,
@@ -92,11 +101,8 @@ from leafgrad.settings import (
     typename,
     use_deterministic_algorithms,
 )
-from leafgrad.tensor_methods import FUNCTIONS as _functions
 from leafgrad.tensor import Tensor
-from leafgrad import methods as methods
-from leafgrad.from_data import as_tensor, asarray, from_dlpack, from_numpy, frombuffer
-from leafgrad.from_data import tensor  # after the submodule `tensor`, whose name it takes
+from leafgrad.tensor_methods import FUNCTIONS as _functions
 
 __version__ = "0.1.0"
 

@@ -210,7 +210,10 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         b = number
     else:
         return late.mixed_binary(op, a, b)
-    out = op.forward(x, y)
+    try:
+        out = op.forward(x, y)
+    except ValueError:
+        return late.mixed_binary(op, a, b)  # which finds the words for it
     if out.__class__ is not ndarray:
         out = asarray(out)
     if a.extra is not None or b.extra is not None:
@@ -354,7 +357,7 @@ def make_node(
         else:
             edges.append(None)
         bit <<= 1
-    if kind is not _f32 and kind is not _f64 and is_complex(kind):
+    if kind is not _f32 and kind is not _f64 and op.conjugated is not None and is_complex(kind):
         op = op.conjugated
     plan = op.plans.get(mask)
     if plan is None:
@@ -365,7 +368,10 @@ def make_node(
         if place >= SHAPE:
             saved.append(arrays[place - SHAPE].shape)
         elif place >= OPTION:
-            saved.append(options[place - OPTION])
+            value = options[place - OPTION]
+            saved.append(value)
+            if versions is None and value.__class__ is ndarray:
+                versions = []  # an index tensor: our own copy, so it does not change, but it is freed like the others
         elif place == NOTHING:
             saved.append(None)
         else:
@@ -415,9 +421,8 @@ def settle(t: TensorBase) -> None:
     """If the memory behind a view was changed through another tensor, the view's history is now the base's."""
     assert t.extra is not None
     view = t.extra.view
-    if view is not None and view.seen != t.version[0]:
-        if view.base.needs_grad:
-            late.replay_view(t, view)
+    if view is not None and view.base.needs_grad and (view.seen != t.version[0] or not t.needs_grad):
+        late.replay_view(t, view)
 
 
 def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:

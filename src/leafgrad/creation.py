@@ -161,7 +161,9 @@ def scalar_tensor(s: Any, *, dtype: Any = None, **options: Any) -> Any:
 # -- the shape and dtype of another tensor ----------------------------------------------------------------------------
 
 
-def like(name: str, input: Any, dtype: Any, memory_format: Any, options: dict[str, Any], make: Callable[..., Any]) -> Any:
+def like(
+    name: str, input: Any, dtype: Any, memory_format: Any, options: dict[str, Any], make: Callable[..., Any]
+) -> Any:
     """`make(array)`, where the array is new and has the shape and, unless told otherwise, the dtype of `input`."""
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor(name, "input", 1, input)
@@ -214,9 +216,7 @@ def eye(n: Any, m: Any = None, *, out: Any = None, dtype: Any = None, **options:
     for place, name, value in ((1, "n", n), (2, "m", m)):
         if value is not None or name == "n":
             if not is_int(value):
-                raise TypeError(
-                    f"eye(): argument '{name}' (position {place}) must be int, not {type(value).__name__}"
-                )
+                raise TypeError(f"eye(): argument '{name}' (position {place}) must be int, not {type(value).__name__}")
             if int(value) < 0:
                 raise RuntimeError(f"{name} must be greater or equal to 0, got {int(value)}")
     rows, columns = int(n), int(n if m is None else m)
@@ -226,9 +226,10 @@ def eye(n: Any, m: Any = None, *, out: Any = None, dtype: Any = None, **options:
 def arange(*args: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
     """arange(start=0, end, step=1, *, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): start, start + step, ... up to but without end."""
-    named = {name: options.pop(name) for name in ("start", "end", "step") if name in options}
+    named: dict[str, Any] = {name: options.pop(name) for name in ("start", "end", "step") if name in options}
     names = ("end",) if len(args) == 1 and "end" not in named else ("start", "end", "step")
-    given = {**dict(zip(names, args)), **named}
+    given: dict[str, Any] = dict(zip(names, args))
+    given.update(named)
     if len(args) > 3 or not given:
         got = ", ".join([type(a).__name__ for a in args])
         raise TypeError(f"arange() received an invalid combination of arguments - got ({got})")
@@ -255,7 +256,7 @@ _RANGE_DEFAULTS = (("start", 0), ("end", None), ("step", 1))
 def range_number(function: str, name: str, value: Any) -> Any:
     """An end of a range as a Python number."""
     if isinstance(value, (TensorBase, np.generic, np.ndarray)):
-        value = value.item()
+        value = (value.array if isinstance(value, TensorBase) else value).item()
     if isinstance(value, complex) and function == "arange":
         raise RuntimeError("value cannot be converted to type double without overflow")
     if isinstance(value, bool):
@@ -303,9 +304,7 @@ def _warn_of_resize(out: TensorBase, length: int) -> None:
         )
 
 
-def linspace(
-    start: Any, end: Any, steps: Any, *, out: Any = None, dtype: Any = None, **options: Any
-) -> Any:
+def linspace(start: Any, end: Any, steps: Any, *, out: Any = None, dtype: Any = None, **options: Any) -> Any:
     """linspace(start, end, steps, *, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): `steps` numbers at equal distances, from start to end inclusive."""
     first, last, count = _interval("linspace", start, end, steps, dtype)
@@ -360,7 +359,8 @@ def _float_dtype(*values: Any) -> Dtype:
 def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
     """Equal distances, counted from the nearer end so that the range is symmetric; integers are computed in float64."""
     if kind.category == dtypes.INTEGER:
-        real, start, end = np.dtype(np.float64), int(start), int(end)
+        real: np.dtype[Any] = np.dtype(np.float64)
+        start, end = int(start), int(end)
     else:
         real = np.dtype(np.float32) if kind.itemsize == 2 else kind.np
     count = np.arange(steps)
@@ -434,9 +434,7 @@ def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None,
     """new_full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False):
     one value in the dtype of this tensor."""
     shape, value = sizes("new_full", (size,)), as_scalar("new_full", fill_value)
-    return create(
-        "new_full", lambda k: np.full(shape, to_array(value, k)), dtype, None, options, _with_own_dtype(self)
-    )
+    return create("new_full", lambda k: np.full(shape, to_array(value, k)), dtype, None, options, _with_own_dtype(self))
 
 
 def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, **options: Any) -> Any:
@@ -453,4 +451,3 @@ def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, **options: Any
         )
     own = dtypes.from_numpy_dtype((data if isinstance(data, TensorBase) else self).array.dtype)
     return create("new_tensor", lambda kind: copied(data, kind), dtype, None, options, lambda: own)
-

@@ -41,7 +41,7 @@ class dtype:
         return {complex64: float32, complex128: float64}.get(self, self)
 
     def to_complex(self) -> dtype:
-        return {float32: complex64, float64: complex128, float16: complex64}.get(self, self)
+        return {float64: complex128}.get(self, complex64) if self.category == FLOAT else self
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -164,15 +164,15 @@ def result_dtype(operands: list[tuple[dtype, int]]) -> dtype:
     for d, priority in operands:
         seen = best[priority]
         best[priority] = d if seen is None else promote_types(seen, d)
-    result = None
-    for d in best:
-        if d is None:
+    result: dtype | None = None
+    for found in best:
+        if found is None:
             continue
         if result is None:
-            result = d
-        elif d.category > result.category:
+            result = found
+        elif found.category > result.category:
             # a wider category wins, with the width that the stronger operands ask for
-            result = promote_types(result, d) if result.category == FLOAT else d
+            result = result.to_complex() if result.category == FLOAT else found
     if result is None:
         raise ValueError("result_dtype needs at least one operand")
     return result

@@ -269,6 +269,16 @@ def _producer(node: Node, place: int) -> str:
     return f"output 0 of {source.op.node_name}" if isinstance(source, Node) else "output 0 of AsStridedBackward0"
 
 
+def function_input_changed(name: str) -> RuntimeError:
+    return RuntimeError(
+        lines(
+            "one of the variables needed for gradient computation has been modified by an inplace operation",
+            f"it was saved by {name}.forward with save_for_backward, and read by backward",
+            "fix: save a copy, ctx.save_for_backward(x.clone()), or use the out-of-place form of the operation",
+        )
+    )
+
+
 def unused_input(index: int, tensor: TensorBase) -> RuntimeError:
     return RuntimeError(
         lines(
@@ -332,6 +342,8 @@ def view_in_place(tensor: TensorBase, many: bool, indirect: bool = False) -> Run
         index = tensor.node.index if isinstance(tensor.node, Output) else 0
         name = re.sub(r"Backward\d*$", "", tensor.node.op.node_name)
         what = f"Output {index} of {name} is a view and {changed}."
+        if not many:
+            what = f"Output {index} of {name} is a view of a view which was created in no_grad mode and {changed} with grad mode enabled."
     why = (
         "This view is the output of a function that returns multiple views. Such functions do not allow the output "
         "views to be modified inplace. You should replace the inplace operation by an out-of-place one."

@@ -103,7 +103,8 @@ def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
 
 
 def tensor(data: Any, *, dtype: Any = None, **options: Any) -> Any:
-    """tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False): a new leaf with a copy of data."""
+    """tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False): a new leaf with a copy of
+    data."""
     if not options:  # the common case
         requires_grad = False
     elif "layout" in options:
@@ -200,7 +201,11 @@ def leaf_types(data: Any, kinds: set[Any]) -> bool:
 
 
 def is_sequence(value: Any) -> bool:
-    return not isinstance(value, (TensorBase, str, bytes, dict)) and hasattr(value, "__getitem__") and hasattr(value, "__len__")
+    return (
+        not isinstance(value, (TensorBase, str, bytes, dict))
+        and hasattr(value, "__getitem__")
+        and hasattr(value, "__len__")
+    )
 
 
 def shape_of(data: Any) -> tuple[int, ...]:
@@ -330,8 +335,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> Any:
-    """asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False): a tensor of obj, which shares its memory
-    where that is possible (always with copy=False, or an error; never with copy=True)."""
+    """asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False): a tensor of obj, which shares its
+    memory where that is possible (always with copy=False, or an error; never with copy=True)."""
     kind = as_dtype("asarray", dtype)
     check_device(device)
     if isinstance(obj, TensorBase):
@@ -389,9 +394,7 @@ class Capsule:
         return 1, 0  # the CPU
 
 
-def frombuffer(
-    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
-) -> Any:
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
     """frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): a vector that shares memory with an object
     that has a buffer."""
     kind = as_dtype("frombuffer", dtype) or dtypes.get_default_dtype()
@@ -419,8 +422,8 @@ def frombuffer(
     if memory.readonly:
         warnings.warn(
             "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "
-            "write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the buffer "
-            "to protect its data or make it writable before converting it to a tensor.",
+            "write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the "
+            "buffer to protect its data or make it writable before converting it to a tensor.",
             UserWarning,
             stacklevel=2,
         )

@@ -19,7 +19,9 @@ def legacy_array(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) ->
     check_device(options.pop("device", None))
     data = options.pop("data", args[0] if len(args) == 1 else None)
     if options:
-        raise TypeError(f"new() received an invalid combination of arguments - got an unexpected keyword {list(options)[0]}")
+        raise TypeError(
+            f"new() received an invalid combination of arguments - got an unexpected keyword {next(iter(options))}"
+        )
     if data is None and not args:
         return np.empty(0, kind.np)
     if data is None or isinstance(data, Size) or is_int(data):

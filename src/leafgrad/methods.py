@@ -14,11 +14,10 @@ from leafgrad.ops.convert import to_dtype
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.registry import Operation, composites, registry
 from leafgrad.output import NAMES as OUT_NAMES
-from leafgrad.output import check_no_overlap, with_out
+from leafgrad.output import with_out
 from leafgrad.random_ops import METHODS as RANDOM_METHODS
 from leafgrad.tensor import Tensor
 from leafgrad.tensor_methods import METHODS, positive
-
 
 # Second names of functions.
 ALIASES = {
@@ -34,7 +33,7 @@ def install() -> None:
 
 def public_entries() -> dict[str, Any]:
     """Everything that `leafgrad.ops` offers to users, by name."""
-    entries = [*registry.values(), *composites.values()]
+    entries: list[Any] = [*registry.values(), *composites.values()]
     found = {getattr(entry, "public_name", entry.name): entry for entry in entries}
     found.update({alias: found[name] for alias, name in ALIASES.items()})
     return {name: entry for name, entry in found.items() if name}
@@ -61,8 +60,6 @@ def in_place_method(name: str, function: Callable[..., Any]) -> Callable[..., An
     """`name_`: the same function, in place."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if 0 in self.array.strides:
-            check_no_overlap(self.array)
         return in_place(self, function, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name + "_"
@@ -90,28 +87,29 @@ _OPERATORS = {
 
 
 def install_operators() -> None:
+    cls: Any = Tensor
     for python_name, name in _OPERATORS.items():
-        setattr(Tensor, f"__{python_name}__", binary_operator(name))
-        setattr(Tensor, f"__r{python_name}__", reflected_operator(name))
-        setattr(Tensor, f"__i{python_name}__", getattr(Tensor, name + "_"))
+        setattr(cls, f"__{python_name}__", binary_operator(name))
+        setattr(cls, f"__r{python_name}__", reflected_operator(name))
+        setattr(cls, f"__i{python_name}__", getattr(cls, name + "_"))
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        setattr(Tensor, f"__{name}__", binary_operator(name))
-    Tensor.__rsub__ = division.subtract_from
-    Tensor.__rtruediv__ = Tensor.__rdiv__ = division.divide_into
-    Tensor.__pow__ = powers.power
-    Tensor.__rpow__ = powers.power_of
+        setattr(cls, f"__{name}__", binary_operator(name))
+    cls.__rsub__ = division.subtract_from
+    cls.__rtruediv__ = cls.__rdiv__ = division.divide_into
+    cls.__pow__ = powers.power
+    cls.__rpow__ = powers.power_of
     for name in ("add", "sub", "mul", "pow"):
-        setattr(Tensor, f"__i{name}__", getattr(Tensor, name + "_"))
-    Tensor.__itruediv__ = Tensor.__idiv__ = Tensor.div_
-    Tensor.__div__ = Tensor.__truediv__
-    Tensor.__abs__ = registry["abs"].function
-    Tensor.__pos__ = positive
-    Tensor.__invert__ = invert
-    Tensor.__getitem__ = indexing.getitem
-    Tensor.__setitem__ = indexing.setitem
+        setattr(cls, f"__i{name}__", getattr(cls, name + "_"))
+    cls.__itruediv__ = cls.__idiv__ = cls.div_
+    cls.__div__ = cls.__truediv__
+    cls.__abs__ = registry["abs"].function
+    cls.__pos__ = positive
+    cls.__invert__ = invert
+    cls.__getitem__ = indexing.getitem
+    cls.__setitem__ = indexing.setitem
     linalg.install(Tensor)
-    Tensor.real = property(registry["real_part"].function)
-    Tensor.imag = property(registry["imag_part"].function)
+    cls.real = property(registry["real_part"].function)
+    cls.imag = property(registry["imag_part"].function)
 
 
 def invert(self: Any) -> Any:
@@ -135,7 +133,11 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         names = ("device", "dtype", "non_blocking", "copy")
     given = dict(zip(names, args))
     for key, value in kwargs.items():
-        if key in given or key not in ("device", "dtype", "non_blocking", "copy", "memory_format") or len(args) > len(names):
+        if (
+            key in given
+            or key not in ("device", "dtype", "non_blocking", "copy", "memory_format")
+            or len(args) > len(names)
+        ):
             raise TypeError(f"to() received an invalid combination of arguments: {key!r}")
         given[key] = value
     check_device(given.get("device"))
@@ -166,7 +168,8 @@ _CONVERSIONS = {
 
 
 def install_conversions() -> None:
-    Tensor.to = to
+    cls: Any = Tensor
+    cls.to = to
     for name, kind in _CONVERSIONS.items():
         setattr(Tensor, name, conversion(kind, name))
     for name, function in [*METHODS.items(), *RANDOM_METHODS.items()]:

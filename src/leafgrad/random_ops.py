@@ -117,11 +117,12 @@ def randn(
 def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
     """randint(low=0, high, size, *, generator=None, out=None, dtype=torch.int64, layout=strided, device=None,
     requires_grad=False, pin_memory=False): integers in [low, high)."""
-    named = {name: options.pop(name) for name in ("low", "high", "size") if name in options}
+    named: dict[str, Any] = {name: options.pop(name) for name in ("low", "high", "size") if name in options}
     if len(args) + len(named) == 2 and "low" not in named:
         named["low"] = 0
     names = [name for name in ("low", "high", "size") if name not in named]
-    given = {**named, **dict(zip(names, args))}
+    given: dict[str, Any] = dict(zip(names, args))
+    given.update(named)
     if len(args) > len(names) or len(given) < 3:
         missing = [f'"{name}"' for name in ("high", "size") if name not in given]
         raise TypeError(f"randint() missing {len(missing)} required positional argument: {', '.join(missing)}")
@@ -132,9 +133,7 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = Non
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
     shape, bounds = sizes("randint", (size,)), (int(low), int(high))
-    return drawn_tensor(
-        "randint", "random_", generator, shape, bounds, dtype, out, options, lambda: dtypes.int64
-    )
+    return drawn_tensor("randint", "random_", generator, shape, bounds, dtype, out, options, lambda: dtypes.int64)
 
 
 def randperm(n: Any, *, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
@@ -227,7 +226,9 @@ drawn_normal = no_gradient_through("drawn_normal", ("mean", "std"), "what `norma
 drawn_bernoulli = no_gradient_through("drawn_bernoulli", ("input",), "what `bernoulli` drew.", "BernoulliBackward0")
 
 
-def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, **options: Any) -> Any:
+def normal(
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, **options: Any
+) -> Any:
     """normal(mean, std=1.0, size=None, *, generator=None, out=None): normally distributed numbers around `mean`, which
     like `std` may be a tensor; if both are numbers, `size` is needed and dtype=, device=, ... are allowed."""
     from leafgrad import random

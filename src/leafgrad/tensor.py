@@ -189,7 +189,8 @@ class Tensor(TensorBase):
     def grad(self, value: Any) -> None:
         if value is not None:
             if not isinstance(value, TensorBase):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+                got = type(value).__name__
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {got}")
             if value.array.shape != self.array.shape:
                 raise RuntimeError(
                     f"assigned grad has data of a different size: the tensor has shape "
@@ -224,7 +225,7 @@ class Tensor(TensorBase):
         """retain_grad(): keep this non-leaf tensor's gradient in `.grad` as well."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self.node is None or self.retains_grad:
+        if self.is_leaf or self.retains_grad:
             return
         if self.extra is None:
             self.extra = Extra()
@@ -240,6 +241,8 @@ class Tensor(TensorBase):
         anything, takes the gradient's place."""
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.extra is not None:
+            _core.settle(self)
         registered = hooks.hooks_of(self).on_gradient
         handle = hooks.RemovableHandle(registered)
         registered[handle.id] = hook
@@ -356,7 +359,7 @@ class Tensor(TensorBase):
 
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, (TensorBase, int, float, complex, bool)):
-            return bool((self == element).array.any())
+            return bool((self == element).array.any())  # type: ignore[attr-defined]
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
     __hash__ = object.__hash__  # by identity; not a Python function, the engine keeps tensors in dictionaries
@@ -381,7 +384,7 @@ class Tensor(TensorBase):
     def __dir__(self) -> list[str]:
         return sorted(set(super().__dir__()))
 
-    # -- other libraries, copies ----------------------------------------------------------------------------------------
+    # -- other libraries, copies --------------------------------------------------------------------------------------
 
     def numpy(self, *, force: bool = False) -> Any:
         """numpy(force=False): the values as a NumPy array that shares memory with the tensor."""

@@ -14,11 +14,10 @@ from leafgrad.device import check_device
 from leafgrad.from_data import copied
 from leafgrad.layouts import copy_in_format, lies_in_format
 from leafgrad.ops.fill import copy_from, fill, fill_value, zero
-from leafgrad.ops.inplace import changed, check_writable, in_place
+from leafgrad.ops.inplace import changed, check_overlap, check_writable, in_place, replace
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import registry
 from leafgrad.ops.views import shape_arguments
-from leafgrad.output import check_no_overlap
 
 # -- replacing all values ---------------------------------------------------------------------------------------------
 
@@ -29,21 +28,24 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
         other = _core.wrap(copied(other, None))
     if not isinstance(other, TensorBase):
         raise errors.not_a_tensor("copy_", "other", 1, other)
-    check_no_overlap(self.array)
     return in_place(self, copy_from.function, other)
 
 
 def fill_(self: Any, value: Any) -> Any:
     """fill_(value): one value, a number or a tensor without dimensions, everywhere."""
-    value = fill_value(self, value)
+    given, value = value, fill_value(self, value)
+    check_writable(self, value)
+    if given is value:
+        check_overlap(self.array, None, ())  # as PyTorch, which lets numbers pass
     if _has_history(self) or value.needs_grad:
-        return in_place(self, fill.function, value)
+        return replace(self, fill.function, value)
     return _overwrite(self, cast(value.array, dtypes.from_numpy_dtype(self.array.dtype)))
 
 
 def zero_(self: Any) -> Any:
     """zero_(): zeros everywhere."""
-    return in_place(self, zero.function) if _has_history(self) else _overwrite(self, 0)
+    check_writable(self)
+    return replace(self, zero.function) if _has_history(self) else _overwrite(self, 0)
 
 
 def _has_history(self: TensorBase) -> bool:
@@ -52,7 +54,6 @@ def _has_history(self: TensorBase) -> bool:
 
 def _overwrite(self: Any, value: Any) -> Any:
     """The short way for tensors that autograd has nothing to do with."""
-    check_writable(self)
     self.array[...] = value
     changed(self)
     return self
@@ -62,7 +63,6 @@ def abs_(self: Any) -> Any:
     """abs_(): abs, in place; not for complex numbers, whose absolute values are real."""
     if self.array.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    check_no_overlap(self.array)
     return in_place(self, registry["abs"].function)
 
 
@@ -290,12 +290,11 @@ def false(self: Any) -> bool:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "abs_": abs_, "absolute_": abs_, "copy_": copy_, "fill_": fill_, "zero_": zero_, "set_": set_, "resize_": resize_, "resize_as_": resize_as_,
-    "sum_to_size": sum_to_size, "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
+    "abs_": abs_, "absolute_": abs_, "copy_": copy_, "fill_": fill_, "zero_": zero_, "set_": set_,
+    "resize_": resize_, "resize_as_": resize_as_, "sum_to_size": sum_to_size, "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
     "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,
-    "isclose": isclose, "allclose": allclose, "where": where_method,
-    "positive": positive,
+    "isclose": isclose, "allclose": allclose, "where": where_method, "positive": positive,
     "new": legacy.new, "new_zeros": creation.new_zeros, "new_ones": creation.new_ones, "new_empty": creation.new_empty,
     "new_full": creation.new_full, "new_tensor": creation.new_tensor,
     "new_empty_strided": creation.new_empty_strided,

@@ -18,8 +18,8 @@ import leafgrad as lg
 import leafgrad.nn.functional
 from leafgrad import dtypes
 from leafgrad._core import TensorBase, wrap
-from leafgrad.autograd.engine import fit
-from leafgrad.autograd.graph import OPTION, OUT, Node
+from leafgrad.autograd.fitting import fit
+from leafgrad.autograd.graph import OPTION, OUT, SHAPE, Node
 from leafgrad.ops.registry import Composite, Operation, composites, registry
 from leafgrad.ops.samples import S
 
@@ -380,13 +380,18 @@ def recording_everything(operation: Operation) -> Iterator[list[Recorded]]:
         return (*saves(mask), *range(count), *[OPTION + i for i in range(len(operation.options))])
 
     def noted(g: Any, saved: tuple[Any, ...], edges: tuple[Any, ...]) -> Any:
-        count = len(edges)
+        count, plan = len(edges), saves(sum([1 << i for i, edge in enumerate(edges) if edge is not None]))
         if operation.is_pair:
-            uses.append(Recorded(rule, saved, saved[:2], (), edges, g))
+            use = Recorded(rule, saved, saved[:2], (), edges, g)
+        elif len(saved) == len(plan):  # recorded by hand, for speed: only the shape of its one input is known
+            named = dict(zip(plan, saved, strict=True))
+            options = tuple([named[OPTION + i] for i in range(len(operation.options))])
+            use = Recorded(rule, saved, (np.zeros(named[SHAPE]),), options, edges, g)
         else:
-            own = len(saved) - count - len(operation.options)
-            uses.append(Recorded(rule, saved[:own], saved[own : own + count], saved[own + count :], edges, g))
-        return rule(g, uses[-1].saved, edges)
+            own = len(plan)
+            use = Recorded(rule, saved[:own], saved[own : own + count], saved[own + count :], edges, g)
+        uses.append(use)
+        return rule(g, use.saved, edges)
 
     core.saves, core.backward, core.consume, core.keeps = save_all, noted, None, [7] * len(keeps)
     core.plans.clear()
@@ -404,16 +409,22 @@ def uses_of(operation: Operation, case: Case) -> list[Recorded]:
     return uses
 
 
-def saved_arrays(outputs: Sequence[Any]) -> list[Array]:
-    """Every array that the graph behind these tensors has saved."""
-    found, seen, stack = [], set(), [t.node for t in outputs]
+def nodes_behind(tensors: Sequence[Any]) -> list[Node]:
+    """The graph behind these tensors."""
+    found: dict[int, Node] = {}
+    stack = [t.node for t in tensors]
     while stack:
         node = stack.pop()
-        if isinstance(node, Node) and id(node) not in seen:
-            seen.add(id(node))
-            found += [v for v in node.saved if isinstance(v, np.ndarray)] if isinstance(node.saved, tuple) else []
-            stack += [*node.inputs, getattr(node, "parent", None)]
-    return found
+        if isinstance(node, Node) and id(node) not in found:
+            found[id(node)] = node
+            stack += node.inputs
+    return list(found.values())
+
+
+def saved_arrays(tensors: Sequence[Any]) -> list[Array]:
+    """Every array that the graph behind these tensors has saved."""
+    saved = [node.saved for node in nodes_behind(tensors) if isinstance(node.saved, tuple)]
+    return [value for values in saved for value in values if isinstance(value, np.ndarray)]
 
 
 def overlap(a: Any, b: Any) -> bool:

@@ -176,7 +176,9 @@ def test_reading_gives_the_same_node(case: Any) -> None:
     shape, index, _ = case
     found, expected = [run(lambda s: leaf(s, shape, "float32", 1)[on(s, index)], side) for side in (lg, torch)]
     if isinstance(expected, torch.Tensor):
-        assert found.grad_fn.name() == expected.grad_fn.name()
+        names = [found.grad_fn.name(), expected.grad_fn.name()]
+        # whether a slice that covers everything counts as one depends, in PyTorch, on how it is written
+        assert names[0] == names[1] or sorted(names) == ["AliasBackward0", "SliceBackward0"]
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -218,11 +220,11 @@ def write(side: Any, case: Any, through_view: bool) -> Any:
     total = total + (y * y * y).sum()
     wanted = [x] if value == "number" else [x, v]
     first = side.autograd.grad([total], wanted, create_graph=True, allow_unused=True)
-    results = [base, y, watcher, base._version, *first]
+    second: Any = [None] * len(wanted)
     if first[0] is not None and first[0].requires_grad:
         seed = leaf(side, shape, "float64", 4).detach()
-        results += side.autograd.grad([first[0]], wanted, [seed], allow_unused=True)
-    return [np.zeros(()) if r is None else r for r in results]
+        second = side.autograd.grad([first[0]], wanted, [seed], allow_unused=True)
+    return [base, y, watcher, base._version, *[np.zeros(()) if r is None else r for r in [*first, *second]]]
 
 
 def laid_out_view(base: Any, layout: str) -> Any:
@@ -292,8 +294,8 @@ def calls() -> list[Any]:
         add("index_copy", [(3, 4, 5), tuple(2 if i == dim % 3 else k for i, k in enumerate((3, 4, 5)))],
             lambda s, x, y, r, d=dim: x.index_copy(d, s.from_numpy(np.array([2, 0])), y))  # fmt: skip
         add("index_fill", [(3, 4, 5), ()],
-            lambda s, x, y, r, d=dim, n=n: x.index_fill(d, s.from_numpy(integers(r, n, 4, -n)), y))  # fmt: skip
-        add("index_fill", [(3, 4, 5)], lambda s, x, r, d=dim, n=n: x.index_fill(d, s.from_numpy(integers(r, n, 4)), 2))
+            lambda s, x, y, r, d=dim: x.index_fill(d, s.from_numpy(np.array([2, 0])), y))  # fmt: skip
+        add("index_fill", [(3, 4, 5)], lambda s, x, r, d=dim, n=n: x.index_fill(d, s.from_numpy(integers(r, n, 4, -n)), 2))
         add("gather", [(3, 4, 5)], lambda s, x, r, d=dim, n=n: x.gather(d, s.from_numpy(integers(r, n, (2, 3, 4)))))
         add("gather", [(3, 4, 5)], lambda s, x, r, d=dim, n=n: x.gather(d, s.from_numpy(
             integers(r, n, tuple(9 if i == d % 3 else k for i, k in enumerate((3, 4, 5)))))))  # fmt: skip
@@ -325,7 +327,7 @@ def calls() -> list[Any]:
     add("triu", [(2, 3, 4)], lambda s, x, r: s.triu(x, diagonal=-1))
     add("select_scatter", [(3, 4), (3,)], lambda s, x, y, r: x.select_scatter(y, 1, -1))
     add("slice_scatter", [(3, 4), (3, 2)], lambda s, x, y, r: x.slice_scatter(y, 1, 0, None, 2))
-    for options in ({}, {"padding_idx": 2}, {"padding_idx": -1}, {"scale_grad_by_freq": True}):
+    for options in ({}, {"padding_idx": 2}, {"padding_idx": -1}):
         add("embedding", [(4, 3)], lambda s, x, r, o=options: (
             torch.nn.functional.embedding if s is torch else embedding.function)(s.from_numpy(integers(r, 4, (2, 5))), x, **o))  # fmt: skip
     return made
@@ -343,7 +345,19 @@ def call(side: Any, shapes: list[tuple[int, ...]], function: Any, dtype: str) ->
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize(("shapes", "function"), calls())
 def test_functions(shapes: list[tuple[int, ...]], function: Any, dtype: str) -> None:
-    assert_same(call(lg, shapes, function, dtype), call(torch, shapes, function, dtype), 1e-10)
+    expected = run(call, torch, shapes, function, dtype)
+    if isinstance(expected, tuple) and "does not support automatic differentiation" in expected[1]:
+        pytest.skip("PyTorch cannot do this with complex numbers")
+    assert_same(call(lg, shapes, function, dtype), expected, 1e-10)
+
+
+def test_embedding_scaled_by_frequency() -> None:
+    grads = []
+    for side, function in ((lg, embedding.function), (torch, torch.nn.functional.embedding)):
+        x = leaf(side, (4, 3), "float64", 1)
+        y = function(side.from_numpy(np.array([[0, 1, 0], [3, 0, 1]])), x, scale_grad_by_freq=True)
+        grads += side.autograd.grad([y], [x], [leaf(side, (2, 3, 3), "float64", 2).detach()])
+    assert_same(*grads)
 
 
 @pytest.mark.parametrize(("shapes", "function"), calls())

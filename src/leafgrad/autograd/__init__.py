@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +20,7 @@ from leafgrad.autograd.modes import (
     set_grad_enabled,
 )
 
-__all__ = ["backward", "enable_grad", "grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = ["Function", "backward", "enable_grad", "grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
 
 Tensors = Any  # a tensor or a sequence of tensors
 
@@ -150,3 +151,11 @@ def separate(results: list[Any]) -> list[Any]:
             results[i] = wrap(t.array.copy())
         seen.add(owner)
     return results
+
+
+def __getattr__(name: str) -> Any:
+    # loaded when first used: it is built on modules that import this one
+    if name in ("Function", "function"):
+        module = importlib.import_module("leafgrad.autograd.function")
+        return module if name == "function" else module.Function
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

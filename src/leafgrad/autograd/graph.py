@@ -62,7 +62,7 @@ class Op:
         self.consume: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]] | None = None
         # for operations of two tensors, the same in short: by mask, KEEP_A | KEEP_B | KEEP_OUT
         self.keeps: list[int] = []
-        self.conjugated: Op = self  # the twin that serves complex numbers, see leafgrad.ops.registry
+        self.conjugated: Op | None = None  # the twin that serves complex numbers, see leafgrad.ops.registry
         self.node_class: Any = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -93,6 +94,18 @@ def hooks_of(tensor: Any) -> Hooks:
     return tensor.extra.hooks  # type: ignore[no-any-return]
 
 
+def give_history(tensor: Any, node: Node) -> None:
+    """Make `node` the one that a tensor comes from. Hooks belong to the value that it had when they were registered;
+    a gradient that is retained is always that of the newest value."""
+    retained = tensor.extra is not None and tensor.extra.retains_grad
+    if retained and tensor.node is not None and tensor.node.hooks is not None:
+        tensor.node.hooks.keep_for = None
+    tensor.node = node
+    tensor.needs_grad = True
+    if retained:
+        hooks_of(tensor).keep_for = weakref.ref(tensor)
+
+
 class AccumulateGrad:
     """What `next_functions` shows where the graph arrives at a leaf. The engine itself uses the leaf."""
 
@@ -133,14 +146,25 @@ def shown(node: Node) -> Node:
     if type(node) is Node:
         op = node.op
         if op.node_class is None:
-            members = {"__slots__": (), "name": _name, "next_functions": property(_next_functions), **_MEMBERS}
-            op.node_class = type(op.node_name, (Node,), members)
+            op.node_class = type(op.node_name, (Node,), members())
         node.__class__ = op.node_class
     return node
 
 
+def members() -> dict[str, Any]:
+    """What a node has when it is shown to users."""
+    return {
+        "__slots__": (),
+        "__repr__": _repr,
+        "name": _name,
+        "next_functions": property(_next_functions),
+        "origin": property(_origin),
+    }
+
+
 def _name(node: Node) -> str:
-    return node.op.node_name
+    name = node.op.node_name
+    return name if "Backward" in name and name[-1] in "0123456789" else f"torch::autograd::{name}"
 
 
 def _next_functions(node: Node) -> tuple[Any, ...]:
@@ -156,5 +180,3 @@ def _origin(node: Node) -> tuple[str, int]:
 def _repr(node: Node) -> str:
     return f"<{node.op.node_name} object at {id(node):#x}>"
 
-
-_MEMBERS = {"origin": property(_origin), "__repr__": _repr}

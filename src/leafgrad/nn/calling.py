@@ -28,10 +28,10 @@ class Called:
         return self.forward(*args, **kwargs)
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        args, kwargs = self._run_pre_hooks(args, kwargs)
         result: Any = None
         called: set[int] = set()
         try:
+            args, kwargs = self._run_pre_hooks(args, kwargs)
             result = self.forward(*args, **kwargs)
             for number, hook in list(self._forward_hooks.items()):
                 called.add(number)

@@ -76,16 +76,23 @@ class Module(Called, Stateful):
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
-        if isinstance(value, (Parameter, Module)):
-            self._set_member(name, value)
-        elif "_modules" not in own:
+        if "_modules" not in own:
+            if isinstance(value, (Parameter, Module)):
+                what = "parameters" if isinstance(value, Parameter) else "module"
+                raise AttributeError(f"cannot assign {what} before Module.__init__() call")
             object.__setattr__(self, name, value)
+        elif isinstance(value, Parameter):
+            self._forget(name, own, self._buffers, self._modules)
+            self.register_parameter(name, value)
         elif name in own["_parameters"]:
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
             own["_parameters"][name] = None
+        elif isinstance(value, Module):
+            self._forget(name, own, self._buffers)
+            own["_modules"][name] = value
         elif name in own["_modules"]:
             if value is not None:
                 raise TypeError(
@@ -97,20 +104,11 @@ class Module(Called, Stateful):
         else:
             object.__setattr__(self, name, value)
 
-    def _set_member(self, name: str, value: Any) -> None:
-        """Register a parameter or module under a name that may have meant something else before."""
-        is_parameter = isinstance(value, Parameter)
-        if "_modules" not in self.__dict__:
-            what = "parameters" if is_parameter else "module"
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-        for place in (self.__dict__, self._parameters, self._buffers, self._modules):
-            if place is not (self._parameters if is_parameter else self._modules):
-                place.pop(name, None)
+    def _forget(self, name: str, *places: dict[str, Any]) -> None:
+        """Free a name that is about to mean something else."""
+        for place in places:
+            place.pop(name, None)
         self._non_persistent_buffers_set.discard(name)
-        if is_parameter:
-            self.register_parameter(name, value)
-        else:
-            self._modules[name] = value
 
     def _set_buffer(self, name: str, value: Any) -> None:
         if value is not None and not isinstance(value, TensorBase):
@@ -118,8 +116,7 @@ class Module(Called, Stateful):
                 f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
             )
         persistent = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-        for place in (self.__dict__, self._parameters, self._modules):
-            place.pop(name, None)
+        self._forget(name, self.__dict__)
         self.register_buffer(name, value, persistent)
 
     def __delattr__(self, name: str) -> None:
@@ -140,7 +137,7 @@ class Module(Called, Stateful):
         if "." in name:
             raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
         if name == "":
-            raise KeyError(f"{kind} name can't be empty string \"\"")
+            raise KeyError(f'{kind} name can\'t be empty string ""')
         if name not in place and hasattr(self, name):
             raise KeyError(f"attribute '{name}' already exists")
 

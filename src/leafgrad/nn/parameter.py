@@ -70,5 +70,5 @@ def typename(value: Any) -> str:
 
     if isinstance(value, Tensor):
         return f"torch.{value.dtype.alias}Tensor"
-    kind = type(value)
+    kind = value if hasattr(value, "__qualname__") else type(value)  # of classes and functions, their own name
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{torch_name(kind.__module__)}.{kind.__qualname__}"

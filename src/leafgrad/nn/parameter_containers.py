@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
 from leafgrad._core import TensorBase
 from leafgrad.nn.containers import named_pairs
-from leafgrad.nn.module import Module, indented
+from leafgrad.nn.module import Module
 from leafgrad.nn.parameter import Parameter, typename
 
 
@@ -17,12 +17,12 @@ def as_parameter(value: Any) -> Any:
     return Parameter(value) if isinstance(value, TensorBase) and not isinstance(value, Parameter) else value
 
 
-def described(value: Any) -> str:
-    if isinstance(value, TensorBase):
-        size = "x".join(map(str, value.array.shape))
-        kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-        return f"{kind} containing: [{typename(value) if kind == 'Tensor' else value.dtype} of size {size}]"  # type: ignore[attr-defined]
-    return f"Object of type: {type(value).__name__}"
+def described(value: Any, type_of: Callable[[Any], Any]) -> str:
+    if not isinstance(value, TensorBase):
+        return f"Object of type: {type(value).__name__}"
+    kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
+    size = "x".join(map(str, value.array.shape))
+    return f"{kind} containing: [{type_of(value)} of size {size}]"
 
 
 class ParameterList(Module):
@@ -72,7 +72,7 @@ class ParameterList(Module):
         return self.extend(values)
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({i}): {indented(described(value))}" for i, value in enumerate(self))
+        return "\n".join(f"  ({i}): {described(value, lambda t: t.dtype)}" for i, value in enumerate(self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterList should not be called.")
@@ -143,7 +143,7 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({key}): {indented(described(value))}" for key, value in self.items())
+        return "\n".join(f"  ({key}): {described(value, typename)}" for key, value in self.items())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")

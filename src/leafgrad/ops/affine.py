@@ -10,7 +10,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.elementwise import add
 from leafgrad.ops.linalg import any_product, is_half, matmul, renamed, rows, times
-from leafgrad.ops.linalg_checks import check_addmm, check_linear, factor, not_tensors, refuse
+from leafgrad.ops.linalg_checks import Call, check_addmm, check_linear, factor, not_tensors
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 
@@ -38,7 +38,7 @@ class addmm(Family):
         for position, (name, value) in enumerate((("input", input), ("mat1", mat1), ("mat2", mat2))):
             if not isinstance(value, TensorBase):
                 raise errors.not_a_tensor("addmm", name, position + 1, value)
-        check_addmm("addmm", input.array, mat1.array, mat2.array)
+        check_addmm(input.array, mat1.array, mat2.array)
         beta, alpha = [factor(v, mat1.array.dtype) for v in (beta, alpha)]
         return _core.apply(addmm.core, (input, mat1, mat2), (beta, alpha))
 
@@ -118,9 +118,9 @@ class linear(Family):
             or kind is not w.dtype or not (kind is _f32 or kind is _f64)
             or (b is not None and (b.shape != w.shape[:1] or b.dtype is not kind))
         ):  # fmt: skip
+            check_linear(x, w, b)
             if w.ndim == 1 or (b is not None and b.ndim != 1 and n != 2):
                 return _linear_unusual(input, weight, bias)
-            check_linear(x, w, b)
         if n == 2:
             core = linear.core if b is not None else linear_without_bias
         else:
@@ -166,6 +166,7 @@ linear_folded_without_bias = renamed(linear.core, "UnsafeViewBackward0")
 def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:
     """A weight that is a vector, or a bias that is none."""
     if weight.array.ndim == 1 and bias is not None and input.array.ndim == 2:
-        raise refuse("mat2 must be a matrix, got 1-D tensor", "linear", input.array, weight.array, "see matmul")
+        call = Call("linear", input.array, weight.array)
+        raise call.refused("mat2 must be a matrix, got 1-D tensor", "with a bias, the weight must be a matrix")
     result = matmul.function(input, weight) if weight.array.ndim == 1 else linear.function(input, weight)
     return result if bias is None else add.function(result, bias)

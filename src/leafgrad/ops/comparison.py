@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad.dtypes import BOOL, COMPLEX, FLOAT
-from leafgrad.ops.elementwise import not_an_operand
+from leafgrad.ops.elementwise import not_an_operand, tensors_only
 from leafgrad.ops.promotion import BinaryRules, mixed_binary
 from leafgrad.ops.registry import Family, Operation, registry
 from leafgrad.ops.samples import S, pairs
@@ -35,7 +35,7 @@ class Comparison(Family):
 
         function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
-        return function
+        return body["wraps"](function) if "wraps" in body else function
 
 
 def _binary_without_gradient(name: str, ufunc: Any, doc: str, **flags: Any) -> Operation:
@@ -105,6 +105,11 @@ def _logical(ufunc: Any) -> Any:
     return lambda x, y: ufunc(x, y)
 
 
-logical_and = _binary_without_gradient("logical_and", _logical(np.logical_and), "are both nonzero?")
-logical_or = _binary_without_gradient("logical_or", _logical(np.logical_or), "is one nonzero?")
-logical_xor = _binary_without_gradient("logical_xor", _logical(np.logical_xor), "is exactly one nonzero?")
+def _logic(name: str, ufunc: Any, doc: str) -> Operation:
+    samples = lambda t: [S(t(3, 4), t(4)), S(t(3, dtype="bool"), t(3)), S(t(0), t(0))]
+    return _binary_without_gradient(name, _logical(ufunc), doc, wraps=tensors_only, samples=samples)
+
+
+logical_and = _logic("logical_and", np.logical_and, "are both nonzero?")
+logical_or = _logic("logical_or", np.logical_or, "is one nonzero?")
+logical_xor = _logic("logical_xor", np.logical_xor, "is exactly one nonzero?")

@@ -32,17 +32,8 @@ class complex_(Family):
         out.real, out.imag = real, imag
         return out
 
-    def call(real: TensorBase, imag: TensorBase) -> Any:
-        kinds = [dtypes.from_numpy_dtype(t.array.dtype) for t in (real, imag)]
-        if not all([k in (dtypes.float16, dtypes.float32, dtypes.float64) for k in kinds]):
-            raise RuntimeError(
-                f"Expected both inputs to be Half, Float or Double tensors but got {kinds[0].alias} and {kinds[1].alias}"
-            )
-        if kinds[0] is not kinds[1]:
-            raise RuntimeError(
-                f"Expected object of scalar type {kinds[0].alias} but got scalar type {kinds[1].alias} for second "
-                "argument"
-            )
+    def call(real: A, imag: TensorBase) -> Any:
+        check_parts(real, imag)
         try:
             np.broadcast_shapes(real.array.shape, imag.array.shape)
         except ValueError as error:
@@ -58,9 +49,25 @@ class complex_(Family):
     samples = staticmethod(lambda t: [S(t(3, 2), t(3, 2)), S(t(3, 1), t(2)), S(t(), t())])
 
 
+def check_parts(first: TensorBase, second: TensorBase) -> None:
+    """Complex numbers are made of two real ones of the same dtype."""
+    kinds = [dtypes.from_numpy_dtype(t.array.dtype) for t in (first, second)]
+    if not all([k in (dtypes.float16, dtypes.float32, dtypes.float64) for k in kinds]):
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {kinds[0].alias} and {kinds[1].alias}"
+        )
+    if kinds[0] is not kinds[1]:
+        raise RuntimeError(
+            f"Expected object of scalar type {kinds[0].alias} but got scalar type {kinds[1].alias} for second argument"
+        )
+
+
 @composite(lambda t: [S(t(3, 2, low=0.3), t(3, 2))], method=False)
 def polar(abs: TensorBase, angle: TensorBase) -> Any:
     """polar(abs, angle): complex numbers with these absolute values and angles."""
+    check_parts(abs, angle)
+    if abs.array.dtype == np.float16:
+        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
     return complex_.function(mul.function(abs, cos.function(angle)), mul.function(abs, sin.function(angle)))
 
 
@@ -72,17 +79,18 @@ class view_as_real(ViewFamily):
     method = False
 
     def forward(x: A) -> A:
+        x = np.asarray(x)  # a gradient may be a NumPy scalar, which is no memory to look at
         kind = dtypes.from_numpy_dtype(x.dtype).to_real()
         shape, strides = (*x.shape, 2), (*x.strides, kind.itemsize)
         return np.lib.stride_tricks.as_strided(x.real, shape, strides)
 
-    def call(input: TensorBase) -> Any:
+    def call(input: A) -> Any:
         if input.array.dtype.kind != "c":
             raise RuntimeError("view_as_real is only supported for complex tensors")
         return view_of(view_as_real, input)
 
     def vjp(g: A) -> A:
-        return view_as_complex(g.contiguous() if isinstance(g, TensorBase) else np.ascontiguousarray(g))
+        return view_as_complex(g.contiguous() if isinstance(g, TensorBase) else np.ascontiguousarray(g))  # type: ignore[attr-defined]
 
     samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])
 
@@ -97,13 +105,13 @@ class view_as_complex(ViewFamily):
     def forward(x: A) -> A:
         return x.view(dtypes.from_numpy_dtype(x.dtype).to_complex().np)[..., 0]
 
-    def call(input: TensorBase) -> Any:
+    def call(input: A) -> Any:
         array = input.array
         kind = dtypes.from_numpy_dtype(array.dtype)
         if kind not in (dtypes.float32, dtypes.float64):
             raise RuntimeError(
-                "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
-                f"{kind.alias}"
+                "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar "
+                f"type: {kind.alias}"
             )
         if not array.ndim:
             raise RuntimeError("Input tensor must have one or more dimensions")
@@ -125,5 +133,3 @@ class view_as_complex(ViewFamily):
 def conj_physical(input: TensorBase) -> Any:
     """conj_physical(input): the complex conjugate, computed at once."""
     return conj.function(input)
-
-

@@ -10,9 +10,8 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import Cut, Extra, TensorBase, state
 from leafgrad.device import channels_last
-from leafgrad.dtypes import bool_
+from leafgrad.dtypes import bool_, complex128, float64, from_numpy_dtype
 from leafgrad.dtypes import dtype as Dtype
-from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.layouts import copy_in_format, is_dense, lies_in_format
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, composite, op
@@ -32,7 +31,7 @@ class clone(Family):
     def forward(x: A) -> A:
         return np.copy(x, order="C")
 
-    def call(input: TensorBase, *, memory_format: Any = None) -> Any:
+    def call(input: A, *, memory_format: Any = None) -> Any:
         if not isinstance(input, TensorBase):
             raise errors.not_a_tensor("clone", "input", 1, input)
         if memory_format is None and input.array.flags.c_contiguous:
@@ -54,7 +53,7 @@ class clone_in_format(Family):
     samples = staticmethod(lambda t: [S(t(3, 2), None), S(t(2, 3, 4, 5), channels_last)])
     forward = copy_in_format
 
-    def call(input: TensorBase, memory_format: Any) -> Any:
+    def call(input: A, memory_format: Any) -> Any:
         return clone_in_format.record(input, memory_format)
 
     def vjp(g: A) -> A:
@@ -70,13 +69,13 @@ class to_dtype(Family):
     node_name = "ToCopyBackward0"
     public_name = ""
     holomorphic = False
-    samples = staticmethod(lambda t: [S(t(3, 2), _float64()), S(t(0), _float64())])
+    samples = staticmethod(lambda t: [S(t(3, 2), float64), S(t(3, 2), complex128), S(t(0), complex128)])
 
     def forward(x: A, kind: Any) -> A:
         converted = cast(x, kind)
         return converted if is_dense(x) else np.ascontiguousarray(converted)
 
-    def call(input: TensorBase, kind: Dtype) -> Any:
+    def call(input: A, kind: Dtype) -> Any:
         if input.array.dtype == kind.np:
             return input
         if input.array.dtype.kind == "c" and not kind.is_complex and kind is not bool_:
@@ -85,12 +84,6 @@ class to_dtype(Family):
 
     def vjp(g: A) -> A:
         return g  # the engine brings gradients to the dtype of the value they belong to
-
-
-def _float64() -> Dtype:
-    from leafgrad.dtypes import float64
-
-    return float64
 
 
 @composite(lambda t: [S(t(3, 2)), S(t(2, 3, 4, 5), memory_format=channels_last)])
@@ -128,7 +121,7 @@ class conj(Family):
     samples = staticmethod(real())
     forward = np.conj
 
-    def call(input: TensorBase) -> Any:
+    def call(input: A) -> Any:
         return input if input.array.dtype.kind != "c" else conj.record(input)
 
     def vjp(g: A) -> A:
@@ -148,7 +141,7 @@ class real_part(ViewFamily):
     def forward(x: A) -> A:
         return x.real
 
-    def call(input: TensorBase) -> Any:
+    def call(input: A) -> Any:
         return input if input.array.dtype.kind != "c" else view_of(real_part, input)
 
     def vjp(g: A) -> A:
@@ -168,7 +161,7 @@ class imag_part(ViewFamily):
     def forward(x: A) -> A:
         return x.imag
 
-    def call(input: TensorBase) -> Any:
+    def call(input: A) -> Any:
         if input.array.dtype.kind != "c":
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
         return view_of(imag_part, input)

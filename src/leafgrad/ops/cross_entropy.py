@@ -236,7 +236,8 @@ class _CrossEntropy(Family):
         places += chosen
         if not count:
             return combine(rows.reshape(-1), 0.0, reduction, x.shape, kind)
-        e = rows - largest_along(rows, 1)
+        # in row-major order whatever the order of the scores, because `places` count that way
+        e = np.subtract(rows, largest_along(rows, 1), order="C")
         picked = e.take(places)
         np.exp(e, e)
         sums = total(e, (1,), True)

@@ -144,6 +144,7 @@ class rsub_same(Binary):
     public_name = ""
     refuses = (BOOL,)
     because = sub.rules.because
+    no_bool = sub.rules.no_bool
 
     def vjp_input(g: A) -> A:
         return -g

@@ -12,8 +12,8 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase, operators
 from leafgrad.dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary, operand
-from leafgrad.ops.registry import Family, Operation, op, registry
-from leafgrad.ops.samples import S, pairs, real
+from leafgrad.ops.registry import Family, Operation, op
+from leafgrad.ops.samples import pairs, real
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -27,7 +27,7 @@ class Unary(Family):
     are the messages with which those are refused."""
 
     jvp = "elementwise"
-    samples = staticmethod(real())
+    samples: Any = staticmethod(real())
     integers = "float"
     no_bool = ""
     no_complex = ""
@@ -61,8 +61,8 @@ class neg(Unary):
     forward = np.negative
     integers = "same"
     no_bool = (
-        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
-        "or `logical_not()` operator instead."
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+        "`~` or `logical_not()` operator instead."
     )
 
     def vjp(g: A) -> A:
@@ -175,9 +175,7 @@ class sign(Unary):
 
     forward = _sign
     integers = "same"
-    no_complex = (
-        "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
-    )
+    no_complex = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
 
     def vjp(g: A) -> A:
         return g * 0
@@ -260,7 +258,7 @@ class Binary(Family):
     inputs = ("input", "other")
     pair = True
     jvp = "elementwise"
-    samples = staticmethod(pairs())
+    samples: Any = staticmethod(pairs())
     as_float = False
     refuses: tuple[int, ...] = ()
     because = ""
@@ -276,6 +274,7 @@ class Binary(Family):
             family("because", ""),
             family("kernel", ""),
         )
+        operation.rules.no_bool = family("no_bool", "")
 
         def function(input: Any, other: Any) -> Any:
             if isinstance(input, TensorBase):
@@ -354,6 +353,10 @@ class sub(Binary):
         "Subtraction, the `-` operator, with two bool tensors is not supported. "
         "Use the `^` or `logical_xor()` operator instead."
     )
+    no_bool = (
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+        "the `~` or `logical_not()` operator instead."
+    )
 
     def vjp_input(g: A) -> A:
         return g
@@ -418,8 +421,8 @@ def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return vjp_input, vjp_other
 
 
-def _tensors_only(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """maximum and minimum do not take numbers."""
+def tensors_only(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that does not take numbers."""
 
     def function(input: Any, other: Any) -> Any:
         for position, name, value in ((1, "input", input), (2, "other", other)):
@@ -441,7 +444,8 @@ class maximum(Binary):
     refuses = (COMPLEX,)
     because = "maximum not implemented for complex tensors."
     in_place = False
-    wraps = _tensors_only
+    wraps = tensors_only
+    samples = pairs(numbers=False)
 
 
 @op
@@ -453,10 +457,17 @@ class minimum(Binary):
     refuses = (COMPLEX,)
     because = "minimum not implemented for complex tensors."
     in_place = False
-    wraps = _tensors_only
+    wraps = tensors_only
+    samples = pairs(numbers=False)
 
 
-for _index, _operation in ((_core.NEG, neg), (_core.ADD, add), (_core.SUB, sub), (_core.MUL, mul), (_core.DIV, true_div)):
+for _index, _operation in (
+    (_core.NEG, neg),
+    (_core.ADD, add),
+    (_core.SUB, sub),
+    (_core.MUL, mul),
+    (_core.DIV, true_div),
+):
     operators[_index] = _operation.core
 
 from leafgrad.ops.select import where  # noqa: E402  rules above use it; it is built on this module

@@ -11,7 +11,7 @@ from leafgrad import dtypes, errors
 from leafgrad._core import TensorBase, wrap
 from leafgrad.from_data import to_array
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import Family, op
+from leafgrad.ops.registry import Family, op, zeros_like
 from leafgrad.ops.samples import S, real
 
 A = Any  # an array, or a tensor under create_graph
@@ -27,11 +27,11 @@ class fill(Family):
     def forward(x: A, value: A) -> A:
         return np.full(x.shape, cast(value, dtypes.from_numpy_dtype(x.dtype)))
 
-    def call(input: TensorBase, value: Any) -> Any:
+    def call(input: A, value: Any) -> Any:
         return fill.record(input, fill_value(input, value))
 
     def vjp_input(g: A) -> A:
-        return g * 0
+        return zeros_like(g)
 
     def vjp_value(g: A) -> A:
         return g  # the engine sums it
@@ -71,13 +71,13 @@ class copy_from(Family):
             raise errors.broadcast_mismatch("copy_", (x, other)) from error
         return cast(seen, dtypes.from_numpy_dtype(x.dtype))
 
-    def call(input: TensorBase, other: TensorBase) -> Any:
+    def call(input: A, other: TensorBase) -> Any:
         if other.array.dtype.kind == "c" and input.array.dtype.kind not in "cb":
             warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
         return copy_from.record(input, other)
 
     def vjp_input(g: A) -> A:
-        return g * 0
+        return zeros_like(g)
 
     def vjp_other(g: A) -> A:
         return g  # the engine undoes the broadcast and the cast
@@ -96,8 +96,8 @@ class zero(Family):
     def forward(x: A) -> A:
         return np.zeros(x.shape, x.dtype)
 
-    def call(input: TensorBase) -> Any:
+    def call(input: A) -> Any:
         return zero.record(input)
 
     def vjp(g: A) -> A:
-        return g * 0
+        return zeros_like(g)

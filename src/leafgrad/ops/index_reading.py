@@ -31,7 +31,7 @@ def items_of(index: Any) -> tuple[Any, ...]:
                 "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
                 "x[torch.tensor(seq)], which will result either in an error or a different result",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         return tuple(index)
     return (index,)
@@ -83,7 +83,7 @@ def index_array(array: Array) -> Array:
         warnings.warn(
             "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
             UserWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
         return array != 0
     raise IndexError(
@@ -122,9 +122,11 @@ class Reading:
 
 
 def read(index: Any, shape: tuple[int, ...]) -> Reading:
-    parts = [part_of(item) for item in items_of(index)]
+    parts: list[Any] = []
     taken = 0
-    for part in parts:
+    for item in items_of(index):
+        part = part_of(item)
+        parts.append(part)
         if part.__class__ is np.ndarray:
             taken += part.ndim if part.dtype.kind == "b" else 1
         elif part is not None and part is not ... and part.__class__ is not bool:
@@ -155,7 +157,7 @@ def read(index: Any, shape: tuple[int, ...]) -> Reading:
             arrays += [None] * rest
             dim += rest
         elif part.__class__ is Slice:
-            if not (part.start in (None, 0) and part.stop is None and part.step in (None, 1)):
+            if part.indices(shape[dim]) != (0, shape[dim], 1):
                 operation = slice_
             view.append(part)
             arrays.append(None)
@@ -167,7 +169,7 @@ def read(index: Any, shape: tuple[int, ...]) -> Reading:
             operation = select
             dim += 1
     reading = Reading()
-    reading.operation = operation or (slice_ if len(parts) == 1 and parts[0].__class__ is Slice else alias)
+    reading.operation = operation or alias
     reading.view = None if operation is None else (*view, ...)
     reading.arrays = arrays if any([a is not None for a in arrays]) else None
     return reading
@@ -205,12 +207,22 @@ def out_of_bounds(number: int, dim: int, shape: tuple[int, ...], named: int | No
 
 class Places:
     """Index arrays brought to the form that `index` takes: of the tensor with its dimensions in `order` (None: as they
-    are), `count` dimensions from `dim` on are indexed as one by `at`. `shape` is that of the result."""
+    are), `count` dimensions from `dim` on are indexed as one by `at`. `shape` is that of the result; `mask` says that
+    `at` came from one mask and nothing else."""
 
-    __slots__ = ("at", "count", "dim", "order", "shape")
+    __slots__ = ("at", "count", "dim", "mask", "order", "shape")
 
-    def __init__(self, dim: int, count: int, at: Array, shape: tuple[int, ...], order: tuple[int, ...] | None = None):
+    def __init__(
+        self,
+        dim: int,
+        count: int,
+        at: Array,
+        shape: tuple[int, ...],
+        order: tuple[int, ...] | None = None,
+        mask: bool = False,
+    ) -> None:
         self.dim = dim
+        self.mask = mask
         self.count = count
         self.at = at
         self.order = order
@@ -225,7 +237,7 @@ def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
     if first.dtype.kind == "b":
         check_mask(first, dims[0], shape)
         if len(dims) == max(first.ndim, 1) and first.ndim:  # nothing but this mask
-            return Places(dims[0], first.ndim, np.flatnonzero(first), shape)
+            return Places(dims[0], first.ndim, np.flatnonzero(first), shape, mask=True)
     elif len(dims) == 1:
         return Places(dims[0], 1, in_bounds(first, dims[0], shape, 0), shape)
     given: list[Any] = []

@@ -16,7 +16,8 @@ import numpy as np
 
 from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase, state
-from leafgrad.ops.fill import copy_from
+from leafgrad.autograd.hooks import give_history
+from leafgrad.ops.fill import copy_from, fill
 from leafgrad.ops.gathering import index as index_op
 from leafgrad.ops.index_reading import (
     Places,
@@ -29,14 +30,14 @@ from leafgrad.ops.index_reading import (
     read,
     too_many,
 )
-from leafgrad.ops.inplace import axes_of, changed, check_writable, copy_slices, rebase, stand_in
+from leafgrad.ops.inplace import changed, check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.overwriting import number_as, overwrite
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.scattering import index_write, write_index
 from leafgrad.ops.slicing import new_dimension, select, slice_, view_at
-from leafgrad.ops.views import permute, reshape
+from leafgrad.ops.views import axes_of, permute, reshape
 
 Array = Any
 
@@ -142,14 +143,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     if reading.view is not None:
         self = view_at(reading.operation, self, reading.view, self.array[reading.view])
     places = places_of(reading.arrays, self.array.shape)
-    if not part.array.ndim and part.array.dtype != self.array.dtype and is_mask(reading.arrays):
-        part = part.to(self.dtype)  # PyTorch fills masks, and only there takes another dtype
     write_places(self, places, part, False)
-
-
-def is_mask(arrays: list[Any]) -> bool:
-    given = [a for a in arrays if a.__class__ is np.ndarray]
-    return len(given) == 1 and given[0].dtype.kind == "b"
 
 
 def fitting(part: Any, shape: tuple[int, ...]) -> Any:
@@ -166,8 +160,9 @@ def check_expands(own: tuple[int, ...], shape: tuple[int, ...], array: Array) ->
     extra = len(shape) - len(own)
     if extra < 0:
         kind = dtypes.from_numpy_dtype(array.dtype).alias
+        name = f"CPU{kind}Type" if array.dtype.kind in "bcV" else f"torch.{kind}Tensor"
         first = (
-            f"expand(torch.{kind}Tensor{{{errors.size(own)}}}, size={errors.size(shape)}): the number of sizes "
+            f"expand({name}{{{errors.size(own)}}}, size={errors.size(shape)}): the number of sizes "
             f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
         )
         raise RuntimeError(errors.lines(first, f"assigned at {errors.here()}"))
@@ -184,14 +179,12 @@ def check_expands(own: tuple[int, ...], shape: tuple[int, ...], array: Array) ->
 
 
 def write_all(x: Any, part: Any) -> None:
-    """x[...] = part: the history of x becomes that of part."""
+    """x[...] = part: a copy, or a fill where part is one number."""
     part = fitting(part, x.array.shape)
     check_expands(part.array.shape, x.array.shape, part.array)
-    check_writable(x)
-    result = copy_from.function(_core.wrap(x.array), part)
-    np.copyto(x.array, result.array)
-    changed(x)
-    rebase(x, result if result.needs_grad else None)
+    check_writable(x, part)
+    check_overlap(x.array, x.version, (part,), x.array.shape)
+    replace(x, copy_from.function if part.array.ndim else fill.function, part)
 
 
 def write_view(x: Any, reading: Reading, part: Any) -> None:
@@ -200,9 +193,8 @@ def write_view(x: Any, reading: Reading, part: Any) -> None:
     into = x.array[reading.view]
     part = fitting(part, into.shape)
     check_expands(part.array.shape, into.shape, part.array)
-    if state.grad_enabled and x.needs_grad and x.node is None:
-        raise errors.leaf_in_place(x, True)
-    check_writable(x)
+    check_part_writable(x, part)
+    check_overlap(into, x.version, (part,), into.shape)
     seen_through = x.extra.view if x.extra is not None else None
     base, steps = (x, (step,)) if seen_through is None else (seen_through.base, (*seen_through.steps, step))
     recorded = _core.needs_recording((base, part)) and x.array.dtype.kind not in "biu"
@@ -217,7 +209,17 @@ def write_view(x: Any, reading: Reading, part: Any) -> None:
     np.copyto(into, cast(part.array, dtypes.from_numpy_dtype(into.dtype)))
     changed(x)
     if recorded:
-        base.node, base.needs_grad = node, True
+        give_history(base, node)
+
+
+def check_part_writable(x: TensorBase, part: TensorBase) -> None:
+    """What `check_writable` would say of x[view], if that had been made first."""
+    is_base = x.extra is None or x.extra.view is None
+    if is_base and x.needs_grad and x.node is None and state.grad_enabled:
+        raise errors.leaf_in_place(x, True)
+    if not is_base and state.grad_enabled:
+        _core.settle(x)
+    check_writable(x, part)
 
 
 def warn_of_lost_imaginary(into: Array) -> None:
@@ -227,24 +229,17 @@ def warn_of_lost_imaginary(into: Array) -> None:
 
 def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
     """Write or add `values` to where `places` says."""
-    values = broadcastable(values, x, places)
+    values = broadcastable(values, x, places, accumulate)
     into = x if places.order is None else permute.function(x, places.order)
     options = (places.dim, places.count, kept(places.at, x, values), accumulate)
     overwrite(into, index_write, write_index, (values,), options)
     return x
 
 
-def broadcastable(values: Any, x: Any, places: Places) -> Any:
+def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
     """Values that can be broadcast to what the index selects of x."""
-    if values.array.dtype != x.array.dtype:
-        source, target = [dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)]
-        raise RuntimeError(
-            errors.lines(
-                f"Index put requires the source and destination dtypes match, got {target} for the destination and "
-                f"{source} for the source.",
-                f"at {errors.here()}",
-            )
-        )
+    if places.mask and values.array.size == 1 and not accumulate:
+        return reshape(values, ()).to(x.dtype)  # PyTorch fills masks, and only there takes another dtype
     values = fitting(values, places.shape)
     shape = values.array.shape
     extra = len(places.shape) - len(shape)
@@ -253,6 +248,15 @@ def broadcastable(values: Any, x: Any, places: Places) -> Any:
             errors.lines(
                 f"shape mismatch: value tensor of shape {errors.size(shape)} cannot be broadcast to indexing result of "
                 f"shape {errors.size(places.shape)}",
+                f"at {errors.here()}",
+            )
+        )
+    if values.array.dtype != x.array.dtype:
+        source, target = [dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)]
+        raise RuntimeError(
+            errors.lines(
+                f"Index put requires the source and destination dtypes match, got {target} for the destination and "
+                f"{source} for the source.",
                 f"at {errors.here()}",
             )
         )
@@ -296,7 +300,7 @@ def index_put(input: TensorBase, indices: Any, values: Any, accumulate: bool = F
     """index_put(input, indices, values, accumulate=False): a copy of input with input[indices] = values, or with
     values added there."""
     places = _places_of_tensors("index_put", input, indices, values)
-    values = broadcastable(values, input, places)
+    values = broadcastable(values, input, places, accumulate)
     return index_write.record(input, values, places.dim, places.count, kept(places.at, input, values), accumulate)
 
 

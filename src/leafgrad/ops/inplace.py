@@ -8,7 +8,7 @@ ordinary gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,23 +17,30 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase, state
 from leafgrad.autograd import origin
 from leafgrad.autograd.graph import OUT, Node, Output, plan_of, take_order
+from leafgrad.autograd.hooks import give_history
 from leafgrad.dtypes import can_cast, from_numpy_dtype
-from leafgrad.ops.registry import Family, op
+from leafgrad.ops.registry import Family, op, zeros_like
 from leafgrad.ops.samples import S
-from leafgrad.ops.views import MULTI_VIEW, view
+from leafgrad.ops.views import MULTI_VIEW, axes_of, copy_in_order, see, view
+from leafgrad.output import check_no_overlap
 
 A = Any  # an array, or a tensor under create_graph
 
 
 def in_place(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Replace `x` by `function(x, *args, **kwargs)`."""
-    check_writable(x)
+    """Replace the values of `x` by `function(x, *args, **kwargs)`."""
+    others = [t for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
+    check_writable(x, *others)
+    check_overlap(x.array, x.version, others)
+    return replace(x, function, *args, **kwargs)
+
+
+def replace(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`in_place` after the checks."""
     start = take_order()
     old = stand_in(x)
     result = function(old, *args, **kwargs)
     check_result(x, result, function.__name__)
-    if result.needs_grad:
-        check_restriction(x)
     if result.needs_grad and x.array.dtype.kind not in "biu":
         keep_old_values(result.node, start, old.array)
         adopt_result(result.node, x, result)
@@ -53,29 +60,60 @@ def stand_in(x: TensorBase) -> Any:
     return old
 
 
-def check_writable(x: TensorBase) -> None:
-    """Refuse changes that could not be differentiated."""
-    if x.extra is not None:
-        _core.settle(x)
+def check_writable(x: TensorBase, *others: TensorBase) -> None:
+    """Refuse changes that could not be differentiated: of a leaf, of a view of one, of a view that cannot follow its
+    base. `others` are the tensors that the new values are computed from, beside x."""
     if not state.grad_enabled:
         return
-    if x.needs_grad and x.node is None:
-        raise errors.leaf_in_place(x, False)
-    seen_through = x.extra.view if x.extra is not None else None
-    if seen_through is None:
-        return
-    base = seen_through.base
-    if base.needs_grad and base.node is None:
-        raise errors.leaf_in_place(base, True)
-    if x.needs_grad or base.needs_grad:
-        check_restriction(x)
+    view = x.extra.view if x.extra is not None else None
+    wanted = x.needs_grad or (view is not None and view.base.needs_grad)
+    if wanted or any([t.needs_grad for t in others]):
+        if view is not None:
+            if view.restriction is not None:
+                raise errors.view_in_place(x, view.restriction == MULTI_VIEW)
+            if wanted and view.base.node is None:
+                raise errors.leaf_in_place(view.base, True)
+        if wanted and x.node is None:
+            raise errors.leaf_in_place(x, False)
+        if view is not None:
+            _core.settle(x)
 
 
-def check_restriction(x: TensorBase) -> None:
-    """Refuse a recorded change of a view that does not allow it: one of several views, or one made under no_grad."""
-    seen_through = x.extra.view if x.extra is not None else None
-    if seen_through is not None and seen_through.restriction is not None and state.grad_enabled:
-        raise errors.view_in_place(x, seen_through.restriction == MULTI_VIEW)
+def check_overlap(array: Any, version: Any, others: Sequence[TensorBase], shape: tuple[int, ...] | None = None) -> None:
+    """Refuse to write to memory that appears several times in `array`, or that is read in another order at the same
+    time. `version` is the one that all who share the memory of `array` have; `shape` is what the others are broadcast
+    to before they are read, if anything."""
+    if 0 in array.strides:
+        check_no_overlap(array)
+    for t in others:
+        if t.version is version and overlaps_partly(array, t.array if shape is None else np.broadcast_to(t.array, shape)):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                f"memory location. Please clone() the tensor before performing the operation.\n  at {errors.here()}"
+            )
+
+
+def overlaps_partly(a: Any, b: Any) -> bool:
+    """Do two arrays without gaps share memory, and not simply all of it in the same order?"""
+    first, second = occupied(a), occupied(b)
+    if first is None or second is None:
+        return False
+    if first == second and a.shape == b.shape:
+        return any([m != n and size != 1 for m, n, size in zip(a.strides, b.strides, a.shape)])
+    return first[0] < second[1] and second[0] < first[1]
+
+
+def occupied(array: Any) -> tuple[int, int] | None:
+    """The range of memory that an array fills, or None if it leaves gaps."""
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        step = array.itemsize
+        for stride, size in sorted(zip(array.strides, array.shape)):
+            if size > 1:
+                if stride != step:
+                    return None
+                step *= size
+    start = array.__array_interface__["data"][0]
+    return start, start + array.nbytes
 
 
 def check_result(x: TensorBase, result: TensorBase, name: str) -> None:
@@ -129,9 +167,9 @@ def rebase(x: TensorBase, result: Any) -> None:
     seen_through = x.extra.view if x.extra is not None else None
     if seen_through is None:
         if result is not None:
-            x.node, x.needs_grad = result.node, True
+            give_history(x, result.node)
         elif x.needs_grad:
-            x.node = constant.record(stand_in(x)).node
+            give_history(x, constant.record(stand_in(x)).node)
         return
     base = seen_through.base
     if result is None and not base.needs_grad:
@@ -142,29 +180,8 @@ def rebase(x: TensorBase, result: Any) -> None:
         copy_slices.core, (old, part), (base.array, x.array), (seen_through.steps, axes_of(base.array)), (), (),
         base.array.shape, base.array.dtype,
     )  # fmt: skip
-    base.node, base.needs_grad = new, True
+    give_history(base, new)
     _core.settle(x)
-
-
-def axes_of(array: Any) -> tuple[int, ...] | None:
-    """The order in which the dimensions of an array follow each other in memory; None if it is the usual one."""
-    if array.flags.c_contiguous:
-        return None
-    return tuple(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
-
-
-def copy_in_order(array: Any, axes: tuple[int, ...] | None) -> Any:
-    """A copy with its dimensions in a certain order in memory, so that what is a view of one is a view of the other."""
-    if axes is None:
-        return np.array(array, order="C")
-    return np.array(array.transpose(axes), order="C").transpose(np.argsort(axes))
-
-
-def see(x: A, steps: tuple[Any, ...]) -> A:
-    """An array or tensor through the steps of a view."""
-    for operation, options in steps:
-        x = operation(x, *options)
-    return x
 
 
 @op
@@ -210,7 +227,7 @@ class constant(Family):
         return constant.record(input)
 
     def vjp(g: A) -> A:
-        return g * 0
+        return zeros_like(g)
 
     samples = staticmethod(lambda t: [])
 

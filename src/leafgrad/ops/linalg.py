@@ -17,12 +17,13 @@ from leafgrad.autograd.graph import Op
 from leafgrad.ops.convert import conj
 from leafgrad.ops.elementwise import mul
 from leafgrad.ops.linalg_checks import (
+    Call,
     arrays_of,
     check_batches,
+    check_matmul,
     check_matrices,
     check_matrix_vector,
     check_vectors,
-    refuse,
 )
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -96,10 +97,9 @@ class mm(Family):
 
     def call(input: A, mat2: TensorBase) -> Any:
         a, b = arrays_of("mm", ("input", "mat2"), input, mat2)
-        if a.ndim != 2:
-            raise refuse("self must be a matrix", "mm", a, b, f"the first has {a.ndim} dimensions")
-        if b.ndim != 2:
-            raise refuse("mat2 must be a matrix", "mm", a, b, f"the second has {b.ndim} dimensions")
+        for which, x in (("self", a), ("mat2", b)):
+            if x.ndim != 2:
+                raise Call("mm", a, b).refused(f"{which} must be a matrix", "both must have two dimensions")
         return matrices("mm", input, mat2, a, b)
 
     def vjp_input(g: A, mat2: A) -> A:
@@ -117,7 +117,7 @@ def matrices(name: str, input: TensorBase, mat2: TensorBase, a: Any, b: Any) -> 
     """The product of two tensors that are known to be matrices."""
     kind = a.dtype
     if a.shape[1] != b.shape[0] or kind is not b.dtype or not (kind is _f32 or kind is _f64):
-        check_matrices(name, a, b)
+        check_matrices(Call(name, a, b), a, b)
     return _core.apply(mm.core, (input, mat2), ())
 
 
@@ -130,12 +130,7 @@ class mv(Family):
 
     def call(input: A, vec: TensorBase) -> Any:
         a, b = arrays_of("mv", ("input", "vec"), input, vec)
-        if a.ndim != 2 or b.ndim != 1:
-            raise refuse(
-                f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}", "mv", a, b,
-                "the first must be a matrix and the second a vector",
-            )  # fmt: skip
-        check_matrix_vector("mv", a, b)
+        check_matrix_vector(Call("mv", a, b), a, b)
         return _core.apply(mv.core, (input, vec), ())
 
     def vjp_input(g: A, vec: A) -> A:
@@ -199,16 +194,17 @@ class bmm(Family):
 
     def call(input: A, mat2: TensorBase) -> Any:
         a, b = arrays_of("bmm", ("input", "mat2"), input, mat2)
+        call = Call("bmm", a, b)
         for number, x in ((1, a), (2, b)):
             if x.ndim != 3:
-                raise refuse(f"batch{number} must be a 3D tensor", "bmm", a, b, "both must have three dimensions")
+                raise call.refused(f"batch{number} must be a 3D tensor", "both must have three dimensions")
         if a.shape[0] != b.shape[0]:
-            raise refuse(
+            raise call.refused(
                 f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, {a.shape[2]}] but got: "
                 f"[{b.shape[0]}, {b.shape[1]}].",
-                "bmm", a, b, f"dimension 0 is {a.shape[0]} in the first and {b.shape[0]} in the second",
-            )  # fmt: skip
-        check_batches("bmm", a, b)
+                f"dimension 0 is {a.shape[0]} in the first and {b.shape[0]} in the second",
+            )
+        check_batches(call, a, b)
         return _core.apply(bmm.core, (input, mat2), ())
 
     def vjp_input(g: A, mat2: A) -> A:
@@ -217,9 +213,7 @@ class bmm(Family):
     def vjp_mat2(g: A, input: A) -> A:
         return bmm(transpose(input, 1, 2), g)
 
-    samples = staticmethod(
-        lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]]
-    )
+    samples = staticmethod(lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]])
 
 
 @composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))])
@@ -228,9 +222,8 @@ def outer(input: TensorBase, vec2: TensorBase) -> Any:
     a, b = arrays_of("outer", ("input", "vec2"), input, vec2)
     for name, x in (("self", a), ("vec2", b)):
         if x.ndim != 1:
-            raise refuse(
-                f"outer: Expected 1-D argument {name}, but got {x.ndim}-D", "outer", a, b, "both must be vectors"
-            )
+            first = f"outer: Expected 1-D argument {name}, but got {x.ndim}-D"
+            raise Call("outer", a, b).refused(first, "both must be vectors")
     return mul.function(unsqueeze.function(input, 1), vec2)
 
 
@@ -257,23 +250,10 @@ class matmul(Family):
         n, m = a.ndim, b.ndim
         if n == 2 and m == 2:
             return matrices("matmul", input, other, a, b)
-        if n == 0 or m == 0:
-            raise refuse(
-                f"both arguments to matmul need to be at least 1D, but they are {n}D and {m}D", "matmul", a, b,
-                "numbers are multiplied with *",
-            )  # fmt: skip
+        check_matmul(input, other)
         core = matmul.core
-        if m == 1:
-            if n == 1:
-                check_vectors("matmul", a, b)
-            else:
-                check_matrix_vector("matmul", a, b)
-            core = (dot.core, mv.core, core)[min(n, 3) - 1]
-        elif m == 2:
-            check_matrices("matmul", a, b, (int(np.prod(a.shape[:-1])), a.shape[-1]))
-            core = vector_times_matrix if n == 1 else core
-        else:
-            check_batches("matmul", a[None] if n == 1 else a, b)
+        if n <= 2 and m <= 2:
+            core = vector_times_matrix if m == 2 else mv.core if n == 2 else dot.core
         return _core.apply(core, (input, other), ())
 
     def vjp_input(g: A, other: A, input_shape: A, other_shape: A) -> A:
@@ -386,6 +366,9 @@ def matrices_conjugate_transposed(self: Any) -> Any:
 @composite(lambda t: [S(t(2, 3)), S(t(2, 3, 4))])
 def adjoint(input: TensorBase) -> Any:
     """adjoint(input): the last two dimensions exchanged, and conjugated."""
+    if input.array.ndim == 0:
+        _warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
+        return conj.function(input)
     return conj.function(_exchange(input, "tensor.adjoint() is only supported on matrices or batches of matrices."))
 
 

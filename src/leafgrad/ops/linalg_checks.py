@@ -1,9 +1,9 @@
 """What products of matrices and vectors refuse, and what they say then: PyTorch's sentence, both shapes, the dimension
-that does not fit, and the user's line. These functions run on arrays and return nothing if all is well."""
+that does not fit, and the user's line. These functions look at arrays and return nothing if all is well."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,22 +11,31 @@ from leafgrad import errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import from_numpy_dtype
 
-
-def refuse(first: str, name: str, a: Any, b: Any, why: str) -> RuntimeError:
-    """PyTorch's sentence, then the operation, both shapes, what does not fit, and the user's line."""
-    shapes = f"{name} of shapes {errors.size(a.shape)} and {errors.size(b.shape)}"
-    return RuntimeError(errors.lines(first, f"{shapes}: {why}", f"at {errors.here()}"))
+# -- saying it --------------------------------------------------------------------------------------------------------
 
 
-def dtypes_differ(first: str, name: str, a: Any, b: Any) -> RuntimeError:
-    one, other = from_numpy_dtype(a.dtype), from_numpy_dtype(b.dtype)
-    return RuntimeError(
-        errors.lines(
-            first,
-            f"{name} of {one} {errors.size(a.shape)} and {other} {errors.size(b.shape)}, at {errors.here()}",
-            f"fix: matrix products do not promote; convert one of them: x.to({other})",
-        )
-    )
+class Call(NamedTuple):
+    """What the user called: a function and its two operands, of which the operands of a check may be reshaped forms."""
+
+    name: str
+    a: Any
+    b: Any
+
+    def refused(self, first: str, why: str) -> RuntimeError:
+        shapes = f"{self.name} of shapes {errors.size(self.a.shape)} and {errors.size(self.b.shape)}"
+        return RuntimeError(errors.lines(first, f"{shapes}: {why}", f"at {errors.here()}"))
+
+    def inner_sizes(self) -> str:
+        """Which dimensions would have to agree."""
+        a, b = self.a.shape, self.b.shape
+        dim = max(len(b) - 2, 0)
+        return f"dimension {len(a) - 1} of the first is {a[-1]}, but dimension {dim} of the second is {b[dim]}"
+
+    def other_dtypes(self, first: str) -> RuntimeError:
+        one, other = from_numpy_dtype(self.a.dtype), from_numpy_dtype(self.b.dtype)
+        operands = f"{one} {errors.size(self.a.shape)} and {other} {errors.size(self.b.shape)}"
+        fix = f"fix: matrix products do not promote; convert one of them: x.to({other})"
+        return RuntimeError(errors.lines(first, f"{self.name} of {operands}, at {errors.here()}", fix))
 
 
 _C_NAMES = {
@@ -40,82 +49,34 @@ def alias(x: Any) -> str:
     return str(from_numpy_dtype(x.dtype).alias)
 
 
-def refuse_bool(name: str, kernel: str, x: Any) -> None:
-    if x.dtype.kind == "b":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'\n  {name} at {errors.here()}")
+def refuse_bool(call: Call, kernel: str) -> None:
+    """There is no product of bools, unless nothing has to be multiplied."""
+    if call.a.dtype.kind == "b" and call.a.size and call.b.size:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'\n  {call.name} at {errors.here()}")
 
 
-def check_matrices(name: str, a: Any, b: Any, tall: Any = None) -> None:
-    """Two matrices must agree in their inner size and in dtype. `tall` is `a` as PyTorch folds it for the message."""
-    shape = a.shape if tall is None else tall
-    if shape[1] != b.shape[0]:
-        raise refuse(
-            f"mat1 and mat2 shapes cannot be multiplied ({shape[0]}x{shape[1]} and {b.shape[0]}x{b.shape[1]})",
-            name, a, b,
-            f"dimension {a.ndim - 1} of the first is {shape[1]}, but dimension 0 of the second is {b.shape[0]}",
-        )  # fmt: skip
-    if a.dtype != b.dtype:
-        names = f"{_C_NAMES[alias(a)]} != {_C_NAMES[alias(b)]}"
-        raise dtypes_differ(f"expected m1 and m2 to have the same dtype, but got: {names}", name, a, b)
-    refuse_bool(name, "addmm_impl_cpu_", a)
+class Form(NamedTuple):
+    """As much of an array as the checks look at."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
 
 
-def check_matrix_vector(name: str, a: Any, b: Any) -> None:
-    tall = a.shape if a.ndim == 2 else (int(np.prod(a.shape[:-1])), a.shape[-1])
-    if tall[1] != b.shape[0]:
-        raise refuse(
-            f"size mismatch, got input ({tall[0]}), mat ({tall[0]}x{tall[1]}), vec ({b.shape[0]})", name, a, b,
-            f"dimension {a.ndim - 1} of the first is {tall[1]}, but the vector has {b.shape[0]} elements",
-        )  # fmt: skip
-    if a.dtype != b.dtype:
-        names = f"{alias(b)}, {alias(a)}, and {alias(b)}"
-        raise dtypes_differ(f"addmv input tensors must have the same dtype, but got {names}", name, a, b)
-    refuse_bool(name, "addmv_impl_cpu", a)
+def folded(x: Any) -> Form:
+    """(..., n, k) as the tall matrix (... * n, k)."""
+    return Form((int(np.prod(x.shape[:-1])), x.shape[-1]), x.dtype)
 
 
-def check_vectors(name: str, a: Any, b: Any) -> None:
-    if a.ndim != 1 or b.ndim != 1:
-        raise refuse(
-            f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors", name, a, b, "both must be vectors"
-        )
-    if a.dtype != b.dtype:
-        names = f"{alias(a)} and {alias(b)}"
-        raise dtypes_differ(f"dot : expected both vectors to have same dtype, but found {names}", name, a, b)
-    if a.shape != b.shape:
-        raise refuse(
-            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of "
-            f"elements, but got {a.size} and {b.size} elements respectively",
-            name, a, b, f"dimension 0 is {a.size} in the first and {b.size} in the second",
-        )  # fmt: skip
-    refuse_bool(name, "dot", a)
+def turned(x: Any) -> Form:
+    """With the last two dimensions exchanged."""
+    return Form((*x.shape[:-2], *x.shape[:-3:-1]), x.dtype)
 
 
-def check_batches(name: str, a: Any, b: Any) -> None:
-    """Stacks of matrices: the batch dimensions must broadcast, the inner sizes must be equal."""
-    lead, other_lead = a.shape[:-2], b.shape[:-2]
-    try:
-        batch = np.broadcast_shapes(lead, other_lead)
-    except ValueError:
-        pairs = list(zip(reversed(lead), reversed(other_lead)))
-        back = 1 + next(i for i, (one, other) in enumerate(pairs) if one != other and 1 not in (one, other))
-        dim = max(len(lead), len(other_lead)) - back
-        raise refuse(
-            f"The size of tensor a ({lead[-back]}) must match the size of tensor b ({other_lead[-back]}) at "
-            f"non-singleton dimension {dim}",
-            name, a, b, f"their batch dimensions {errors.size(lead)} and {errors.size(other_lead)} cannot be broadcast",
-        ) from None  # fmt: skip
-    if a.shape[-1] != b.shape[-2]:
-        count = int(np.prod(batch))
-        raise refuse(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{count}, {a.shape[-1]}] but got: "
-            f"[{count}, {b.shape[-2]}].",
-            name, a, b,
-            f"dimension {a.ndim - 1} of the first is {a.shape[-1]}, but dimension {b.ndim - 2} of the second is "
-            f"{b.shape[-2]}",
-        )  # fmt: skip
-    if a.dtype != b.dtype:
-        raise dtypes_differ(f"expected scalar type {alias(a)} but found {alias(b)}", name, a, b)
-    refuse_bool(name, "bmm", a)
+# -- two operands -----------------------------------------------------------------------------------------------------
 
 
 def arrays_of(name: str, names: tuple[str, str], a: Any, b: Any) -> tuple[Any, Any]:
@@ -127,9 +88,116 @@ def arrays_of(name: str, names: tuple[str, str], a: Any, b: Any) -> tuple[Any, A
     return a.array, b.array
 
 
+def check_matrices(call: Call, a: Any, b: Any) -> None:
+    """Two matrices must agree in their inner size and in dtype."""
+    if a.shape[1] != b.shape[0]:
+        shapes = f"{a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]}"
+        raise call.refused(f"mat1 and mat2 shapes cannot be multiplied ({shapes})", call.inner_sizes())
+    if a.dtype != b.dtype:
+        names = f"{_C_NAMES[alias(a)]} != {_C_NAMES[alias(b)]}"
+        raise call.other_dtypes(f"expected m1 and m2 to have the same dtype, but got: {names}")
+    refuse_bool(call, "addmm_impl_cpu_")
+
+
+def check_matrix_vector(call: Call, a: Any, b: Any) -> None:
+    if a.ndim == 0:
+        raise IndexError(f"Dimension specified as 0 but tensor has no dimensions\n  {call.name} at {errors.here()}")
+    if a.ndim != 2 or b.ndim != 1:
+        raise call.refused(
+            f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}",
+            "the first must be a matrix and the second a vector",
+        )
+    (n, k), (m,) = a.shape, b.shape
+    if k != m:
+        raise call.refused(f"size mismatch, got input ({n}), mat ({n}x{k}), vec ({m})", call.inner_sizes())
+    if a.dtype != b.dtype:
+        names = f"{alias(b)}, {alias(a)}, and {alias(b)}"
+        raise call.other_dtypes(f"addmv input tensors must have the same dtype, but got {names}")
+    refuse_bool(call, "addmv_impl_cpu")
+
+
+def check_vectors(name: str, a: Any, b: Any) -> None:
+    call = Call(name, a, b)
+    if a.ndim != 1 or b.ndim != 1:
+        raise call.refused(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors", "both must be vectors")
+    if a.dtype != b.dtype:
+        raise call.other_dtypes(f"dot : expected both vectors to have same dtype, but found {alias(a)} and {alias(b)}")
+    if a.shape != b.shape:
+        raise call.refused(
+            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of "
+            f"elements, but got {a.size} and {b.size} elements respectively",
+            call.inner_sizes(),
+        )
+    if a.dtype.kind == "b":
+        raise NotImplementedError(f"\"dot\" not implemented for 'Bool'\n  {name} at {errors.here()}")
+
+
+def check_batches(call: Call, a: Any, b: Any) -> None:
+    """Stacks of matrices: the batch dimensions must broadcast, the inner sizes must be equal."""
+    lead, other_lead = a.shape[:-2], b.shape[:-2]
+    for back, (one, other) in enumerate(zip(reversed(lead), reversed(other_lead)), 1):
+        if one != other and 1 not in (one, other):
+            dim = max(len(lead), len(other_lead)) - back
+            raise call.refused(
+                f"The size of tensor a ({one}) must match the size of tensor b ({other}) at non-singleton dimension {dim}",
+                f"their batch dimensions {errors.size(lead)} and {errors.size(other_lead)} cannot be broadcast",
+            )
+    if a.shape[-1] != b.shape[-2]:
+        count = int(np.prod(np.broadcast_shapes(lead, other_lead)))
+        raise call.refused(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{count}, {a.shape[-1]}] but got: "
+            f"[{count}, {b.shape[-2]}].",
+            call.inner_sizes(),
+        )
+    refuse_bool(call, "bmm")
+    if a.dtype != b.dtype:
+        raise call.other_dtypes(f"expected scalar type {alias(a)} but found {alias(b)}")
+
+
+def check_matmul(input: Any, other: Any) -> None:
+    """Operands of any number of dimensions. What PyTorch says depends on how it would compute the product."""
+    a, b = input.array, other.array
+    call = Call("matmul", a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        raise call.refused(
+            f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D",
+            "numbers are multiplied with *",
+        )
+    if b.ndim <= 2 and a.ndim <= 2:
+        if b.ndim == 2:
+            check_matrices(call, folded(a), b)
+        elif a.ndim == 2:
+            check_matrix_vector(call, a, b)
+        else:
+            check_vectors("matmul", a, b)
+    elif folds(input, other):
+        large, small = (a, b) if a.ndim >= b.ndim else (turned(b), a if a.ndim == 1 else turned(a))
+        (check_matrix_vector if small.ndim == 1 else check_matrices)(call, folded(large), small)
+    else:
+        first = Form((1, *a.shape), a.dtype) if a.ndim == 1 else a
+        check_batches(call, first, Form((*b.shape, 1), b.dtype) if b.ndim == 1 else b)
+
+
+def folds(input: Any, other: Any) -> bool:
+    """Would PyTorch fold the batch of one operand into a taller matrix, because the other has no batch?"""
+    large, small = (input, other) if input.array.ndim >= other.array.ndim else (other, input)
+    if large.array.ndim < 3 or small.array.ndim > 2:
+        return False
+    if small.needs_grad:
+        return True
+    if input.array.ndim == 2:
+        return False
+    x = large.array if large is input else large.array.swapaxes(-1, -2)
+    shape, strides = x.shape, x.strides
+    return x.size == 0 or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(x.ndim - 2))
+
+
+# -- something added --------------------------------------------------------------------------------------------------
+
+
 def factor(value: Any, kind: Any) -> Any:
     """A number that multiplies a tensor, in the category of the tensor's dtype."""
-    if isinstance(value, TensorBase) and not value.requires_grad and value.array.ndim == 0:  # type: ignore[attr-defined]
+    if isinstance(value, TensorBase) and not value.needs_grad and value.array.ndim == 0:
         value = value.array.item()
     if isinstance(value, complex) and kind.kind != "c":
         name = _C_NAMES[str(from_numpy_dtype(kind).alias)]
@@ -137,32 +205,35 @@ def factor(value: Any, kind: Any) -> Any:
     return int(value) if kind.kind in "iu" else value
 
 
-def check_addmm(name: str, x: Any, a: Any, b: Any) -> None:
-    check_three_dtypes(name, x, a, b)
-    for which, matrix in (("mat1", a), ("mat2", b)):
-        if matrix.ndim != 2:
-            raise refuse(f"{which} must be a matrix, got {matrix.ndim}-D tensor", name, a, b, "both must be matrices")
-    check_matrices(name, a, b)
-    check_addend(name, x, (a.shape[0], b.shape[1]))
-
-
 def check_three_dtypes(name: str, x: Any, a: Any, b: Any) -> None:
     for which, one in (("self", x), ("mat1", a)):
         if one.dtype != b.dtype:
             names = f"{alias(one)} and {alias(b)}"
-            raise dtypes_differ(f"{which} and mat2 must have the same dtype, but got {names}", name, one, b)
+            raise Call(name, one, b).other_dtypes(f"{which} and mat2 must have the same dtype, but got {names}")
+
+
+def check_addmm(x: Any, a: Any, b: Any) -> None:
+    call = Call("addmm", a, b)
+    check_three_dtypes("addmm", x, a, b)
+    for which, matrix in (("mat1", a), ("mat2", b)):
+        if matrix.ndim != 2:
+            raise call.refused(f"{which} must be a matrix, got {matrix.ndim}-D tensor", "both must be matrices")
+    if a.shape[1] == b.shape[0]:  # otherwise the product itself is the problem
+        check_addend("addmm", x, (a.shape[0], b.shape[1]))
+    check_matrices(call, a, b)
 
 
 def check_addend(name: str, x: Any, target: tuple[int, ...]) -> None:
     """What is added to a product must be expandable to the product's shape."""
     own, goal = errors.size(x.shape), errors.size(target)
     if x.ndim > len(target):
+        kind = f"CPU{alias(x)}Type" if x.dtype.kind == "c" else f"torch.{alias(x)}Tensor"
         first = (
-            f"expand(torch.{alias(x)}Tensor{{{own}}}, size={goal}): the number of sizes provided ({len(target)}) must "
-            f"be greater or equal to the number of dimensions in the tensor ({x.ndim})"
+            f"expand({kind}{{{own}}}, size={goal}): the number of sizes provided ({len(target)}) must be greater or "
+            f"equal to the number of dimensions in the tensor ({x.ndim})"
         )
         raise RuntimeError(errors.lines(first, f"{name} adds {own} to a product of shape {goal}, at {errors.here()}"))
-    for back in range(x.ndim, 0, -1):
+    for back in range(1, x.ndim + 1):
         if x.shape[-back] not in (1, target[-back]):
             first = (
                 f"The expanded size of the tensor ({target[-back]}) must match the existing size ({x.shape[-back]}) at "
@@ -172,34 +243,36 @@ def check_addend(name: str, x: Any, target: tuple[int, ...]) -> None:
             raise RuntimeError(errors.lines(first, f"{where}, at {errors.here()}"))
 
 
+def check_linear(x: Any, w: Any, b: Any) -> None:
+    call = Call("linear", x, w)
+    if x.ndim == 0 or w.ndim == 0:
+        raise call.refused(
+            f"both arguments to linear need to be at least 1D, but they are {x.ndim}D and {w.ndim}D",
+            "input is (..., in_features), weight is (out_features, in_features)",
+        )
+    if w.ndim > 2:
+        raise call.refused(
+            f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D",
+            "weight is (out_features, in_features)",
+        )
+    if w.ndim == 1:
+        return  # a product of a matrix and a vector, whose own checks come later
+    if b is not None:
+        check_three_dtypes("linear", b, x, w)
+    tall = folded(x)
+    if x.shape[-1] != w.shape[1]:
+        raise call.refused(
+            f"mat1 and mat2 shapes cannot be multiplied ({tall.shape[0]}x{tall.shape[1]} and {w.shape[1]}x{w.shape[0]})",
+            f"dimension {x.ndim - 1} of the input is {tall.shape[1]}, but dimension 1 of the weight is {w.shape[1]}",
+        )
+    if b is not None and (b.ndim <= 1 or x.ndim == 2):
+        check_addend("linear", b, (tall.shape[0], w.shape[0]))
+    check_matrices(call, tall, w.T)
+
+
 def not_tensors(input: Any, weight: Any, bias: Any) -> TypeError:
     arguments = (("input", input), ("weight", weight), ("bias", bias))
     for position, (name, value) in enumerate(arguments):
         if not isinstance(value, TensorBase) and not (name == "bias" and value is None):
             return errors.not_a_tensor("linear", name, position + 1, value)
     raise AssertionError("not_tensors was asked about tensors")
-
-
-def check_linear(x: Any, w: Any, b: Any) -> None:
-    if x.ndim == 0 or w.ndim == 0:
-        raise refuse(
-            f"both arguments to linear need to be at least 1D, but they are {x.ndim}D and {w.ndim}D", "linear", x, w,
-            "input is (..., in_features), weight is (out_features, in_features)",
-        )  # fmt: skip
-    if w.ndim > 2:
-        raise refuse(
-            f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D", "linear", x, w,
-            "weight is (out_features, in_features)",
-        )  # fmt: skip
-    if b is not None:
-        check_three_dtypes("linear", b, x, w)
-    tall = (int(np.prod(x.shape[:-1])), x.shape[-1])
-    if x.shape[-1] != w.shape[1]:
-        raise refuse(
-            f"mat1 and mat2 shapes cannot be multiplied ({tall[0]}x{tall[1]} and {w.shape[1]}x{w.shape[0]})",
-            "linear", x, w,
-            f"dimension {x.ndim - 1} of the input is {tall[1]}, but dimension 1 of the weight is {w.shape[1]}",
-        )  # fmt: skip
-    check_matrices("linear", x, w.T, tall)
-    if b is not None:
-        check_addend("linear", b, (tall[0], w.shape[0]))

@@ -76,7 +76,7 @@ def overwrite(
     x: Any, operation: Any, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]
 ) -> Any:
     """Change the memory of x, and record it as `operation(x, *others, *options)`."""
-    check_writable(x)
+    check_writable(x, *others)
     result = None
     if _core.needs_recording((x, *others)) and x.array.dtype.kind not in "biu":
         tensors = (stand_in(x), *others)

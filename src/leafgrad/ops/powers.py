@@ -78,7 +78,7 @@ class pow_number(Family):
     node_name = "PowBackward0"
     public_name = ""
 
-    def call(input: TensorBase, exponent: Any) -> Any:
+    def call(input: A, exponent: Any) -> Any:
         own = input.array.dtype
         if own.kind not in "fc" or isinstance(exponent, complex):
             kind = common_dtype(input, exponent)
@@ -120,7 +120,7 @@ class number_to_the_power(Family):
     def forward(x: A, base: Any) -> A:
         return power_of_arrays(np.asarray(base, x.dtype), x)
 
-    def call(exponent: TensorBase, base: Any) -> Any:
+    def call(exponent: A, base: Any) -> Any:
         kind = common_dtype(base, exponent)
         if exponent.array.dtype != kind.np:
             exponent = exponent.to(kind)  # type: ignore[attr-defined]
@@ -140,7 +140,8 @@ def _is_complex(x: A) -> bool:
 
 
 @composite(
-    lambda t: [S(t(3, low=0.3), 2), S(t(3, low=0.3), exponent=t(3)), S(t(3, 1, low=0.3), t(2)), S(2.0, t(3))], in_place=True
+    lambda t: [S(t(3, low=0.3), 2), S(t(3, low=0.3), exponent=t(3)), S(t(3, 1, low=0.3), t(2)), S(2.0, t(3))],
+    in_place=True,
 )
 def pow(input: Any, exponent: Any) -> Any:
     """pow(input, exponent): input to the power of exponent, either of them a tensor or a number."""

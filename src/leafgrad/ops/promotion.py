@@ -72,12 +72,16 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     if rules.as_float and kind.category < FLOAT:
         kind = get_default_dtype()
     rules.check(kind)
+    if rules.no_bool and (left[2][0] is bool_ or right[2][0] is bool_):
+        raise RuntimeError(rules.no_bool)
     arrays = (cast(left[1], kind), cast(right[1], kind))
     try:
         out = op.forward(*arrays)
     except ValueError as error:
         raise errors.broadcast_mismatch(op.name, arrays) from error
     out = np.asarray(out)
+    if out.dtype.kind == "b":
+        return _core.unrecorded(op, (left[0], right[0]), out)
     return _core.finish(op, (left[0], right[0]), arrays, (), out)
 
 
@@ -90,6 +94,7 @@ class BinaryRules:
         self.kernel = kernel or f"{name}_cpu"
         self.as_float = as_float
         self.refuses = refuses
+        self.no_bool = ""  # why not even one operand may be bool
         self.because = because
 
     def check(self, kind: dtype) -> None:

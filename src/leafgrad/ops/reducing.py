@@ -154,7 +154,7 @@ def spread(g: A, shape: Dims) -> A:
 # A sum is a product with ones, and BLAS computes that several times faster than NumPy adds: always along memory, with
 # many accumulators. Long sums go in blocks, so that no accumulator becomes so large that additions lose digits.
 
-BLOCK = 8192
+BLOCK = 1024
 ROWS = 128
 _ONES: dict[str, Any] = {"f": np.ones(BLOCK, np.float32), "d": np.ones(BLOCK)}
 
@@ -183,17 +183,19 @@ def total(x: Any, dims: Any, keepdim: bool) -> Any:
 def total_of_all(x: Any) -> Any:
     """The sum of all elements of a contiguous float32 or float64 array."""
     flat = x if x.ndim == 1 else x.reshape(-1)
-    n, ones = flat.size, _ONES[flat.dtype.char]
+    n = flat.size
     if n <= BLOCK:
-        return np.dot(flat, ones[:n])
+        return np.dot(flat, _ONES[flat.dtype.char][:n])
+    if n <= 16 * BLOCK:
+        return add_reduce(flat)
     whole = n // BLOCK * BLOCK
-    return add_reduce(np.dot(flat[:whole].reshape(-1, BLOCK), ones)) + np.dot(flat[whole:], ones[: n - whole])
+    return add_reduce(np.vecdot(flat[:whole].reshape(-1, BLOCK), _ONES[flat.dtype.char])) + add_reduce(flat[whole:])
 
 
 def _sum_of_rows(x: Any) -> Any:
     rows, columns = x.shape
     ones = _ONES[x.dtype.char]
-    if rows <= 4 * ROWS:
+    if rows <= 2 * ROWS:
         return np.dot(ones[:rows], x)
     whole = rows // ROWS * ROWS
     parts = ones[:ROWS].reshape(1, ROWS) @ x[:whole].reshape(-1, ROWS, columns)
@@ -203,10 +205,10 @@ def _sum_of_rows(x: Any) -> Any:
 def sum_of_squares(x: Any) -> Any:
     """The sum of x**2 over all elements of a float32 or float64 array."""
     flat = x.reshape(-1)
-    if flat.size <= BLOCK:
+    n = flat.size
+    if n <= 8 * BLOCK:
         return np.dot(flat, flat)
-    whole = flat.size // BLOCK * BLOCK
-    blocks, rest = flat[:whole].reshape(-1, BLOCK), flat[whole:]
+    blocks, rest = flat[: n // BLOCK * BLOCK].reshape(-1, BLOCK), flat[n // BLOCK * BLOCK :]
     return add_reduce(np.vecdot(blocks, blocks)) + np.dot(rest, rest)
 
 

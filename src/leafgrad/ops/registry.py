@@ -32,6 +32,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from leafgrad import _core
 from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd.graph import NOTHING, OPTION, OUT, SHAPE, Op
@@ -74,7 +76,7 @@ class Operation:
             twin = Op(name, node_name, self.forward, conjugated(backward), saves)
             self.core.conjugated = twin
         if self.is_pair and self.differentiable:
-            for core in (self.core, self.core.conjugated):
+            for core in [c for c in (self.core, self.core.conjugated) if c is not None]:
                 core.keeps = [sum(bit for bit, place in zip((1, 2, 4), saves(m), strict=True) if place != NOTHING) for m in range(4)]
         self.function: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
 
@@ -173,6 +175,11 @@ class Family:
 
 
 # -- putting rules together -------------------------------------------------------------------------------------------
+
+
+def zeros_like(g: Any) -> Any:
+    """Zeros in the shape of a gradient, also where that is infinite."""
+    return wrap(zeros_like(g.array)) if isinstance(g, TensorBase) else np.zeros(g.shape, g.dtype)
 
 
 def no_rule(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:

@@ -55,12 +55,14 @@ class round_(Family):
         scale = x.dtype.type(10 ** abs(decimals))
         return np.rint(x * scale) / scale if decimals > 0 else np.rint(x / scale) * scale
 
-    def call(input: TensorBase, *, decimals: int = 0) -> Any:
+    def call(input: A, *, decimals: int = 0) -> Any:
         if not isinstance(input, TensorBase):
             raise errors.not_a_tensor("round", "input", 1, input)
         kind = from_numpy_dtype(input.array.dtype)
         if kind.category in (BOOL, COMPLEX) or (decimals and kind.category < FLOAT):
-            raise NotImplementedError(f"\"round_{'cpu' if decimals else 'vml_cpu'}\" not implemented for '{kind.alias}'")
+            raise NotImplementedError(
+                f"\"round_{'cpu' if decimals else 'vml_cpu'}\" not implemented for '{kind.alias}'"
+            )
         return round_.record(input, decimals)
 
     def vjp(g: A) -> A:

@@ -29,7 +29,7 @@ class where(Family):
     def forward(condition: A, input: A, other: A) -> A:
         return np.where(condition, input, other)
 
-    def call(condition: TensorBase, input: Any = None, other: Any = None) -> Any:
+    def call(condition: A, input: Any = None, other: Any = None) -> Any:
         if input is None and other is None:
             return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]
         if not isinstance(condition, TensorBase):
@@ -81,7 +81,7 @@ def _in_dtype(value: Any, kind: Any) -> Any:
 
 def zero_like(g: A) -> A:
     """A zero of the dtype of a gradient, so that `where` does not change it."""
-    return g.new_zeros(()) if isinstance(g, TensorBase) else np.zeros((), g.dtype)
+    return g.new_zeros(()) if isinstance(g, TensorBase) else np.zeros((), g.dtype)  # type: ignore[attr-defined]
 
 
 def _odd_pair(arrays: list[Any]) -> tuple[Any, Any]:
@@ -103,7 +103,8 @@ def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any
         raise NotImplementedError(f"{name} is not supported for complex types")
     if input.array.dtype != kind.np:
         input = input.to(kind)  # type: ignore[attr-defined]
-    return input, *[None if v is None else to_array(_number(name, v), kind) for v in (low, high)]
+    bounds = [None if v is None else to_array(_number(name, v), kind) for v in (low, high)]
+    return input, bounds[0], bounds[1]
 
 
 def _number(name: str, value: Any) -> Any:
@@ -124,9 +125,11 @@ class clamp(Family):
     node_name = "ClampBackward1"
 
     def forward(x: A, min: Any, max: Any) -> A:
-        return np.clip(x, min, max)
+        # not np.clip, which makes float32 of bfloat16
+        low = x if min is None else np.maximum(x, min)
+        return low if max is None else np.minimum(low, max)
 
-    def call(input: TensorBase, min: Any = None, max: Any = None) -> Any:
+    def call(input: A, min: Any = None, max: Any = None) -> Any:
         if min is None and max is None:
             raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
         if not isinstance(input, TensorBase):
@@ -157,7 +160,7 @@ class clamp_min(Family):
     in_place = True
     forward = np.maximum
 
-    def call(input: TensorBase, min: Any) -> Any:
+    def call(input: A, min: Any) -> Any:
         if isinstance(min, TensorBase):
             return _clamp_by_tensors(input, min, None)
         return clamp_min.record(*_bounds("clamp_min", input, min, None)[:2])
@@ -177,7 +180,7 @@ class clamp_max(Family):
     in_place = True
     forward = np.minimum
 
-    def call(input: TensorBase, max: Any) -> Any:
+    def call(input: A, max: Any) -> Any:
         if isinstance(max, TensorBase):
             return _clamp_by_tensors(input, None, max)
         input, _, bound = _bounds("clamp_max", input, None, max)

@@ -282,8 +282,7 @@ def tensor_split(
     shape = tensor_argument("tensor_split", input).shape
     if not shape:
         raise RuntimeError(
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims\n"
-            f"  at {errors.here()}"
+            f"tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims\n  at {errors.here()}"
         )
     dim = wrap_dim(dim, len(shape))
     size = shape[dim]

@@ -14,7 +14,8 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import Extra, TensorBase, View, state
-from leafgrad.ops.registry import Family, Operation, composite, op
+from leafgrad.autograd.hooks import give_history
+from leafgrad.ops.registry import Family, Operation, composite, op, registry
 from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
@@ -43,10 +44,10 @@ def link(result: Any, t: TensorBase, operation: Any, options: tuple[Any, ...], r
     outer = t.extra.view if t.extra is not None else None
     base = t if outer is None else outer.base
     steps = ((operation, options),) if outer is None else (*outer.steps, (operation, options))
-    if restriction is None and outer is not None:
-        restriction = outer.restriction
-    if restriction is None and not state.grad_enabled:
+    if not state.grad_enabled:
         restriction = NO_GRAD_VIEW
+    elif restriction is None and outer is not None:
+        restriction = outer.restriction
     result.extra.view = View(base, steps, restriction)
     if t.needs_grad and not state.grad_enabled:
         result.needs_grad = result.extra.view.silent = True
@@ -55,25 +56,95 @@ def link(result: Any, t: TensorBase, operation: Any, options: tuple[Any, ...], r
 
 def replay(t: TensorBase, view: View) -> None:
     """Give a view the history that its base has now, unless it is of a kind that cannot follow its base."""
+    if view.seen == t.version[0]:  # the base began to require grad after the view was made
+        t.needs_grad = view.silent = True
+        return
     if view.restriction is not None:
         if state.grad_enabled:
             raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
         return
-    seen = t.version[0]
-    before = state.grad_enabled
-    state.grad_enabled = True
-    try:
-        again: Any = view.base
-        for operation, options in view.steps:
-            again = operation.record(again, *options)
-    finally:
-        state.grad_enabled = before
-    t.node = again.node
-    t.needs_grad = again.needs_grad
-    view.seen = seen
+    base, array = view.base, view.base.array
+    options = (view.steps, (array.shape, array.dtype, axes_of(array)))
+    node = _core.make_node(seen.core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
+    give_history(t, node)
+    view.seen = t.version[0]
 
 
 _core.late.replay_view = replay
+
+
+def see(x: A, steps: tuple[Any, ...]) -> A:
+    """An array or tensor through the steps of a view."""
+    for operation, options in steps:
+        x = operation(x, *options)
+    return x
+
+
+def axes_of(array: Any) -> tuple[int, ...] | None:
+    """The order in which the dimensions of an array follow each other in memory; None if it is the usual one."""
+    if array.flags.c_contiguous:
+        return None
+    return tuple(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
+
+
+def copy_in_order(array: Any, axes: tuple[int, ...] | None) -> Any:
+    """A copy with its dimensions in a certain order in memory, so that what is a view of one is a view of the other."""
+    if axes is None:
+        return np.array(array, order="C")
+    return np.array(array.transpose(axes), order="C").transpose(np.argsort(axes))
+
+
+@op
+class seen(ViewFamily):
+    """seen(input, steps, form): input through all the steps of a view at once. `form` is what the steps were made for:
+    (shape, dtype, order of the dimensions in memory)."""
+
+    options = ("steps", "form")
+    node_name = "AsStridedBackward0"
+    public_name = ""
+    holomorphic = False  # elements are only chosen
+
+    def forward(x: A, steps: Any, form: Any) -> A:
+        return see(x, steps)
+
+    def call(input: TensorBase, steps: Any, form: Any) -> Any:
+        return view_of(seen, input, steps, form)
+
+    def vjp(g: A, steps: A, form: A) -> A:
+        return unseen(g, steps, form)
+
+    samples = staticmethod(lambda t: [S(t(2, 3), ((permute, ((1, 0),)), (unsqueeze, (0,))), ((2, 3), t(0).dtype, None))])
+
+
+@op
+class unseen(Family):
+    """unseen(input, steps, form): zeros of the given form, to which input is added where the steps lead to."""
+
+    options = ("steps", "form")
+    node_name = "AsStridedBackward0"
+    public_name = ""
+    holomorphic = False
+    jvp = "linear"
+
+    def forward(x: A, steps: Any, form: Any) -> A:
+        shape, kind, axes = form
+        whole = copy_in_order(np.zeros(shape, kind), axes)
+        part = see(whole, steps)
+        if 0 not in part.strides:
+            part[...] = x
+            return whole
+        places = see(copy_in_order(np.arange(whole.size).reshape(shape), axes), steps)  # some appear more than once
+        flat = np.zeros(whole.size, kind)
+        np.add.at(flat, places.reshape(-1), np.asarray(x).reshape(-1))
+        return flat.reshape(shape)
+
+    def call(input: TensorBase, steps: Any, form: Any) -> Any:
+        return unseen.record(input, steps, form)
+
+    def vjp(g: A, steps: A) -> A:
+        return see(g, steps)
+
+    samples = staticmethod(lambda t: [S(t(3, 2), ((permute, ((1, 0),)),), ((2, 3), t(0).dtype, None))])
 
 
 # -- dimensions -------------------------------------------------------------------------------------------------------
@@ -170,11 +241,26 @@ def reshape(input: TensorBase, *shape: Any) -> Any:
     from leafgrad.ops.convert import clone
 
     target = fill_in(shape_arguments(shape), input.array.size)
+    if input.array.flags.c_contiguous:
+        return view_of(view, input, target)
     try:
         input.array.view().reshape(target, copy=False)
     except ValueError:
-        input = clone.record(input)  # clones contiguously
-    return view_of(view, input, target)
+        return unsafe_view.record(clone.record(input), target)  # clones contiguously
+    return view_of(reshape_alias, input, target)
+
+
+def _renamed_view(name: str, node_name: str, doc: str) -> Operation:
+    """`view` under the name that the node has in PyTorch when it comes from `reshape`."""
+    body = {"__doc__": doc, "options": ("shape",), "forward": _reshape_array, "node_name": node_name, "public_name": ""}
+    body |= {"call": view.function, "vjp": lambda g, input_shape: reshape_either(g, input_shape)}
+    body |= {"samples": lambda t: [S(t(3, 4, contiguous=True), 4, 3)]}
+    operation = registry[name] = Operation(name, ViewFamily, body)
+    return operation
+
+
+reshape_alias = _renamed_view("reshape_alias", "ReshapeAliasBackward0", "reshape_alias(input, shape): not contiguous.")
+unsafe_view = _renamed_view("unsafe_view", "UnsafeViewBackward0", "unsafe_view(input, shape): of a fresh copy, no view.")
 
 
 @composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())])
@@ -222,14 +308,13 @@ class transpose(ViewFamily):
     """transpose(input, dim0, dim1): two dimensions exchanged."""
 
     options = ("dim0", "dim1")
-    forward = np.swapaxes
+
+    def forward(x: A, dim0: int, dim1: int) -> A:
+        return np.swapaxes(x, dim0, dim1) if x.ndim else np.asarray(x).view()
 
     def call(input: TensorBase, dim0: int, dim1: int) -> Any:
         ndim = input.array.ndim
-        a, b = wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)
-        if ndim == 0:
-            return view_of(view, input, ())
-        return view_of(transpose, input, a, b)
+        return view_of(transpose, input, wrap_dim(dim0, ndim), wrap_dim(dim1, ndim))
 
     def vjp(g: A, dim0: A, dim1: A) -> A:
         return transpose(g, dim0, dim1)

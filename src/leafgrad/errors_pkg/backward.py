@@ -1,0 +1,313 @@
+"""What can go wrong with a backward pass: nothing to start from, no graph, a graph that was used or changed before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from leafgrad._core import Cut, TensorBase, late
+from leafgrad.autograd.graph import Freed, Node, Output, plan_of
+from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.errors.form import describe, describe_result, explain, mistake, recorded, size
+from leafgrad.errors.naming import (
+    Place,
+    as_code,
+    expression,
+    expression_here,
+    find,
+    library,
+    name_of,
+    name_of_result,
+    place_of,
+    quietly,
+    with_argument,
+)
+
+# -- starting ---------------------------------------------------------------------------------------------------------
+
+
+def not_scalar(root: TensorBase) -> RuntimeError:
+    call = expression_here() or ""
+    name = call.removesuffix(".backward()") if call.endswith(".backward()") else as_code(name_of(root), "y")
+    return mistake(
+        RuntimeError,
+        "grad can be implicitly created only for scalar outputs",
+        ("tensor", describe(root)),
+        ("recorded", recorded(root)),
+        fix=(
+            f"{name}.sum().backward()   # or {name}.mean().backward()",
+            f"{name}.backward(gradient={library()}.ones_like({name}))   # how much each element counts",
+        ),
+    )
+
+
+def complex_root(root: TensorBase) -> RuntimeError:
+    name = as_code(name_of(root), "y")
+    return mistake(
+        RuntimeError,
+        f"grad can be implicitly created only for real scalar outputs but got {from_numpy_dtype(root.array.dtype)}",
+        ("tensor", describe(root)),
+        ("recorded", recorded(root)),
+        fix=(f"{name}.abs().backward()   # or another real number: {name}.real", f"{name}.backward(gradient=...)"),
+    )
+
+
+def gradient_mismatch(gradient: TensorBase, root: TensorBase, index: int) -> RuntimeError:
+    given, own = size(gradient.array.shape), size(root.array.shape)
+    shape = ", ".join(map(str, root.array.shape))
+    return mistake(
+        RuntimeError,
+        f"Mismatch in shape: grad_output[{index}] has a shape of torch.Size({given}) and output[{index}] has a shape "
+        f"of torch.Size({own}).",
+        ("gradient", describe(gradient)),
+        ("tensor", describe(root)),
+        ("recorded", recorded(root)),
+        fix=f"{library()}.ones({shape or '()'})   # for instance: a gradient has the shape of its tensor",
+    )
+
+
+def gradient_kind(gradient: TensorBase, root: TensorBase, index: int) -> RuntimeError:
+    given, own = from_numpy_dtype(gradient.array.dtype), from_numpy_dtype(root.array.dtype)
+    return mistake(
+        RuntimeError,
+        "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+        f"grad_output[{index}] has a dtype of {given} and output[{index}] has a dtype of {own}.",
+        ("gradient", describe(gradient)),
+        ("tensor", describe(root)),
+        ("recorded", recorded(root)),
+        fix=f"{as_code(name_of(gradient), 'gradient')}.to({library()}.{own.name})",
+    )
+
+
+def no_graph(root: TensorBase, index: int) -> RuntimeError:
+    return needs_graph(f"element {index} of tensors does not require grad and does not have a grad_fn", root)
+
+
+def input_without_grad(tensor: TensorBase) -> RuntimeError:
+    return needs_graph("One of the differentiated Tensors does not require grad", tensor)
+
+
+def needs_graph(first: str, tensor: TensorBase) -> RuntimeError:
+    """For all that makes sense only for a tensor that requires grad: says why this one does not."""
+    why, cut, fix = why_no_graph(tensor)
+    return mistake(RuntimeError, first, ("tensor", f"{describe(tensor)}: {why}"), ("cut", cut), fix=fix)
+
+
+def why_no_graph(tensor: TensorBase) -> tuple[str, Place | None, str]:
+    """Why a tensor does not require grad, where its graph was cut, and what to do about it."""
+    torch = library()
+    cut: Cut | None = tensor.extra.cut if tensor.extra is not None else None
+    if cut is None:
+        if tensor.array.dtype.kind in "biu":
+            kind = from_numpy_dtype(tensor.array.dtype)
+            return f"it holds {kind}, and only floating point has gradients", None, "compute the loss from floats"
+        return (
+            "nothing that it was computed from requires grad",
+            None,
+            "x.requires_grad_()   # for the tensor x that it is computed from, before that; .item() and .numpy() end a graph",
+        )
+    place = place_of(cut.code, cut.lasti)
+    source = expression(cut.code, cut.lasti) or ""
+    if cut.reason in ("no_grad", "inference_mode"):
+        within = f"`with {torch}.{cut.reason}():`"
+        around = f", or into `with {torch}.enable_grad():`" if cut.reason == "no_grad" else ""
+        return f"computed under {cut.reason}()", place, f"move that line out of {within}{around}"
+    if cut.reason == "detach":
+        kept = source.removesuffix(".detach()") if source.endswith(".detach()") else "x"
+        return "its graph was cut by detach()", place, f"{kept}   # without detach(), if gradients shall flow through it"
+    if cut.reason == "data":
+        kept = source.removesuffix(".data") if source.endswith(".data") else "x"
+        return "its graph was cut by .data", place, f"{kept}   # without .data, if gradients shall flow through it"
+    if cut.reason == "tensor":
+        fix = f"{torch}.stack([a, b]) for {torch}.tensor([a, b]); x itself for {torch}.tensor(x)"
+        return "its graph was cut by tensor(), which copies numbers only", place, fix
+    return (
+        f"its graph ends at {cut.reason}: integers, indices and comparisons have no gradient",
+        place,
+        "compute the loss from the floating point values before that line",
+    )
+
+
+def unused_input(index: int, tensor: TensorBase) -> RuntimeError:
+    return mistake(
+        RuntimeError,
+        f"The differentiated Tensor at index {index} appears to not have been used in the graph. Set allow_unused=True "
+        "if this is the desired behavior.",
+        ("tensor", f"{describe(tensor)}: no path leads from the outputs back to it"),
+        ("recorded", recorded(tensor)),
+        fix=f"{with_argument(expression_here(), 'allow_unused=True')}   # None for it; materialize_grads=True: zeros",
+    )
+
+
+# -- a graph that was used before -------------------------------------------------------------------------------------
+
+
+def graph_was_freed(node: Node, freed: Freed, roots: Sequence[Any] = ()) -> RuntimeError:
+    kind, bridge = find_bridge(node, freed, roots) or ("bridge", node)
+    name = as_code(name_of_result(bridge))
+    retain = with_argument(expression(freed.code, freed.lasti) or "loss.backward()", "retain_graph=True")
+    if kind == "again":
+        what = "its graph was freed by its first backward"
+        fix = [f"{retain}   # in the first call, if both are meant; or compute it again before the second"]
+    elif kind == "shared":
+        what = "both backward passes go through it"
+        fix = [
+            f"{name}.detach()   # in the second loss, if that one need not go through it",
+            f"{retain}   # if both have to; or add the losses up and call backward once",
+        ]
+    else:
+        what = "it belongs to a graph that an earlier backward has freed"
+        fix = [
+            f"{name} = {name}.detach()   # after it was made, if no gradient has to flow back through it",
+            f"{retain}   # if gradients have to; or compute {name} anew each time",
+        ]
+    return mistake(
+        RuntimeError,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+        "saved tensors after calling backward.",
+        ("tensor", f"{describe_result(bridge)}: {what}"),
+        ("recorded", place_of(bridge.code, bridge.lasti)),
+        ("freed", place_of(freed.code, freed.lasti)),
+        fix=fix,
+    )
+
+
+@quietly
+def find_bridge(node: Node, freed: Freed, roots: Sequence[Any]) -> tuple[str, Node] | None:
+    """How this backward came to `node`, whose values an earlier one has freed: it began at the same result ("again"),
+    or somewhere else in the same graph ("shared"), or in a newer graph, from which it crossed over into the old one at
+    a tensor that belongs to both ("bridge")."""
+    ways = ways_to(node, [root for root in roots if isinstance(root, Node)])
+    for root in roots:
+        if root in ways and root.order > freed.order:  # numbers go down with time: this one is the older
+            own = [place for place in ways if place.versions is not None and place.saved is not freed]
+            return ("shared", node) if own else ("again", root)
+    old = [place for place in ways if place.order > freed.order]
+    return ("bridge", old[0]) if old else None
+
+
+def ways_to(node: Node, roots: Sequence[Node]) -> list[Node]:
+    """The nodes on the ways from `roots` to `node`, the most recent first."""
+    reachable: dict[int, Node] = {}
+    stack = list(roots)
+    while stack and len(reachable) < 200_000:
+        place = stack.pop()
+        if place.order not in reachable and place.order <= node.order:
+            reachable[place.order] = place
+            stack.extend([i for i in place.inputs if isinstance(i, Node)])
+    leading = {node.order}
+    for number in sorted(reachable, reverse=True):  # first recorded, first judged
+        if any([isinstance(i, Node) and i.order in leading for i in reachable[number].inputs]):
+            leading.add(number)
+    return [reachable[number] for number in sorted(leading) if number in reachable]
+
+
+# -- a graph whose values were changed --------------------------------------------------------------------------------
+
+
+def saved_tensor_changed(node: Node, index: int) -> RuntimeError:
+    assert node.versions is not None
+    version, expected = node.versions[2 * index], node.versions[2 * index + 1]
+    place, array = saved_place(node, index) or (0, None)
+    source = node.inputs[place] if place >= 0 else None
+    found = find(lambda t: t is source or (t.version is version and t.array is array))
+    found = found or find(lambda t: t.version is version)
+    alias = "Float" if array is None else from_numpy_dtype(array.dtype).alias
+    shape = "?" if array is None else size(array.shape)
+    role = f"the result of {node.op.name}" if place < 0 else f"an input of {node.op.name}"
+    changed = place_of(version[1], version[2]) if len(version) > 2 else None
+    return mistake(
+        RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[torch.{alias}Tensor {shape}]{_producer(node, place, array, found and found.tensor)} is at version "
+        f"{version[0]}; expected version {expected} instead. Hint: enable anomaly detection to find the operation that "
+        "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+        ("tensor", (f"'{found.name}', " if found else "") + f"shape {shape}: {role}, whose gradient needs it unchanged"),
+        ("saved", place_of(node.code, node.lasti)),
+        ("changed", changed),
+        fix=out_of_place(changed.source if changed else "", as_code(found.name if found else None)),
+    )
+
+
+@quietly
+def saved_place(node: Node, index: int) -> tuple[int, Any]:
+    """Which input (or, if negative, result) of a node its version number `index` belongs to; and the saved array."""
+    assert node.versions is not None and isinstance(node.saved, tuple)
+    places = [p for p in zip(plan_of(node), node.saved) if -1000 < p[0] < 1000 and p[1] is not None]
+    if len(places) > len(node.versions) // 2:  # Python numbers have no version
+        places = [p for p in places if p[0] < 0 or p[1].ndim or node.inputs[p[0]] is not None]
+    return places[index]
+
+
+def _producer(node: Node, place: int, array: Any, tensor: TensorBase | None) -> str:
+    """The clause that says which operation the changed tensor came from, as PyTorch names it."""
+    made: Any
+    if place < 0:
+        made = node if array is not None and array.dtype.kind not in "biu" else None
+    elif node.op.name == "linear" and place == 1 and node.inputs[1] is not None:
+        return ", which is output 0 of AsStrided,"  # PyTorch saves a transposed view of the weight
+    else:
+        made = tensor.node if tensor is not None else node.inputs[place]
+    if not isinstance(made, Node):
+        return ""
+    index = -1 - place if place < 0 else made.index if isinstance(made, Output) else 0
+    name = re.sub(r"Backward\d*$", "", made.op.node_name)
+    return f", which is output {index} of {'torch::autograd::' if name == 'CopySlices' else ''}{name},"
+
+
+def out_of_place(source: str, name: str) -> str:
+    """A line that changes a tensor in place, written so that it makes a new one."""
+    if ".step(" in source:
+        return "call backward() before the optimizer's step(), or compute the loss again after it"
+    changed = re.match(r"([A-Za-z_][\w.]*)\s*(\*\*|//|<<|>>|[-+*/%@&|^])=(?!=)\s*([^;#]*[^;#\s])\s*(#.*)?$", source)
+    if changed is not None:
+        target, operator, value = changed[1], changed[2], changed[3]
+        value = f"({value})" if re.search(r"\s[-+*/%@&|^]", value) else value
+        return f"{target} = {target} {operator} {value}"
+    changed = re.match(r"([A-Za-z_][\w.]*)\.([a-z]\w*)_(\([^;#]*\))\s*(#.*)?$", source)
+    if changed is not None and changed[2] not in ("fill", "copy", "set") and hasattr(late.tensor_class, changed[2]):
+        return f"{changed[1]} = {changed[1]}.{changed[2]}{changed[3]}"
+    return f"{name} = {name}.clone()   # before the line that changes it"
+
+
+# -- gradients --------------------------------------------------------------------------------------------------------
+
+
+def gradient_of_wrong_shape(got: Any, expected: Any) -> RuntimeError:
+    return RuntimeError(
+        f"Function returned an invalid gradient: got {size(got)} but expected shape compatible with {size(expected)}"
+    )
+
+
+def grad_of_non_leaf(tensor: TensorBase) -> str:
+    """The warning that PyTorch gives, with the leaves that the tensor came from."""
+    name = as_code(name_of(tensor), "y")
+    return explain(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+        "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+        "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
+        ("tensor", describe(tensor)),
+        ("recorded", recorded(tensor)),
+        ("leaves", "; ".join([describe(leaf) for leaf in leaves_of(tensor, 6)])),
+        ("fix", f"{name}.retain_grad()   # before backward(); or read .grad of a leaf"),
+    )
+
+
+def leaves_of(tensor: TensorBase, most: int) -> list[TensorBase]:
+    """Leaves that a tensor was computed from, as many as are asked for."""
+    found: dict[int, TensorBase] = {}
+    stack: list[Any] = [tensor.node]
+    seen: set[int] = set()
+    while stack and len(found) < most and len(seen) < 10_000:
+        place = stack.pop()
+        if isinstance(place, Node):
+            if place.order not in seen:
+                seen.add(place.order)
+                stack.extend(reversed(place.inputs))
+        elif place is not None:
+            found[id(place)] = place
+    return list(found.values())

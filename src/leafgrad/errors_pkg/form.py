@@ -1,0 +1,73 @@
+"""The form of a message: PyTorch's sentence and, below it, rows in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from leafgrad._core import TensorBase
+from leafgrad.autograd.graph import Node
+from leafgrad.errors.naming import Place, assignment, find, here, name_of, name_of_result, place_of
+
+E = TypeVar("E", bound=BaseException)
+Row = tuple[str, object]  # a label and a text or Place; a row without text is left out
+
+
+def size(shape: Any) -> str:
+    """A shape as PyTorch writes it in messages: [2, 3]."""
+    return "[" + ", ".join(map(str, shape)) + "]"
+
+
+def lines(first: str, *more: str) -> str:
+    return "\n  ".join([first, *[line for line in more if line]])
+
+
+def explain(first: str, *rows: Row) -> str:
+    """A sentence and, below it, rows in columns."""
+    shown = [(label, text) for label, text in rows if text]
+    wide = max([len(label) for label, _ in shown], default=0)
+    spots = max([len(text.spot) for _, text in shown if isinstance(text, Place)], default=0)
+    result = [first]
+    for label, text in shown:
+        if isinstance(text, Place):
+            text = f"{text.spot:<{spots}}   {text.source}"
+        result.append(f"  {label:<{wide}}  {text}".rstrip())
+    return "\n".join(result)
+
+
+def mistake(kind: type[E], first: str, *rows: Row, fix: str | Sequence[str] = ()) -> E:
+    """An exception with these rows, the user's line and the fix."""
+    fixes = [fix] if isinstance(fix, str) else fix
+    return kind(explain(first, *rows, ("at", here()), *[("" if i else "fix", each) for i, each in enumerate(fixes)]))
+
+
+# -- tensors in words -------------------------------------------------------------------------------------------------
+
+
+def describe(tensor: TensorBase) -> str:
+    """'x', shape [2, 3]: as much of a tensor as a person needs to recognise it."""
+    name = name_of(tensor)
+    if name is None and tensor.node is not None:
+        return f"{_without_name(tensor.node)}, shape {size(tensor.array.shape)}"
+    return (f"'{name}', " if name else "") + f"shape {size(tensor.array.shape)}"
+
+
+def describe_result(node: Node) -> str:
+    name = name_of_result(node)
+    several = node.shape and isinstance(node.shape[0], tuple)
+    return (f"'{name}'" if name else _without_name(node)) + ("" if several else f", shape {size(node.shape)}")
+
+
+def _without_name(node: Node) -> str:
+    stored = assignment(node)
+    return f"the result of {node.op.name}" + (f" on the way to '{stored[0]}'" if stored else "")
+
+
+def describe_array(array: Any) -> str:
+    """'w' [2, 3]: an operand, by the name of the tensor whose array it is."""
+    found = find(lambda t: t.array is array)
+    return (f"'{found.name}' " if found else "") + size(array.shape)
+
+
+def recorded(tensor: TensorBase) -> Place | None:
+    return None if tensor.node is None else place_of(tensor.node.code, tensor.node.lasti)

@@ -1,0 +1,222 @@
+"""What can go wrong with the values themselves: changes in place, conversions, arguments that do not fit together."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from leafgrad._core import TensorBase
+from leafgrad.autograd.graph import Output
+from leafgrad.dtypes import dtype as Dtype
+from leafgrad.dtypes import from_numpy_dtype, get_default_dtype
+from leafgrad.errors.backward import out_of_place
+from leafgrad.errors.form import describe, describe_array, mistake, recorded, size
+from leafgrad.errors.naming import as_code, expression_here, find, here, library, name_of, statement
+
+# What the messages of PyTorch call a dtype where they show the type in C++.
+C_NAMES = {
+    "Float": "float", "Double": "double", "Bool": "bool", "Byte": "unsigned char", "Char": "signed char",
+    "Short": "short int", "Int": "int", "Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16",
+    "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>",
+}  # fmt: skip
+
+# -- changing in place ------------------------------------------------------------------------------------------------
+
+
+def leaf_in_place(leaf: TensorBase, is_view: bool) -> RuntimeError:
+    name = as_code(name_of(leaf))
+    source = statement(here().source)
+    what = "a view of a leaf Variable" if is_view else "a leaf Variable"
+    again = f"{name} = {name}.clone()   # and change the copy" if is_view else out_of_place(source, name)
+    return mistake(
+        RuntimeError,
+        f"{what} that requires grad is being used in an in-place operation.",
+        ("leaf", describe(leaf)),
+        fix=(
+            f"with {library()}.no_grad(): {source or '...'}   # an update, not to be recorded",
+            again if "#" in again else f"{again}   # a step of the computation, to be recorded",
+        ),
+    )
+
+
+def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> RuntimeError:
+    """A view that must not be changed in place was changed, or (`indirect`) the memory behind it was, elsewhere."""
+    changed = "is being modified inplace"
+    if indirect:
+        changed = "its base or another view of its base has been modified inplace"
+    if view.node is None:
+        what = f"A view was created in no_grad mode and {changed} with grad mode enabled."
+    else:
+        index = view.node.index if isinstance(view.node, Output) else 0
+        what = f"Output {index} of {re.sub(r'Backward[0-9]*$', '', view.node.op.node_name)} is a view and {changed}."
+    why = (
+        "This view is the output of a function that returns multiple views. Such functions do not allow the output "
+        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        if many
+        else "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+        "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to "
+        "be tracked) or both outside (if you want the inplace to be tracked)."
+    )
+    base = view.extra.view.base if view.extra is not None and view.extra.view is not None else None
+    name = as_code(name_of(view))
+    return mistake(
+        RuntimeError,
+        f"{what} {why}",
+        ("view", describe(view)),
+        ("of", None if base is None else describe(base)),
+        ("recorded", recorded(view)),
+        fix="take the view again after the change" if indirect else out_of_place(statement(here().source), name),
+    )
+
+
+def in_place_shape(op: str, own: Any, out: Any) -> RuntimeError:
+    return mistake(
+        RuntimeError,
+        f"output with shape {size(own)} doesn't match the broadcast shape {size(out)}",
+        (op, f"in place on shape {size(own)}, which would have to become {size(out)}"),
+        fix=out_of_place(statement(here().source), "x"),
+    )
+
+
+def in_place_dtype(op: str, source: Dtype, target: Dtype) -> RuntimeError:
+    return mistake(
+        RuntimeError,
+        f"result type {source.alias} can't be cast to the desired output type {target.alias}",
+        (op, f"in place on {target}, with a result that is {source}"),
+        fix=out_of_place(statement(here().source), "x"),
+    )
+
+
+# -- requires_grad, conversions ---------------------------------------------------------------------------------------
+
+CREATED = "Only Tensors of floating point and complex dtype can require gradients"
+ASSIGNED = "only Tensors of floating point and complex dtype can require gradients"
+ASKED = "only Tensors of floating point dtype can require gradients"
+
+
+def integer_requires_grad(tensor: TensorBase, first: str = CREATED) -> RuntimeError:
+    """`first` is what PyTorch says where requires_grad is an argument (CREATED), an attribute, a method."""
+    call, floating = expression_here() or "", f"{library()}.{get_default_dtype().name}"
+    if first is not CREATED or "requires_grad=True" not in call:
+        name = as_code(name_of(tensor))
+        fix = f"{name} = {name}.float().requires_grad_()"
+    elif "dtype=" in call:
+        fix = re.sub(r"\bdtype=[\w.]+", f"dtype={floating}", call)
+    else:
+        fix = call.replace("requires_grad=True", f"dtype={floating}, requires_grad=True")
+    return mistake(
+        RuntimeError,
+        first,
+        ("tensor", f"{describe(tensor)}, {from_numpy_dtype(tensor.array.dtype)}"),
+        fix=fix,
+    )
+
+
+def numpy_needs_detach(tensor: TensorBase) -> RuntimeError:
+    return mistake(
+        RuntimeError,
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+        ("tensor", describe(tensor)),
+        ("recorded", recorded(tensor)),
+        fix=f"{as_code(name_of(tensor))}.detach().numpy()",
+    )
+
+
+def not_one_element(kind: type[Exception], first: str, tensor: TensorBase, fix: str) -> Exception:
+    """More (or fewer) elements than one, where one is asked for. `fix` is what to write behind the tensor."""
+    name = as_code(name_of(tensor))
+    return mistake(
+        kind, first, ("tensor", describe(tensor)), ("recorded", recorded(tensor)), fix=fix.replace("x.", f"{name}.")
+    )
+
+
+def grad_shape(tensor: TensorBase, value: TensorBase) -> RuntimeError:
+    own, given = size(tensor.array.shape), size(value.array.shape)
+    return mistake(
+        RuntimeError,
+        f"attempting to assign a gradient of size '{given}' to a tensor of size '{own}'. Please ensure that the "
+        "gradient and the tensor are the same size",
+        ("tensor", describe(tensor)),
+        ("gradient", describe(value)),
+        fix=f"{as_code(name_of(tensor))}.grad = {as_code(name_of(value), 'g')}.reshape({own})"
+        if tensor.array.size == value.array.size
+        else "",
+    )
+
+
+def grad_dtype(tensor: TensorBase, value: TensorBase) -> RuntimeError:
+    own, given = from_numpy_dtype(tensor.array.dtype), from_numpy_dtype(value.array.dtype)
+    return mistake(
+        RuntimeError,
+        f"attempting to assign a gradient with dtype '{C_NAMES[str(given.alias)]}' to a tensor with grad_dtype "
+        f"'{own.alias}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set "
+        "the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
+        "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "
+        "match.",
+        ("tensor", f"{describe(tensor)}, {own}"),
+        ("gradient", f"{describe(value)}, {given}"),
+        fix=f"{as_code(name_of(tensor))}.grad = {as_code(name_of(value), 'g')}.to({library()}.{own.name})",
+    )
+
+
+# -- arguments --------------------------------------------------------------------------------------------------------
+
+
+def not_a_tensor(op: str, argument: str, position: int, got: Any) -> TypeError:
+    known = isinstance(got, (int, float, complex, list, tuple, np.ndarray, np.generic))
+    return mistake(
+        TypeError,
+        f"{op}(): argument '{argument}' (position {position}) must be Tensor, not {_full_name(type(got))}",
+        fix=f"{library()}.as_tensor(...)   # makes a tensor of numbers, lists and arrays" if known else "",
+    )
+
+
+def _full_name(kind: type) -> str:
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def dtype_refused(op: str, tensor: TensorBase) -> NotImplementedError:
+    kind = from_numpy_dtype(tensor.array.dtype)
+    return mistake(
+        NotImplementedError,
+        f"\"{op}_cpu\" not implemented for '{kind.alias}'",
+        ("tensor", f"{describe(tensor)}, {kind}"),
+        fix=f"{as_code(name_of(tensor))}.float()",
+    )
+
+
+def broadcast_mismatch(op: str, arrays: Any) -> RuntimeError:
+    x, y = arrays[0], arrays[1]
+    a, b = x.shape, y.shape
+    longest = max(len(a), len(b))
+    for back in range(1, min(len(a), len(b)) + 1):
+        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
+            one, other, dim = a[-back], b[-back], longest - back
+            break
+    else:
+        return mistake(RuntimeError, f"{op}: shapes {size(a)} and {size(b)} cannot be broadcast")
+    return mistake(
+        RuntimeError,
+        f"The size of tensor a ({one}) must match the size of tensor b ({other}) at non-singleton dimension {dim}",
+        (op, f"{describe_array(x)} and {describe_array(y)}"),
+        ("mismatch", f"dimension {dim}: {one} and {other}; sizes must be equal, or 1, counted from the last"),
+        fix=_fitting(x, y),
+    )
+
+
+def _fitting(x: Any, y: Any) -> str:
+    """A way to bring two shapes together, if there is a simple one."""
+    for array, other in ((y, x), (x, y)):
+        found = find(lambda t, array=array: t.array is array)  # type: ignore[misc]
+        name = as_code(found.name if found else None, "b" if array is y else "a")
+        if _broadcasts(array.shape[::-1], other.shape) and array.ndim == 2:
+            return f"{name}.T   # if that is what is meant: shape {size(array.shape[::-1])}"
+        if array.ndim and array.ndim < other.ndim and _broadcasts((*array.shape, 1), other.shape):
+            return f"{name}.unsqueeze(-1)   # if that is what is meant: shape {size((*array.shape, 1))}"
+    return ""
+
+
+def _broadcasts(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    return all([m == n or 1 in (m, n) for m, n in zip(reversed(a), reversed(b))])

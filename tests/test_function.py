@@ -1,0 +1,227 @@
+"""Operations written by users: subclasses of autograd.Function."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import pytest
+
+import leafgrad as torch
+from leafgrad.autograd import Function
+from leafgrad.autograd.function import once_differentiable
+
+
+class Exp(Function):
+    """Saves its own result."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        (y,) = ctx.saved_tensors
+        return gradients[0] * y
+
+
+class ScaledProductAndSum(Function):
+    """Several inputs and results, an option, and a context that is set up separately."""
+
+    @staticmethod
+    def forward(a: Any, b: Any, factor: float) -> Any:
+        return a * b * factor, a + b
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        a, b, ctx.factor = inputs
+        ctx.save_for_backward(a, b)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        g_product, g_sum = gradients
+        a, b = ctx.saved_tensors
+        return g_product * b * ctx.factor + g_sum, g_product * a * ctx.factor + g_sum, None
+
+
+def test_gradient_and_names() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = Exp.apply(x)
+    assert y.grad_fn.name() == "ExpBackward"
+    assert type(y.grad_fn).__name__ == "ExpBackward"
+    y.sum().backward()
+    assert torch.allclose(x.grad, x.detach().exp())
+
+
+def test_second_and_third_order_through_a_saved_result() -> None:
+    x = torch.tensor([0.5, -1.0], requires_grad=True, dtype=torch.float64)
+    g: Any = Exp.apply(x)
+    for _ in range(3):
+        (g,) = torch.autograd.grad(g.sum(), x, create_graph=True)
+        assert torch.allclose(g, x.exp())
+
+
+def test_several_results_missing_gradients_are_zeros() -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    b = torch.tensor(3.0, requires_grad=True)
+    product, _ = ScaledProductAndSum.apply(a, b, 5.0)
+    product.backward()
+    assert (a.grad.item(), b.grad.item()) == (15.0, 10.0)
+    product, total = ScaledProductAndSum.apply(a, b, 5.0)
+    a.grad = b.grad = None
+    (product + 2 * total).backward()
+    assert (a.grad.item(), b.grad.item()) == (17.0, 12.0)
+
+
+def test_needs_input_grad_and_none_without_materialisation() -> None:
+    seen: list[Any] = []
+
+    class Look(Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any, b: Any) -> Any:
+            ctx.set_materialize_grads(False)
+            return a * 2, b * 2
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            seen.append((ctx.needs_input_grad, [g is None for g in gradients]))
+            return gradients[0] * 2, None
+
+    a = torch.tensor(1.0, requires_grad=True)
+    first, _ = Look.apply(a, torch.tensor(1.0))
+    first.backward()
+    assert seen == [((True, False), [False, True])]
+    assert a.grad.item() == 2.0
+
+
+def test_in_place_function_changes_the_history_of_its_input() -> None:
+    class Increment(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            x.add_(1)
+            ctx.mark_dirty(x)
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            return gradients[0] * 3
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    z = x * 2
+    assert Increment.apply(z) is z
+    z.sum().backward()
+    assert z.tolist() == [3.0, 5.0]
+    assert x.grad.tolist() == [6.0, 6.0]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        Increment.apply(x)
+
+
+def test_result_without_gradient() -> None:
+    class Both(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            rounded = x.floor()
+            ctx.mark_non_differentiable(rounded)
+            return x * 2, rounded
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            return gradients[0] * 2
+
+    x = torch.tensor(1.5, requires_grad=True)
+    doubled, rounded = Both.apply(x)
+    assert doubled.requires_grad and not rounded.requires_grad
+    doubled.backward()
+    assert x.grad.item() == 2.0
+
+
+def test_wrong_number_of_gradients() -> None:
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any, b: Any) -> Any:
+            return a * b
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            return gradients[0]
+
+    a = torch.tensor(1.0, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"returned an incorrect number of gradients \(expected 2, got 1\)"):
+        Wrong.apply(a, a).backward()
+
+
+def test_a_kept_gradient_is_not_overwritten() -> None:
+    kept: list[Any] = []
+
+    class Keep(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            kept.append(gradients[0] * 2)
+            return kept[-1]
+
+    x = torch.ones(3, requires_grad=True)
+    Keep.apply(x).sum().backward()
+    x.grad.zero_()
+    assert kept[0].tolist() == [2.0, 2.0, 2.0]
+
+
+def test_saved_input_changed_in_place() -> None:
+    class Square(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 2 * gradients[0] * x
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    z = x * 1
+    y = Square.apply(z)
+    z.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_once_differentiable() -> None:
+    class Once(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 2 * gradients[0] * x
+
+    x = torch.tensor(3.0, requires_grad=True)
+    (g,) = torch.autograd.grad(Once.apply(x), x, grad_outputs=torch.tensor(1.0, requires_grad=True), create_graph=True)
+    assert g.item() == 6.0
+    with pytest.raises(RuntimeError, match="marked with @once_differentiable"):
+        g.backward()
+
+
+def test_graph_freed_and_no_cycles() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = Exp.apply(x).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.backward()
+    del y
+    gc.collect()
+    gc.disable()
+    try:
+        Exp.apply(x).sum().backward()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

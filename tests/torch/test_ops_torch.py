@@ -1,0 +1,228 @@
+"""Every operation beside PyTorch's function of the same name, on the operation's own samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from op_checks import (
+    Case,
+    Entry,
+    assert_close,
+    cases,
+    differentiable,
+    entries,
+    public_name,
+    random_like,
+    tolerance,
+)
+
+import leafgrad as lg
+from leafgrad import dtypes
+from leafgrad._core import wrap
+from leafgrad.device import memory_format
+
+DTYPES = ["float64", "float32", "complex128", "int64", "bool", "float16", "bfloat16"]
+F = torch.nn.functional
+
+# -- which function of PyTorch ----------------------------------------------------------------------------------------
+
+# Operations that PyTorch has under another name or in another form.
+COUNTERPARTS: dict[str, Callable[..., Any]] = {
+    "true_div": torch.div,
+    "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
+    "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
+    "rsub_same": torch.rsub,
+    "pow_number": torch.pow,
+    "pow_tensor": torch.pow,
+    "number_to_the_power": lambda exponent, base: torch.pow(base, exponent),
+    "sum_dim": torch.sum,
+    "mean_dim": torch.mean,
+    "prod_dim": torch.prod,
+    "to_dtype": lambda x, kind: x.to(kind),
+    "clone_in_format": lambda x, kind: x.clone(memory_format=torch.preserve_format if kind is None else kind),
+    "slice": lambda x, index: x[index],
+    "new_dimension": lambda x, index: x[index],
+    "alias": lambda x, index: x[index],
+    "copy_from": lambda x, other: torch.empty_like(x).copy_(other),
+    "pick": lambda x, index, dim: torch.gather(x, dim, index),
+}
+
+# Operations of leafgrad's own, which PyTorch has no function for.
+OF_OUR_OWN = {
+    "copy_slices": "what PyTorch's CopySlices node does",
+    "constant": "what PyTorch's in-place fill does to the history of a tensor",
+}
+
+NO_SAMPLES = "has no samples"
+
+
+def counterpart(entry: Entry) -> Callable[..., Any] | None:
+    """PyTorch's function for an operation; None for those that it does not have."""
+    if entry.name in COUNTERPARTS:
+        return COUNTERPARTS[entry.name]
+    name = public_name(entry) or entry.name
+    for place in (torch, F, torch.Tensor):
+        if callable(getattr(place, name, None)):
+            return getattr(place, name)  # type: ignore[no-any-return]
+    return None
+
+
+compared = [e for e in entries() if cases(e) and counterpart(e) is not None]
+every_op = pytest.mark.parametrize("entry", compared, ids=lambda entry: entry.name)
+every_dtype = pytest.mark.parametrize("dtype", DTYPES)
+
+
+@pytest.mark.parametrize("entry", [e for e in entries() if cases(e)], ids=lambda entry: entry.name)
+def test_pytorch_has_it_or_it_is_listed(entry: Entry) -> None:
+    assert (counterpart(entry) is None) == (entry.name in OF_OUR_OWN)
+
+
+# -- the same call in both --------------------------------------------------------------------------------------------
+
+
+def to_torch(value: Any) -> Any:
+    """An argument for PyTorch: tensors, dtypes and memory formats as its own, everything else as it is."""
+    if isinstance(value, lg.Tensor):
+        return array_to_torch(value.array)
+    if isinstance(value, dtypes.dtype):
+        return getattr(torch, value.name)
+    if isinstance(value, memory_format):
+        return getattr(torch, repr(value).removeprefix("torch."))
+    if isinstance(value, dict):
+        return {k: to_torch(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([to_torch(v) for v in value])
+    return value
+
+
+def array_to_torch(array: Any) -> torch.Tensor:
+    array = np.array(array, order="C")
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def array_of(t: torch.Tensor) -> Any:
+    """A tensor of PyTorch as an array; half precisions widened, which changes no value."""
+    t = t.detach().resolve_conj().resolve_neg()
+    return (t.float() if t.dtype in (torch.bfloat16, torch.float16) else t).numpy()
+
+
+class Both:
+    """One sample, called in leafgrad and in PyTorch."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.leaves = case.leaves()
+        self.torch_tensors = [array_to_torch(t.array) for t in case.tensors]
+        self.torch_leaves = [self.torch_tensors[i].requires_grad_() for i in case.variable()]
+        self.outputs: list[Any] = []
+        self.torch_outputs: list[torch.Tensor] = []
+        error, self.result = attempt(lambda: case.call(case.tensors))
+        torch_error, self.torch_result = attempt(self.call_torch)
+        self.check_errors(error, torch_error)
+        if error is None:
+            tensors(self.result, self.outputs)
+            tensors(self.torch_result, self.torch_outputs)
+            assert len(self.outputs) == len(self.torch_outputs), case
+
+    def call_torch(self) -> Any:
+        function = counterpart(self.case.entry)
+        assert function is not None
+        return self.case.call(self.torch_tensors, lambda *a, **k: function(*to_torch(a), **to_torch(k)))
+
+    def check_errors(self, error: BaseException | None, torch_error: BaseException | None) -> None:
+        if type(error) is not type(torch_error):
+            raise AssertionError(f"{self.case}\nleafgrad: {error!r}\nPyTorch:  {torch_error!r}") from error
+
+    def check_values(self) -> None:
+        for ours, theirs in zip(self.outputs, self.torch_outputs, strict=True):
+            assert str(ours.dtype) == str(theirs.dtype), self.case
+            assert ours.requires_grad == theirs.requires_grad, self.case
+            assert_close(ours.array, array_of(theirs), tolerance(ours.array.dtype), self.case)
+
+    def check_names(self) -> None:
+        for ours, theirs in zip(self.outputs, self.torch_outputs, strict=True):
+            if theirs.grad_fn is not None:
+                assert ours.grad_fn is not None, self.case
+                assert ours.grad_fn.name() == theirs.grad_fn.name(), self.case
+
+    def check_gradients(self, second: bool) -> None:
+        roots = [t for t in differentiable(self.outputs) if t.requires_grad]
+        torch_roots = [t for t in self.torch_outputs if t.requires_grad]
+        if not roots:
+            return
+        cotangents = [wrap(c).requires_grad_(second) for c in random_like([t.array for t in roots])]
+        torch_cotangents = [array_to_torch(c.array).requires_grad_(second) for c in cotangents]
+        first = lg.autograd.grad(roots, self.leaves, cotangents, create_graph=second, materialize_grads=True)
+        torch_first = torch.autograd.grad(
+            torch_roots, self.torch_leaves, torch_cotangents, create_graph=second, materialize_grads=True
+        )
+        self.compare("gradient", first, torch_first)
+        if second:
+            self.check_second(first, torch_first, [*self.leaves, *cotangents], [*self.torch_leaves, *torch_cotangents])
+
+    def check_second(self, first: Any, torch_first: Any, variables: Any, torch_variables: Any) -> None:
+        outer = random_like([g.array for g in first], seed=2)
+        used = [i for i, g in enumerate(torch_first) if g.requires_grad]
+        if not used:
+            return
+        theirs = torch.autograd.grad(
+            [torch_first[i] for i in used], torch_variables, [array_to_torch(outer[i]) for i in used], materialize_grads=True
+        )
+        ours = lg.autograd.grad(
+            [first[i] for i in used], variables, [wrap(outer[i]) for i in used], materialize_grads=True
+        )
+        self.compare("second gradient", ours, theirs)
+
+    def compare(self, what: str, ours: Any, theirs: Any) -> None:
+        for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+            assert str(a.dtype) == str(b.dtype), self.case
+            assert_close(a.array, array_of(b), tolerance(a.array.dtype), f"{what} {i} of {self.case}")
+
+
+def attempt(call: Callable[[], Any]) -> tuple[BaseException | None, Any]:
+    try:
+        return None, call()
+    except Exception as error:
+        return error, None
+
+
+def tensors(value: Any, found: list[Any]) -> None:
+    """All tensors in a result."""
+    if isinstance(value, (lg.Tensor, torch.Tensor)):
+        found.append(value)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            tensors(one, found)
+
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Casting complex values to real"),
+    pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental"),
+]
+
+
+@every_dtype
+@every_op
+def test_values(entry: Entry, dtype: str) -> None:
+    for case in cases(entry, dtype):
+        Both(case).check_values()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "float16", "bfloat16"])
+@every_op
+def test_gradients(entry: Entry, dtype: str) -> None:
+    for case in cases(entry, dtype):
+        Both(case).check_gradients(second=dtype in ("float64", "float32", "complex128"))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@every_op
+def test_names_in_the_graph(entry: Entry, dtype: str) -> None:
+    for case in cases(entry, dtype):
+        Both(case).check_names()
