@@ -10,8 +10,10 @@ class device:
     """device('cpu'): accepted wherever PyTorch takes a device. leafgrad computes on the CPU alone."""
 
     __slots__ = ("index", "type")
+    type: str
+    index: int | None
 
-    def __init__(self, type: str | device = "cpu", index: int | None = None) -> None:
+    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
         name = type.type if isinstance(type, device) else str(type)
         kind, _, number = name.partition(":")
         if kind != "cpu":

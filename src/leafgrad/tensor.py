@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,10 @@ class Tensor(TensorBase):
         from leafgrad.legacy import legacy_tensor
 
         return legacy_tensor(cls, *args, **kwargs)
+
+    if TYPE_CHECKING:  # leafgrad.methods puts the ops on the class
+
+        def __getattr__(self, name: str) -> Any: ...
 
     # -- shape and type -----------------------------------------------------------------------------------------------
 
@@ -143,18 +147,25 @@ class Tensor(TensorBase):
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        self.requires_grad_(wanted)
+        if wanted.__class__ is not bool:
+            raise RuntimeError(f"requires_grad must be a bool\n  at {errors.here()}")
+        if self.node is not None:
+            raise errors.flag_of_non_leaf(self, wanted)
+        self._set_requires_grad(wanted, errors.ASSIGNED)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """requires_grad_(requires_grad=True): shall gradients of this leaf be computed?"""
+        if requires_grad.__class__ is not bool:
+            got = type(requires_grad).__name__
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {got}")
         if self.node is not None and not requires_grad:
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
-                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-            )
-        if requires_grad and self.array.dtype.kind in "biu":
-            raise errors.integer_requires_grad(self.dtype)
-        self.needs_grad = bool(requires_grad)
+            raise errors.flag_of_non_leaf(self, False)
+        return self._set_requires_grad(requires_grad, errors.ASKED)
+
+    def _set_requires_grad(self, wanted: bool, refusal: str) -> Tensor:
+        if wanted and self.array.dtype.kind in "biu":
+            raise errors.integer_requires_grad(self, refusal)
+        self.needs_grad = wanted
         if self.extra is not None and self.extra.view is not None:
             self.extra.view.silent = False
         return self
@@ -192,15 +203,9 @@ class Tensor(TensorBase):
                 got = type(value).__name__
                 raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {got}")
             if value.array.shape != self.array.shape:
-                raise RuntimeError(
-                    f"assigned grad has data of a different size: the tensor has shape "
-                    f"{errors.size(self.array.shape)}, the gradient {errors.size(value.array.shape)}"
-                )
+                raise errors.grad_shape(self, value)
             if value.array.dtype != self.array.dtype:
-                raise RuntimeError(
-                    f"assigned grad has data of a different type: the tensor is {self.dtype}, the gradient "
-                    f"{dtypes.from_numpy_dtype(value.array.dtype)}"
-                )
+                raise errors.grad_dtype(self, value)
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
         self._grad = value
@@ -224,7 +229,7 @@ class Tensor(TensorBase):
     def retain_grad(self) -> None:
         """retain_grad(): keep this non-leaf tensor's gradient in `.grad` as well."""
         if not self.requires_grad:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+            raise errors.needs_graph("can't retain_grad on Tensor that has requires_grad=False", self)
         if self.is_leaf or self.retains_grad:
             return
         if self.extra is None:
@@ -240,7 +245,7 @@ class Tensor(TensorBase):
         """register_hook(hook): call `hook(gradient)` when this tensor's gradient is known; what it returns, if
         anything, takes the gradient's place."""
         if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+            raise errors.needs_graph("cannot register a hook on a tensor that doesn't require gradient", self)
         if self.extra is not None:
             _core.settle(self)
         registered = hooks.hooks_of(self).on_gradient
@@ -251,9 +256,10 @@ class Tensor(TensorBase):
     def register_post_accumulate_grad_hook(self, hook: Any) -> hooks.RemovableHandle:
         """register_post_accumulate_grad_hook(hook): call `hook(tensor)` after this leaf's `.grad` was updated."""
         if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+            raise errors.needs_graph("cannot register a hook on a tensor that doesn't require gradient", self)
         if self.node is not None:
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+            first = "post accumulate grad hooks cannot be registered on non-leaf tensors"
+            raise errors.only_for_leaves(self, first, ".register_hook(...)")
         registered = hooks.hooks_of(self).after_accumulation
         handle = hooks.RemovableHandle(registered)
         registered[handle.id] = hook
@@ -262,11 +268,7 @@ class Tensor(TensorBase):
     def detach_(self) -> Tensor:
         """detach_(): forget the history of this tensor, which becomes a leaf."""
         if self._is_view():
-            raise RuntimeError(
-                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-                "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
-                "detach_() cannot be called on these gradients."
-            )
+            raise errors.detached_view(self)
         if self.needs_grad:
             self.extra = self.extra or Extra()
             self.extra.cut = _core.Cut("detach")
@@ -277,12 +279,18 @@ class Tensor(TensorBase):
     @property
     def data(self) -> Any:
         """The same memory as a tensor without history, whose changes are not noticed."""
-        return _core.wrap(self.array)
+        made: TensorBase = _core.wrap(self.array)
+        if self.needs_grad:
+            made.extra = Extra()
+            made.extra.cut = _core.Cut("data")
+        return made
 
     @data.setter
     def data(self, value: Any) -> None:
         if not isinstance(value, TensorBase):
-            raise TypeError(f"data must be a Tensor, not {type(value).__name__}")
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}\n  at {errors.here()}")
+        if self.needs_grad and value.array.dtype.kind in "biu":
+            raise errors.integer_requires_grad(value, errors.AS_DATA)
         self.array = value.array
 
     @property
@@ -301,10 +309,8 @@ class Tensor(TensorBase):
     def item(self) -> Any:
         """item(): the one element as a Python number."""
         if self.array.size != 1:
-            raise RuntimeError(
-                f"a Tensor with {self.array.size} elements cannot be converted to Scalar\n"
-                f"  it is {errors.describe(self)}, at {errors.here()}"
-            )
+            first = f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
+            raise errors.not_one_element(self, RuntimeError, first, "x.tolist()   # all of them; or x.sum().item()")
         value = self.array.item()
         return float(value) if self.dtype is dtypes.bfloat16 else value
 
@@ -316,15 +322,14 @@ class Tensor(TensorBase):
     def __bool__(self) -> bool:
         if self.array.size != 1:
             many = "no values" if self.array.size == 0 else "more than one value"
-            raise RuntimeError(
-                f"Boolean value of Tensor with {many} is ambiguous\n"
-                f"  it is {errors.describe(self)}, at {errors.here()}\n  fix: use .any() or .all()"
-            )
+            first = f"Boolean value of Tensor with {many} is ambiguous"
+            raise errors.not_one_element(self, RuntimeError, first, "x.any()   # or x.all()")
         return bool(self.array)
 
     def _one_number(self) -> Any:
         if self.array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
+            first = "only one element tensors can be converted to Python scalars"
+            raise errors.not_one_element(self, ValueError, first, "x.tolist()   # all of them; or x.sum().item()")
         return self.item()
 
     def __float__(self) -> float:
@@ -415,12 +420,7 @@ class Tensor(TensorBase):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if self.node is not None:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-                "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_"
-                "norm usage, see https://github.com/pytorch/pytorch/pull/103001\n"
-                f"  it is {errors.describe(self)}; fix: x.detach().clone()"
-            )
+            raise errors.deepcopy_of_non_leaf(self)
         if id(self) in memo:
             return memo[id(self)]
         copy = self._like(_copied_memory(self.array, memo))
@@ -462,7 +462,7 @@ class Tensor(TensorBase):
         made = _core.wrap(data.array)
         made.__class__ = cls
         made.version = data.version
-        return made.requires_grad_(require_grad)
+        return finished(made, require_grad)
 
     # -- what the engine asks of gradients that are tensors -----------------------------------------------------------
 

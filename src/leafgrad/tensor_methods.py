@@ -291,7 +291,8 @@ def false(self: Any) -> bool:
 
 METHODS: dict[str, Callable[..., Any]] = {
     "abs_": abs_, "absolute_": abs_, "copy_": copy_, "fill_": fill_, "zero_": zero_, "set_": set_,
-    "resize_": resize_, "resize_as_": resize_as_, "sum_to_size": sum_to_size, "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
+    "resize_": resize_, "resize_as_": resize_as_, "sum_to_size": sum_to_size,
+    "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
     "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,
     "isclose": isclose, "allclose": allclose, "where": where_method, "positive": positive,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import TensorBase, wrap
+from leafgrad._core import TensorBase, edge, wrap
 from leafgrad.autograd import engine
 from leafgrad.autograd.modes import (
     enable_grad,
@@ -103,7 +103,7 @@ def checked_inputs(inputs: Sequence[Any]) -> Sequence[Any]:
         if not isinstance(t, TensorBase):
             raise TypeError(f"inputs must be tensors, but got {type(t).__name__}")
         if t.extra is not None:
-            engine.edge(t)  # a view whose memory was changed gets its history brought up to date
+            edge(t)  # a view whose memory was changed gets its history brought up to date
         if not t.needs_grad:
             raise errors.input_without_grad(t)
     return inputs
@@ -118,7 +118,7 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
         if not isinstance(root, TensorBase):
             raise TypeError(f"backward needs tensors, but got {type(root).__name__}")
         if root.extra is not None:
-            engine.edge(root)
+            edge(root)
         if not root.needs_grad:
             raise errors.no_graph(root, index)
         array = root.array
@@ -132,9 +132,9 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
         elif not isinstance(g, TensorBase):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g.array.shape != array.shape:
-            raise errors.gradient_mismatch(g.array.shape, array.shape, index)
+            raise errors.gradient_mismatch(g, root, index)
         elif (g.array.dtype.kind == "c") != (array.dtype.kind == "c"):
-            raise errors.gradient_kind(root, g, index)
+            raise errors.gradient_kind(g, root, index)
         else:
             gradients.append(g if create_graph else g.array)
     return gradients

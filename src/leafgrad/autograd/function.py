@@ -218,6 +218,8 @@ def _checked(name: str, returned: Any, inputs: tuple[Any, ...], raw: bool) -> li
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     """A decorator for a backward that cannot be differentiated itself: trying to raises."""
 
+    from leafgrad.ops.convert import detach
+
     @functools.wraps(backward)
     def wrapper(ctx: Any, *gradients: Any) -> Any:
         with modes.no_grad():
@@ -226,7 +228,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             return outputs
         several = isinstance(outputs, tuple)
         failing = [
-            _Refuse.apply(o.detach().requires_grad_()) if isinstance(o, TensorBase) else o
+            _Refuse.apply(detach(o).requires_grad_()) if isinstance(o, TensorBase) else o
             for o in (outputs if several else (outputs,))
         ]
         return tuple(failing) if several else failing[0]

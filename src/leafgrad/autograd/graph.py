@@ -41,7 +41,10 @@ class Op:
     `saves(mask)` tells what has to be kept for it when the inputs of `mask` (bit i for input i) need a gradient.
     """
 
-    __slots__ = ("backward", "conjugated", "consume", "forward", "keeps", "name", "node_class", "node_name", "plans", "saves")
+    __slots__ = (
+        "backward", "conjugated", "consume", "forward", "hidden", "keeps", "name", "node_class", "node_name", "plans",
+        "saves",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -64,6 +67,7 @@ class Op:
         self.keeps: list[int] = []
         self.conjugated: Op | None = None  # the twin that serves complex numbers, see leafgrad.ops.registry
         self.node_class: Any = None
+        self.hidden: tuple[int, ...] = ()  # inputs that are never differentiated, which PyTorch does not show
 
 
 KEEP_A: Final = 1

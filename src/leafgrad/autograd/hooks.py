@@ -168,7 +168,8 @@ def _name(node: Node) -> str:
 
 
 def _next_functions(node: Node) -> tuple[Any, ...]:
-    return tuple([public_edge(i) for i in node.inputs])
+    hidden = node.op.hidden
+    return tuple([public_edge(source) for i, source in enumerate(node.inputs) if i not in hidden])
 
 
 def _origin(node: Node) -> tuple[str, int]:

@@ -51,7 +51,7 @@ class Mode:
         if inspect.isclass(function):
             raise TypeError("a mode decorates functions; decorate the methods of the class instead")
         if inspect.isgeneratorfunction(function):
-            return self._decorate_generator(function)
+            return self._decorate_generator(function)  # type: ignore[no-any-return]
 
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
@@ -158,4 +158,4 @@ class inference_mode(Mode):
         return super().__enter__()
 
     def again(self) -> Mode:
-        return inference_mode(self.mode)  # type: ignore[no-any-return]
+        return inference_mode(self.mode)

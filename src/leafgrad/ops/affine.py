@@ -10,7 +10,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.elementwise import add
 from leafgrad.ops.linalg import any_product, is_half, matmul, renamed, rows, times
-from leafgrad.ops.linalg_checks import Call, check_addmm, check_linear, factor, not_tensors
+from leafgrad.ops.linalg_checks import Call, check_addmm, check_linear, factor, is_vector, not_tensors
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 
@@ -164,9 +164,14 @@ linear_folded_without_bias = renamed(linear.core, "UnsafeViewBackward0")
 
 
 def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:
-    """A weight that is a vector, or a bias that is none."""
-    if weight.array.ndim == 1 and bias is not None and input.array.ndim == 2:
-        call = Call("linear", input.array, weight.array)
-        raise call.refused("mat2 must be a matrix, got 1-D tensor", "with a bias, the weight must be a matrix")
-    result = matmul.function(input, weight) if weight.array.ndim == 1 else linear.function(input, weight)
-    return result if bias is None else add.function(result, bias)
+    """A weight that is a vector, or a bias that is none: composed of other operations."""
+    if weight.array.ndim == 1:
+        if bias is not None and input.array.ndim == 2:
+            call = Call("linear", input.array, weight.array)
+            raise call.refused("mat2 must be a matrix, got 1-D tensor", "with a bias, the weight must be a matrix")
+        result = matmul.function(input, weight)
+        return result if bias is None else add.function(result, bias)
+    if is_vector(bias.array):  # (n, 1), say: PyTorch adds it after folding the batch
+        folded = linear.function(rows(input), weight, bias)
+        return folded.reshape((*input.shape[:-1], weight.array.shape[0]))
+    return add.function(linear.function(input, weight), bias)

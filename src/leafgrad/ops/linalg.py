@@ -25,7 +25,7 @@ from leafgrad.ops.linalg_checks import (
     check_matrix_vector,
     check_vectors,
 )
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.views import permute, transpose, unsqueeze, view_of
 
@@ -290,13 +290,6 @@ def as_matrices(g: A, input_shape: Any, other_shape: Any) -> A:
     if len(other_shape) == 1:
         g = unsqueeze(g, g.ndim)
     return unsqueeze(g, g.ndim - 1) if len(input_shape) == 1 else g
-
-
-def renamed(core: Op, node_name: str) -> Op:
-    """The same operation under the name that PyTorch's graph has for it in another case."""
-    twin = Op(core.name, node_name, core.forward, core.backward, core.saves)
-    twin.conjugated = Op(core.name, node_name, core.forward, core.conjugated.backward, core.saves)
-    return twin
 
 
 vector_times_matrix = renamed(matmul.core, "SqueezeBackward4")

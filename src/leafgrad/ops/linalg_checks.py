@@ -139,7 +139,8 @@ def check_batches(call: Call, a: Any, b: Any) -> None:
         if one != other and 1 not in (one, other):
             dim = max(len(lead), len(other_lead)) - back
             raise call.refused(
-                f"The size of tensor a ({one}) must match the size of tensor b ({other}) at non-singleton dimension {dim}",
+                f"The size of tensor a ({one}) must match the size of tensor b ({other}) at non-singleton dimension "
+                f"{dim}",
                 f"their batch dimensions {errors.size(lead)} and {errors.size(other_lead)} cannot be broadcast",
             )
     if a.shape[-1] != b.shape[-2]:
@@ -163,6 +164,7 @@ def check_matmul(input: Any, other: Any) -> None:
             f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D",
             "numbers are multiplied with *",
         )
+    one, two = without_batch(input, b), without_batch(other, a)
     if b.ndim <= 2 and a.ndim <= 2:
         if b.ndim == 2:
             check_matrices(call, folded(a), b)
@@ -170,22 +172,30 @@ def check_matmul(input: Any, other: Any) -> None:
             check_matrix_vector(call, a, b)
         else:
             check_vectors("matmul", a, b)
-    elif folds(input, other):
-        large, small = (a, b) if a.ndim >= b.ndim else (turned(b), a if a.ndim == 1 else turned(a))
+    elif one.ndim != two.ndim and folds(input, other, one, two):
+        large, small = (a, two) if one.ndim > two.ndim else (turned(b), one if one.ndim == 1 else turned(one))
         (check_matrix_vector if small.ndim == 1 else check_matrices)(call, folded(large), small)
     else:
         first = Form((1, *a.shape), a.dtype) if a.ndim == 1 else a
         check_batches(call, first, Form((*b.shape, 1), b.dtype) if b.ndim == 1 else b)
 
 
-def folds(input: Any, other: Any) -> bool:
+def without_batch(operand: Any, other: Any) -> Any:
+    """A stack of one matrix that wants a gradient is a matrix to PyTorch, if the other operand has a real batch."""
+    x = operand.array
+    if operand.needs_grad and x.ndim == other.ndim == 3 and x.shape[0] == 1 != other.shape[0]:
+        return Form(x.shape[1:], x.dtype)
+    return x
+
+
+def folds(input: Any, other: Any, one: Any, two: Any) -> bool:
     """Would PyTorch fold the batch of one operand into a taller matrix, because the other has no batch?"""
-    large, small = (input, other) if input.array.ndim >= other.array.ndim else (other, input)
-    if large.array.ndim < 3 or small.array.ndim > 2:
+    large, small = (input, other) if one.ndim > two.ndim else (other, input)
+    if large.array.ndim < 3 or min(one.ndim, two.ndim) > 2:
         return False
     if small.needs_grad:
         return True
-    if input.array.ndim == 2:
+    if one.ndim == 2:
         return False
     x = large.array if large is input else large.array.swapaxes(-1, -2)
     shape, strides = x.shape, x.strides
@@ -202,7 +212,7 @@ def factor(value: Any, kind: Any) -> Any:
     if isinstance(value, complex) and kind.kind != "c":
         name = _C_NAMES[str(from_numpy_dtype(kind).alias)]
         raise RuntimeError(f"value cannot be converted to type {name} without overflow\n  at {errors.here()}")
-    return int(value) if kind.kind in "iu" else value
+    return {"i": int, "u": int, "b": bool}.get(kind.kind, lambda v: v)(value)
 
 
 def check_three_dtypes(name: str, x: Any, a: Any, b: Any) -> None:
@@ -262,12 +272,30 @@ def check_linear(x: Any, w: Any, b: Any) -> None:
     tall = folded(x)
     if x.shape[-1] != w.shape[1]:
         raise call.refused(
-            f"mat1 and mat2 shapes cannot be multiplied ({tall.shape[0]}x{tall.shape[1]} and {w.shape[1]}x{w.shape[0]})",
+            f"mat1 and mat2 shapes cannot be multiplied ({tall.shape[0]}x{tall.shape[1]} and "
+            f"{w.shape[1]}x{w.shape[0]})",
             f"dimension {x.ndim - 1} of the input is {tall.shape[1]}, but dimension 1 of the weight is {w.shape[1]}",
         )
-    if b is not None and (b.ndim <= 1 or x.ndim == 2):
+    if b is not None and (x.ndim == 2 or is_vector(b)):
         check_addend("linear", b, (tall.shape[0], w.shape[0]))
+    elif b is not None:
+        check_broadcast(b, (*x.shape[:-1], w.shape[0]))
     check_matrices(call, tall, w.T)
+
+
+def is_vector(b: Any) -> bool:
+    """Does a bias have one dimension, not counting those of size one?"""
+    return bool(b.ndim == 1 or len([size for size in b.shape if size != 1]) == 1)
+
+
+def check_broadcast(b: Any, target: tuple[int, ...]) -> None:
+    """A bias of more dimensions is added in place, so it must broadcast to exactly the shape of the product."""
+    try:
+        full = np.broadcast_shapes(b.shape, target)
+    except ValueError:
+        raise errors.broadcast_mismatch("linear", (np.broadcast_to(0, target), b)) from None
+    if full != target:
+        raise errors.in_place_shape("linear adds its bias", target, full)
 
 
 def not_tensors(input: Any, weight: Any, bias: Any) -> TypeError:

@@ -87,7 +87,7 @@ class pow_number(Family):
             if kind.category == INTEGER:
                 to_array(exponent, kind)  # an error if it does not fit
             if own != kind.np:
-                input = input.to(kind)  # type: ignore[attr-defined]
+                input = input.to(kind)
         return _core.apply(pow_number.core, (input,), (exponent,))
 
     def vjp(g: A, input: A, exponent: A) -> A:
@@ -123,7 +123,7 @@ class number_to_the_power(Family):
     def call(exponent: A, base: Any) -> Any:
         kind = common_dtype(base, exponent)
         if exponent.array.dtype != kind.np:
-            exponent = exponent.to(kind)  # type: ignore[attr-defined]
+            exponent = exponent.to(kind)
         return number_to_the_power.record(exponent, base)
 
     def vjp(g: A, exponent: A, out: A, base: A) -> A:

@@ -47,7 +47,10 @@ class Operation:
 
     def __init__(self, name: str, family: type, body: dict[str, Any]) -> None:
         body = {key: value.__func__ if isinstance(value, staticmethod) else value for key, value in body.items()}
-        get = lambda key: body.get(key, getattr(family, key, None))  # noqa: E731
+
+        def get(key: str) -> Any:
+            return body.get(key, getattr(family, key, None))
+
         self.name = name
         self.doc: str = body.get("__doc__") or ""
         self.forward: Callable[..., Any] = get("forward")
@@ -68,12 +71,15 @@ class Operation:
             raise TypeError(f"op {name} has no documentation")
         if self.samples is None:
             raise TypeError(f"op {name} has no samples for the tests")
+        self.hidden: tuple[int, ...] = ()  # inputs that have no rule: indices, masks
         node_name = get("node_name") or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         backward, saves = self._rules(body) if self.differentiable else (no_rule, lambda mask: ())
         self.core = Op(name, node_name, self.forward, backward, saves)
         self.core.consume = body.get("consume")
+        self.core.hidden = self.hidden
         if self.holomorphic and self.differentiable:
             twin = Op(name, node_name, self.forward, conjugated(backward), saves)
+            twin.hidden = self.hidden
             self.core.conjugated = twin
         if self.is_pair and self.differentiable:
             for core in [c for c in (self.core, self.core.conjugated) if c is not None]:
@@ -105,6 +111,7 @@ class Operation:
         rules = [body.get("vjp" if len(self.inputs) == 1 else f"vjp_{name}") for name in self.inputs]
         if not any(rules):
             raise TypeError(f"op {self.name} has no gradient rule; say differentiable = False if that is meant")
+        self.hidden = tuple(i for i, rule in enumerate(rules) if rule is None)
         needs = [() if r is None else parameters(r)[1:] for r in rules]
         names = list(dict.fromkeys(n for need in needs for n in need))
         if self.is_pair:
@@ -175,6 +182,15 @@ class Family:
 
 
 # -- putting rules together -------------------------------------------------------------------------------------------
+
+
+def renamed(core: Op, node_name: str) -> Op:
+    """The same operation under the name that PyTorch's graph has for it in another case."""
+    twin = Op(core.name, node_name, core.forward, core.backward, core.saves)
+    twin.hidden = core.hidden
+    if core.conjugated is not None:
+        twin.conjugated = renamed(core.conjugated, node_name)
+    return twin
 
 
 def zeros_like(g: Any) -> Any:

@@ -31,7 +31,7 @@ class where(Family):
 
     def call(condition: A, input: Any = None, other: Any = None) -> Any:
         if input is None and other is None:
-            return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]
+            return condition.nonzero(as_tuple=True)
         if not isinstance(condition, TensorBase):
             raise errors.not_a_tensor("where", "condition", 1, condition)
         if condition.array.dtype.kind != "b" and condition.array.dtype != np.uint8:

@@ -15,7 +15,7 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import Extra, TensorBase, View, state
 from leafgrad.autograd.hooks import give_history
-from leafgrad.ops.registry import Family, Operation, composite, op, registry
+from leafgrad.ops.registry import Family, Operation, composite, op, renamed
 from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
@@ -30,7 +30,7 @@ class ViewFamily(Family):
     jvp = "linear"
 
 
-def view_of(operation: Operation, t: TensorBase, *options: Any) -> Any:
+def view_of(operation: Any, t: TensorBase, *options: Any) -> Any:
     """Apply a view operation to a tensor: the result knows its base."""
     result = _core.apply(operation.core, (t,), options)
     return link(result, t, operation, options, None)
@@ -107,7 +107,7 @@ class seen(ViewFamily):
     def forward(x: A, steps: Any, form: Any) -> A:
         return see(x, steps)
 
-    def call(input: TensorBase, steps: Any, form: Any) -> Any:
+    def call(input: Any, steps: Any, form: Any) -> Any:
         return view_of(seen, input, steps, form)
 
     def vjp(g: A, steps: A, form: A) -> A:
@@ -138,7 +138,7 @@ class unseen(Family):
         np.add.at(flat, places.reshape(-1), np.asarray(x).reshape(-1))
         return flat.reshape(shape)
 
-    def call(input: TensorBase, steps: Any, form: Any) -> Any:
+    def call(input: Any, steps: Any, form: Any) -> Any:
         return unseen.record(input, steps, form)
 
     def vjp(g: A, steps: A) -> A:
@@ -201,7 +201,7 @@ class view(ViewFamily):
     options = ("shape",)
     forward = _reshape_array
 
-    def call(input: TensorBase, *shape: Any, dtype: Any = None) -> Any:
+    def call(input: Any, *shape: Any, dtype: Any = None) -> Any:
         if dtype is not None or (len(shape) == 1 and type(shape[0]).__name__ == "dtype"):
             return view_dtype(input, dtype or shape[0])
         target = fill_in(shape_arguments(shape), input.array.size)
@@ -246,21 +246,12 @@ def reshape(input: TensorBase, *shape: Any) -> Any:
     try:
         input.array.view().reshape(target, copy=False)
     except ValueError:
-        return unsafe_view.record(clone.record(input), target)  # clones contiguously
-    return view_of(reshape_alias, input, target)
+        return _core.apply(unsafe_view, (clone.record(input),), (target,))  # clones contiguously
+    return link(_core.apply(reshape_alias, (input,), (target,)), input, view, (target,), None)
 
 
-def _renamed_view(name: str, node_name: str, doc: str) -> Operation:
-    """`view` under the name that the node has in PyTorch when it comes from `reshape`."""
-    body = {"__doc__": doc, "options": ("shape",), "forward": _reshape_array, "node_name": node_name, "public_name": ""}
-    body |= {"call": view.function, "vjp": lambda g, input_shape: reshape_either(g, input_shape)}
-    body |= {"samples": lambda t: [S(t(3, 4, contiguous=True), 4, 3)]}
-    operation = registry[name] = Operation(name, ViewFamily, body)
-    return operation
-
-
-reshape_alias = _renamed_view("reshape_alias", "ReshapeAliasBackward0", "reshape_alias(input, shape): not contiguous.")
-unsafe_view = _renamed_view("unsafe_view", "UnsafeViewBackward0", "unsafe_view(input, shape): of a fresh copy, no view.")
+reshape_alias = renamed(view.core, "ReshapeAliasBackward0")  # of what is not contiguous
+unsafe_view = renamed(view.core, "UnsafeViewBackward0")  # of a copy that nobody else has
 
 
 @composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())])
@@ -284,7 +275,7 @@ class permute(ViewFamily):
     options = ("dims",)
     forward = np.transpose
 
-    def call(input: TensorBase, *dims: Any) -> Any:
+    def call(input: Any, *dims: Any) -> Any:
         order = shape_arguments(dims)
         ndim = input.array.ndim
         if len(order) != ndim:
@@ -312,7 +303,7 @@ class transpose(ViewFamily):
     def forward(x: A, dim0: int, dim1: int) -> A:
         return np.swapaxes(x, dim0, dim1) if x.ndim else np.asarray(x).view()
 
-    def call(input: TensorBase, dim0: int, dim1: int) -> Any:
+    def call(input: Any, dim0: int, dim1: int) -> Any:
         ndim = input.array.ndim
         return view_of(transpose, input, wrap_dim(dim0, ndim), wrap_dim(dim1, ndim))
 
@@ -329,7 +320,7 @@ class t(ViewFamily):
     forward = np.transpose
     node_name = "TBackward0"
 
-    def call(input: TensorBase) -> Any:
+    def call(input: Any) -> Any:
         if input.array.ndim > 2:
             raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D")
         return view_of(t, input)
@@ -350,7 +341,7 @@ class expand(ViewFamily):
         # writable, as PyTorch's are: a write through it shows in every repetition
         return np.lib.stride_tricks.as_strided(x, shape, _expanded_strides(x, shape), writeable=True)
 
-    def call(input: TensorBase, *shape: Any, implicit: bool = False) -> Any:
+    def call(input: Any, *shape: Any, implicit: bool = False) -> Any:
         target, own = shape_arguments(shape), input.array.shape
         lead = len(target) - len(own)
         if lead < 0:
@@ -407,16 +398,21 @@ class squeeze(ViewFamily):
     def forward(x: A, dims: Any) -> A:
         return x.reshape([s for i, s in enumerate(x.shape) if i not in dims]) if dims else x.view()
 
-    def call(input: TensorBase, dim: Any = None) -> Any:
+    def call(input: Any, dim: Any = None) -> Any:
         shape = input.array.shape
         dims: Sequence[int] = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
         chosen = tuple([d for d in (wrap_dim(d, len(shape)) for d in dims) if shape and shape[d] == 1])
-        return view_of(squeeze, input, chosen)
+        core = squeeze.core if dim is None else squeeze_dim if isinstance(dim, int) else squeeze_dims
+        return link(_core.apply(core, (input,), (chosen,)), input, squeeze, (chosen,), None)
 
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)
 
     samples = staticmethod(lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())])
+
+
+squeeze_dim = renamed(squeeze.core, "SqueezeBackward1")
+squeeze_dims = renamed(squeeze.core, "SqueezeBackward2")
 
 
 @op
@@ -426,7 +422,7 @@ class unsqueeze(ViewFamily):
     options = ("dim",)
     forward = np.expand_dims
 
-    def call(input: TensorBase, dim: int) -> Any:
+    def call(input: Any, dim: int) -> Any:
         return view_of(unsqueeze, input, wrap_dim(dim, input.array.ndim + 1))
 
     def vjp(g: A, input_shape: A) -> A:

@@ -146,7 +146,7 @@ class Search:
             others: list[tuple[str, Any]] = []
             for name, value in names:
                 if is_tensor(value):
-                    if variable is None and self.matches(value) and was_written(name):
+                    if variable is None and self.holds(value) and was_written(name):
                         variable = Found(name, value)
                 elif is_module(value):
                     modules.append((name, value))
@@ -164,17 +164,23 @@ class Search:
                     variable = self.inside(name, value)
         return variable
 
+    def holds(self, tensor: TensorBase) -> bool:
+        try:
+            return self.matches(tensor)
+        except AttributeError:  # of a class of the user's that has not set it up yet
+            return False
+
     def inside(self, path: str, value: Any, depth: int = 0) -> Found | None:
         """The tensor in a list, dictionary or module, or in one within it."""
         if id(value) in self.seen or depth > 10:
             return None
         self.seen.add(id(value))
-        for name, part in parts(value):
+        for name, part in parts(value) or ():
             self.left -= 1
             if self.left < 0:
                 return None
             if is_tensor(part):
-                if self.matches(part):
+                if self.holds(part):
                     return Found(path + name, part)
             elif is_module(part) or type(part) in (list, tuple, dict):
                 if (found := self.inside(path + name, part, depth + 1)) is not None:
@@ -191,6 +197,7 @@ def is_module(value: Any) -> bool:
     return nn is not None and issubclass(type(value), nn.Module)
 
 
+@quietly
 def parts(value: Any) -> Iterable[tuple[str, Any]]:
     """What a container holds, with what is to be written behind its name to get there."""
     kind = type(value)
@@ -210,11 +217,11 @@ def namespaces() -> Iterator[list[tuple[str, Any]]]:
     """The variables of each frame of the user's, the innermost first, and those of its module."""
     seen: set[int] = set()
     for frame in users_frames():
-        yield variables(frame)
+        if frame.f_code.co_flags & inspect.CO_OPTIMIZED or frame.f_locals is not frame.f_globals:
+            yield variables(frame)
         if id(frame.f_globals) not in seen:
             seen.add(id(frame.f_globals))
-            if frame.f_locals is not frame.f_globals:
-                yield list(islice(frame.f_globals.items(), MOST_VALUES))
+            yield list(islice(frame.f_globals.items(), MOST_VALUES))
 
 
 def variables(frame: Any) -> list[tuple[str, Any]]:

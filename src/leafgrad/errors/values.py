@@ -124,12 +124,53 @@ def numpy_needs_detach(tensor: TensorBase) -> RuntimeError:
     )
 
 
-def not_one_element(kind: type[Exception], first: str, tensor: TensorBase, fix: str) -> Exception:
-    """More (or fewer) elements than one, where one is asked for. `fix` is what to write behind the tensor."""
-    name = as_code(name_of(tensor))
+def only_for_leaves(tensor: TensorBase, first: str, fix: str) -> RuntimeError:
+    """Something that only leaves can do, asked of a computed tensor. `fix` is what to write behind its name."""
     return mistake(
-        kind, first, ("tensor", describe(tensor)), ("recorded", recorded(tensor)), fix=fix.replace("x.", f"{name}.")
+        RuntimeError,
+        first,
+        ("tensor", describe(tensor)),
+        ("recorded", recorded(tensor)),
+        fix=f"{as_code(name_of(tensor))}{fix}",
     )
+
+
+def flag_of_non_leaf(tensor: TensorBase, wanted: bool) -> RuntimeError:
+    first = "you can only change requires_grad flags of leaf variables."
+    if wanted:
+        return only_for_leaves(tensor, first, ".requires_grad is True already")
+    first += " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+    return only_for_leaves(tensor, first + "var_no_grad = var.detach().", ".detach()")
+
+
+def deepcopy_of_non_leaf(tensor: TensorBase) -> RuntimeError:
+    first = (
+        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If "
+        "you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+        "https://github.com/pytorch/pytorch/pull/103001"
+    )
+    return only_for_leaves(tensor, first, ".detach().clone()")
+
+
+def detached_view(view: Any) -> RuntimeError:
+    name = as_code(name_of(view))
+    return mistake(
+        RuntimeError,
+        "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+        "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() "
+        "cannot be called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+        "torch/optim/optimizer.py as the solution.",
+        ("view", describe(view)),
+        ("of", describe(view._base)),
+        ("recorded", recorded(view)),
+        fix=f"{name} = {name}.detach()",
+    )
+
+
+def not_one_element(tensor: TensorBase, kind: type[Exception], first: str, fix: str) -> Exception:
+    """As many elements as there are, where one is asked for. In `fix`, x stands for the tensor."""
+    fix = re.sub(r"\bx\b", as_code(name_of(tensor)), fix)
+    return mistake(kind, first, ("tensor", describe(tensor)), ("recorded", recorded(tensor)), fix=fix)
 
 
 def grad_shape(tensor: TensorBase, value: TensorBase) -> RuntimeError:
