@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 import re
-import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -228,7 +227,6 @@ def test_a_very_deep_graph() -> None:
     node: Any = x
     for _ in range(100_000):
         node = FakeNode("AddBackward0", node, x)
-    started = time.perf_counter()
     root = FakeTensor(1.0, node)
     boxes = check_tidy(draw(root, params={"x": x}, max_nodes=50))
     assert boxes[-1].lines == ["… 99,951 more nodes"]
@@ -236,7 +234,6 @@ def test_a_very_deep_graph() -> None:
     long = as_text(root, max_nodes=200_000)
     assert long.count("Add\n") + long.count("Add  ") == 100_000
     assert max(map(len, long.splitlines())) < 200
-    assert time.perf_counter() - started < 20
 
 
 def test_writing_files(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,9 +68,7 @@ def test_examples() -> None:
 def test_a_summary_touches_only_what_it_shows() -> None:
     # 10**15 elements that take one element's memory: anything that visited or copied them would never finish.
     for value in (np.float32(1.5), np.complex64(1 + 2j), np.int64(7)):
-        start = time.perf_counter()
         text = plain(np.broadcast_to(value, (10**6, 10**9)))
-        assert time.perf_counter() - start < 5
         assert text.count("...") == 7
 
     hidden = np.ones((100, 100), np.float32)

@@ -25,6 +25,9 @@ from leafgrad.output import resize_output, store_output
 
 def sizes(name: str, args: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     """The shape asked for: f(2, 3), f((2, 3)), f([2, 3]), f(Size) and f(size=(2, 3)) are all the same."""
+    shape = args[0] if len(args) == 1 and args[0].__class__ is tuple else args
+    if size is None and args and all([s.__class__ is int and s >= 0 for s in shape]):
+        return shape  # type: ignore[no-any-return]  # the common case
     if size is not None:
         if args:
             raise TypeError(f"{name}() got multiple values for argument 'size'")
@@ -63,10 +66,11 @@ def is_int(value: Any) -> bool:
 
 
 def _negative_size(name: str, shape: tuple[int, ...]) -> RuntimeError:
-    if name in ("zeros", "ones"):
-        return RuntimeError(f"{name}: Dimension size must be non-negative.")
+    if name == "zeros":
+        return RuntimeError(f"zeros: Dimension size must be non-negative.\n  at {errors.here()}")
     wrong = next(s for s in shape if s < 0)
-    return RuntimeError(f"Trying to create tensor with negative dimension {wrong}: {errors.size(shape)}")
+    first = f"Trying to create tensor with negative dimension {wrong}: {errors.size(shape)}"
+    return RuntimeError(f"{first}\n  at {errors.here()}")
 
 
 def create(
@@ -287,10 +291,13 @@ def arange_length(start: Any, end: Any, step: Any, kind: Dtype) -> int:
 
 
 def arange_array(start: Any, end: Any, step: Any, kind: Dtype) -> Any:
-    count = np.arange(arange_length(start, end, step, kind))
+    length = arange_length(start, end, step, kind)
     if kind.category == dtypes.INTEGER:
-        return (int(start) + int(step) * count).astype(kind.np)
-    return (float(start) + float(step) * count).astype(kind.np)
+        first, by = int(start), int(step)
+        if abs(first) + abs(by) * length < 2**63:
+            return np.arange(first, first + by * length, by, np.int64).astype(kind.np, copy=False)
+        return np.array([first + by * i for i in range(length)], np.int64).astype(kind.np)
+    return (float(start) + float(step) * np.arange(length)).astype(kind.np, copy=False)
 
 
 def _warn_of_resize(out: TensorBase, length: int) -> None:
@@ -362,7 +369,7 @@ def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
         real: np.dtype[Any] = np.dtype(np.float64)
         start, end = int(start), int(end)
     else:
-        real = np.dtype(np.float32) if kind.itemsize == 2 else kind.np
+        real = kind.np
     count = np.arange(steps)
     if steps < 2:
         return np.full(steps, start, real)

@@ -17,10 +17,7 @@ class device:
         name = type.type if isinstance(type, device) else str(type)
         kind, _, number = name.partition(":")
         if kind != "cpu":
-            raise RuntimeError(
-                f"leafgrad computes on the CPU only, and device '{name}' was asked for\n"
-                "  fix: device='cpu', or leave the argument out; torch.cuda.is_available() is False here"
-            )
+            raise refused(name, kind)
         self.type = kind
         self.index = int(number) if number else index
 
@@ -38,6 +35,27 @@ class device:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (self.type, self.index)
+
+
+KNOWN = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
+    "privateuseone"
+)
+
+
+def refused(name: str, kind: str) -> BaseException:
+    """The error for a device that PyTorch may have and leafgrad has not."""
+    from leafgrad import errors
+
+    error: type[BaseException] = RuntimeError
+    if kind in ("cuda", "xpu"):
+        error, first = AssertionError, f"Torch not compiled with {kind.upper()} enabled"
+    elif kind in KNOWN.split(", "):
+        first = f"leafgrad computes on the CPU only, and device '{name}' was asked for"
+    else:
+        first = f"Expected one of {KNOWN} device type at start of device string: {kind}"
+    fix = f"device='cpu'   # or leave it out; {errors.library()}.cuda.is_available() is False"
+    return errors.mistake(error, first, ("device", f"'{name}': leafgrad computes on the CPU only"), fix=fix)
 
 
 def check_device(wanted: Any) -> None:

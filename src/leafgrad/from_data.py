@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _core, dtypes
-from leafgrad._core import TensorBase
+from leafgrad import _core, dtypes, errors
+from leafgrad._core import Cut, Extra, TensorBase
 from leafgrad.device import check_device, layout, strided
 from leafgrad.dtypes import dtype as Dtype
 
@@ -58,7 +58,7 @@ def check_options(name: str, options: dict[str, Any]) -> bool:
 def finished(array: Any, requires_grad: bool = False) -> Any:
     """A new leaf around an array."""
     made = _core.wrap(array)
-    return made.requires_grad_(True) if requires_grad else made
+    return made._set_requires_grad(True, errors.CREATED) if requires_grad else made
 
 
 def as_scalar(name: str, value: Any) -> Any:
@@ -118,7 +118,22 @@ def tensor(data: Any, *, dtype: Any = None, **options: Any) -> Any:
             UserWarning,
             stacklevel=2,
         )
-    return finished(copied(data, as_dtype("tensor", dtype)), requires_grad)
+    made = finished(copied(data, as_dtype("tensor", dtype)), requires_grad)
+    if not requires_grad and holds_history(data):  # which is not copied: remembered, if somebody misses it later
+        made.extra = Extra()
+        made.extra.cut = Cut("tensor")
+    return made
+
+
+def holds_history(data: Any) -> bool:
+    """Is this a tensor that requires grad, or a list of tensors, one of which does?"""
+    if isinstance(data, TensorBase):
+        return data.needs_grad
+    if data.__class__ not in (list, tuple) or not data:
+        return False
+    if isinstance(data[0], TensorBase) or isinstance(data[-1], TensorBase):
+        return any([isinstance(t, TensorBase) and t.needs_grad for t in data])
+    return holds_history(data[0])
 
 
 def copied(data: Any, kind: Dtype | None) -> Any:
@@ -151,7 +166,7 @@ def number(value: Any, kind: Dtype | None) -> Any:
         kind = dtypes.scalar_dtype(value)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError("Overflow when unpacking long long")
-    if isinstance(value, complex) and not kind.is_complex:
+    if isinstance(value, complex) and not kind.is_complex and kind is not dtypes.bool_:
         raise TypeError(f"must be real number, not {type(value).__name__}")
     return to_array(value, kind, suffix="")
 
@@ -185,7 +200,8 @@ def nested(data: Any, kind: Dtype | None) -> Any:
     if kind is None:
         kind = inferred(data)
     array = np.empty(shape, kind.np)
-    store(array, data, shape, 0, kind)
+    if array.size:
+        store(array, data, shape, 0, kind)
     return array
 
 

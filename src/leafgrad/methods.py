@@ -9,7 +9,7 @@ from leafgrad import dtypes
 from leafgrad._core import TensorBase
 from leafgrad.device import check_device, preserve_format
 from leafgrad.from_data import as_dtype
-from leafgrad.ops import division, indexing, linalg, powers, promotion
+from leafgrad.ops import comparison, division, indexing, linalg, powers, promotion
 from leafgrad.ops.convert import to_dtype
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.registry import Operation, composites, registry
@@ -93,7 +93,7 @@ def install_operators() -> None:
         setattr(cls, f"__r{python_name}__", reflected_operator(name))
         setattr(cls, f"__i{python_name}__", getattr(cls, name + "_"))
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        setattr(cls, f"__{name}__", binary_operator(name))
+        setattr(cls, f"__{name}__", comparison.operator(name))
     cls.__rsub__ = division.subtract_from
     cls.__rtruediv__ = cls.__rdiv__ = division.divide_into
     cls.__pow__ = powers.power
@@ -107,6 +107,7 @@ def install_operators() -> None:
     cls.__invert__ = invert
     cls.__getitem__ = indexing.getitem
     cls.__setitem__ = indexing.setitem
+    cls.__delitem__ = indexing.delitem
     linalg.install(Tensor)
     cls.real = property(registry["real_part"].function)
     cls.imag = property(registry["imag_part"].function)

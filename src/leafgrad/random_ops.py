@@ -15,6 +15,7 @@ from leafgrad._core import TensorBase
 from leafgrad.creation import create, is_int, like, sizes
 from leafgrad.ops.inplace import changed, check_writable, rebase
 from leafgrad.ops.registry import Family, op
+from leafgrad.ops.select import zeros_of
 from leafgrad.output import check_no_overlap, resize_output, write_out
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: s
         "call": staticmethod(lambda *args: None),
     }
     for input in inputs:
-        body["vjp" if len(inputs) == 1 else f"vjp_{input}"] = staticmethod(lambda g: g * 0)
+        body["vjp" if len(inputs) == 1 else f"vjp_{input}"] = staticmethod(zeros_of)
     return op(type(name, (Family,), body))
 
 

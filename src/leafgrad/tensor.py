@@ -142,7 +142,8 @@ class Tensor(TensorBase):
     @property
     def requires_grad(self) -> bool:
         if self.extra is not None and self.extra.view is not None:
-            return self.needs_grad or self.extra.view.base.needs_grad
+            view = self.extra.view
+            return view.base.needs_grad or (self.needs_grad and not view.silent)
         return self.needs_grad
 
     @requires_grad.setter
@@ -230,8 +231,10 @@ class Tensor(TensorBase):
         """retain_grad(): keep this non-leaf tensor's gradient in `.grad` as well."""
         if not self.requires_grad:
             raise errors.needs_graph("can't retain_grad on Tensor that has requires_grad=False", self)
-        if self.is_leaf or self.retains_grad:
+        if self.node is None or self.retains_grad:
             return
+        if self.extra is not None:
+            _core.settle(self)
         if self.extra is None:
             self.extra = Extra()
         self.extra.retains_grad = True
@@ -279,7 +282,7 @@ class Tensor(TensorBase):
     @property
     def data(self) -> Any:
         """The same memory as a tensor without history, whose changes are not noticed."""
-        made: TensorBase = _core.wrap(self.array)
+        made: TensorBase = _core.wrap(self.array.view())
         if self.needs_grad:
             made.extra = Extra()
             made.extra.cut = _core.Cut("data")
@@ -462,7 +465,7 @@ class Tensor(TensorBase):
         made = _core.wrap(data.array)
         made.__class__ = cls
         made.version = data.version
-        return finished(made, require_grad)
+        return made._set_requires_grad(bool(require_grad), errors.CREATED)
 
     # -- what the engine asks of gradients that are tensors -----------------------------------------------------------
 

@@ -13,7 +13,7 @@ from leafgrad._core import TensorBase
 from leafgrad.device import check_device
 from leafgrad.from_data import copied
 from leafgrad.layouts import copy_in_format, lies_in_format
-from leafgrad.ops.fill import copy_from, fill, fill_value, zero
+from leafgrad.ops.fill import copy_from, fill_value, fill_with_number, fill_with_tensor, zero
 from leafgrad.ops.inplace import changed, check_overlap, check_writable, in_place, replace
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import registry
@@ -28,7 +28,11 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
         other = _core.wrap(copied(other, None))
     if not isinstance(other, TensorBase):
         raise errors.not_a_tensor("copy_", "other", 1, other)
-    return in_place(self, copy_from.function, other)
+    if _has_history(self) or other.needs_grad or other.array.dtype.kind == "c" or 0 in self.array.strides:
+        return in_place(self, copy_from.function, other)
+    if other.array.shape != self.array.shape:
+        return _overwrite(self, copy_from.forward(self.array, other.array))
+    return _overwrite(self, other.array)
 
 
 def fill_(self: Any, value: Any) -> Any:
@@ -38,7 +42,7 @@ def fill_(self: Any, value: Any) -> Any:
     if given is value:
         check_overlap(self.array, None, ())  # as PyTorch, which lets numbers pass
     if _has_history(self) or value.needs_grad:
-        return replace(self, fill.function, value)
+        return replace(self, fill_with_tensor if given is value else fill_with_number, value)
     return _overwrite(self, cast(value.array, dtypes.from_numpy_dtype(self.array.dtype)))
 
 

@@ -66,10 +66,12 @@ def run(function: Callable[[Any], Any], module: Any, seeded: bool = False) -> tu
     return result, [str(w.message) for w in caught]
 
 
-def difference(function: Callable[[Any], Any], tolerance: float = 0.0, messages: bool = False) -> str:
+def difference(
+    function: Callable[[Any], Any], tolerance: float = 0.0, messages: bool = False, seeded: bool = False
+) -> str:
     """'' if leafgrad and PyTorch do the same, else what they do."""
-    expected, _ = run(function, torch)
-    got, _ = run(function, leafgrad)
+    expected, expected_warnings = run(function, torch, seeded)
+    got, got_warnings = run(function, leafgrad, seeded)
     if isinstance(expected, NotImplementedError) and "'ComplexHalf'" in str(expected):
         return ""  # leafgrad computes such things in complex64
     if isinstance(expected, Exception) or isinstance(got, Exception):
@@ -79,6 +81,8 @@ def difference(function: Callable[[Any], Any], tolerance: float = 0.0, messages:
         return "" if same else f"PyTorch: {expected!r:.200}, leafgrad: {got!r:.200}"
     if differ(facts(expected), facts(got), tolerance):
         return f"PyTorch: {facts(expected)!r:.300}, leafgrad: {facts(got)!r:.300}"
+    if messages and [w[:40] for w in expected_warnings if w] != [w[:40] for w in got_warnings]:
+        return f"PyTorch warns {expected_warnings}, leafgrad {got_warnings}"
     return ""
 
 
@@ -88,8 +92,10 @@ def evaluate(expression: str, **names: Any) -> Callable[[Any], Any]:
     return lambda module: eval(code, {"torch": module, "np": np, "inf": float("inf"), "nan": float("nan"), **names})
 
 
-def check(expressions: str, tolerance: float = 0.0, messages: bool = False) -> None:
-    """Every line, an expression with `torch`, does the same on both."""
+def check(expressions: str, tolerance: float = 0.0, messages: bool = False, seeded: bool = False) -> None:
+    """Every line, an expression with `torch`, does the same on both. `messages` compares those of errors and warnings,
+    `seeded` starts the default generator anew for each."""
     lines = [line.strip() for line in expressions.strip().splitlines() if line.strip()]
-    found = {line: difference(evaluate(line), tolerance, messages) for line in lines}
-    assert {line: what for line, what in found.items() if what} == {}
+    found = {line: difference(evaluate(line), tolerance, messages, seeded) for line in lines}
+    wrong = [f"{line}: {what}" for line, what in found.items() if what]
+    assert not wrong, "\n".join(wrong)

@@ -8,6 +8,7 @@ to every module that computes the same shapes. A step that is refused leaves not
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -64,14 +65,33 @@ def expands(a: Shape, to: Shape) -> bool:
     return len(a) <= len(to) and all(m in (n, 1) for m, n in zip(a[::-1], to[::-1]))
 
 
-def beside(x: Tensor, y: Tensor) -> Tensor:
-    """y, or its mean if the shapes do not go together."""
-    return y if broadcasts(tuple(x.shape), tuple(y.shape)) else y.mean()
+def beside(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """x and y, or the mean of y if the shapes do not go together; in the same memory layout, or that of the result
+    would depend on the order in which the operands are looked at."""
+    if not broadcasts(tuple(x.shape), tuple(y.shape)):
+        return x, y.mean()
+    if x.is_contiguous() and y.is_contiguous() or x.stride() == y.stride():
+        return x, y
+    return x.contiguous(), y.contiguous()
+
+
+def on_both(operation: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Torch, Tensor, Tensor, int], Tensor]:
+    return lambda torch, x, y, k: operation(*beside(x, y))
 
 
 def inside(x: Tensor, y: Tensor) -> Tensor:
-    """y, or its mean if it cannot be written into x."""
-    return y if expands(tuple(y.shape), tuple(x.shape)) else y.mean()
+    """y, or its mean if it cannot be written into x; a copy of y if nobody would notice that they share memory."""
+    if not expands(tuple(y.shape), tuple(x.shape)):
+        return y.mean()
+    if x is not y and not (x.is_contiguous() and y.is_contiguous()) and extents_overlap(x, y):
+        return y.clone()
+    return y
+
+
+def extents_overlap(x: Tensor, y: Tensor) -> bool:
+    """Do the stretches of memory that two tensors lie in have anything in common?"""
+    lengths = [1 + sum((n - 1) * step for n, step in zip(t.shape, t.stride())) for t in (x, y)]
+    return bool(x.data_ptr() < y.data_ptr() + 8 * lengths[1] and y.data_ptr() < x.data_ptr() + 8 * lengths[0])
 
 
 def like(x: Tensor, y: Tensor) -> Tensor:
@@ -104,10 +124,10 @@ Action = Callable[[Torch, Tensor, Tensor, int], Any]
 # -- operations that compute something new ----------------------------------------------------------------------------
 
 SMOOTH: dict[str, Action] = {
-    "add": lambda torch, x, y, k: x + beside(x, y),
-    "sub": lambda torch, x, y, k: x - beside(x, y),
-    "mul": lambda torch, x, y, k: x * beside(x, y),
-    "div": lambda torch, x, y, k: x / (beside(x, y) ** 2 + 1.5),
+    "add": on_both(operator.add),
+    "sub": on_both(operator.sub),
+    "mul": on_both(operator.mul),
+    "div": on_both(lambda x, y: x / (y**2 + 1.5)),
     "add_scalar": lambda torch, x, y, k: x + 0.5,
     "mul_scalar": lambda torch, x, y, k: x * (-1.5, 0.5, 2)[k % 3],
     "rsub_scalar": lambda torch, x, y, k: 1 - x,
@@ -120,7 +140,7 @@ SMOOTH: dict[str, Action] = {
     "sqrt": lambda torch, x, y, k: (x * x + 1).sqrt(),
     "sigmoid": lambda torch, x, y, k: torch.sigmoid(x),
     "pow": lambda torch, x, y, k: x ** (2 + k % 2),
-    "where": lambda torch, x, y, k: torch.where(mask(torch, x, k), x, inside(x, y)),
+    "where": on_both(lambda x, y: x.where(x.detach().sin() > 0.1, y)),
     "sum": lambda torch, x, y, k: x.sum(),
     "mean": lambda torch, x, y, k: x.mean(),
     "sum_dim": lambda torch, x, y, k: x.sum(dim_of(x, k), keepdim=bool(k // 4 % 2)),
@@ -161,22 +181,30 @@ VIEWS: dict[str, Action] = {
 # -- operations that change something in place ------------------------------------------------------------------------
 
 
+def unexpanded(x: Tensor) -> Tensor:
+    """x, unless its elements share memory: what a change of those does is not for us to say."""
+    if any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape)):
+        raise ValueError("an expanded tensor")
+    return x
+
+
 def set_part(x: Tensor, y: Tensor, k: int) -> None:
     index = part(x, k)
-    x[index] = inside(x[index], y)
+    value = inside(x[index], y)
+    unexpanded(x)[index] = value * 1 if index is None or 1 in x.shape or not x.dim() else value
 
 
 def set_places(torch: Torch, x: Tensor, y: Tensor, k: int) -> None:
-    x[places(torch, x, k)[:1]] = y.mean()
+    unexpanded(x)[places(torch, x, k)[:1]] = y.mean()
 
 
 def set_mask(torch: Torch, x: Tensor, y: Tensor, k: int) -> None:
-    x[mask(torch, x, k)] = y.mean() if k % 2 else 0.25
+    unexpanded(x)[mask(torch, x, k)] = y.mean() if k % 2 else 0.25
 
 
 def add_to_part(x: Tensor, y: Tensor, k: int) -> None:
     index = part(x, k)
-    x[index] += y.mean() if k % 2 else 0.5
+    unexpanded(x)[index] += y.mean() if k % 2 else 0.5
 
 
 IN_PLACE: dict[str, Action] = {
@@ -190,15 +218,15 @@ IN_PLACE: dict[str, Action] = {
     "sin_": lambda torch, x, y, k: x.sin_(),
     "tanh_": lambda torch, x, y, k: x.tanh_(),
     "sigmoid_": lambda torch, x, y, k: x.sigmoid_(),
-    "zero_": lambda torch, x, y, k: x.zero_(),
-    "fill_": lambda torch, x, y, k: x.fill_(0.75),
+    "zero_": lambda torch, x, y, k: unexpanded(x).zero_(),
+    "fill_": lambda torch, x, y, k: unexpanded(x).fill_(0.75),
     "fill_tensor_": lambda torch, x, y, k: x.fill_(y.mean()),
-    "copy_": lambda torch, x, y, k: x.copy_(inside(x, y)),
+    "copy_": lambda torch, x, y, k: unexpanded(x).copy_(inside(x, y)),
     "set_part": lambda torch, x, y, k: set_part(x, y, k),
     "set_places": lambda torch, x, y, k: set_places(torch, x, y, k),
     "set_mask": lambda torch, x, y, k: set_mask(torch, x, y, k),
     "add_to_part": lambda torch, x, y, k: add_to_part(x, y, k),
-    "masked_fill_": lambda torch, x, y, k: x.masked_fill_(mask(torch, x, k), 0.3),
+    "masked_fill_": lambda torch, x, y, k: unexpanded(x).masked_fill_(mask(torch, x, k), 0.3),
 }
 
 # -- operations with corners, and those that cut a graph: for comparing two modules, not with numbers ------------------
@@ -210,9 +238,8 @@ def go_back(x: Tensor, keep: bool) -> None:
 
 CUTS: dict[str, Action] = {
     "detach": lambda torch, x, y, k: x.detach(),
-    "data": lambda torch, x, y, k: x.data,
-    "detach_": lambda torch, x, y, k: x.detach_(),
-    "requires_grad_": lambda torch, x, y, k: x.requires_grad_(),
+    "detach_": lambda torch, x, y, k: x.clone().detach_(),
+    "requires_grad_": lambda torch, x, y, k: x.requires_grad_() if x._base is None else None,
     "retain_grad": lambda torch, x, y, k: x.retain_grad(),
     "backward": lambda torch, x, y, k: go_back(x, bool(k % 2)),
     "abs": lambda torch, x, y, k: x.abs(),
@@ -220,11 +247,11 @@ CUTS: dict[str, Action] = {
     "relu_": lambda torch, x, y, k: x.relu_(),
     "clamp": lambda torch, x, y, k: x.clamp(-0.4, 0.6),
     "clamp_": lambda torch, x, y, k: x.clamp_(-0.4, 0.6),
-    "maximum": lambda torch, x, y, k: torch.maximum(x, beside(x, y)),
+    "maximum": on_both(lambda x, y: x.maximum(y)),
     "max": lambda torch, x, y, k: x.max(),
     "max_dim": lambda torch, x, y, k: x.max(dim_of(x, k))[0],
     "prod": lambda torch, x, y, k: x.prod(),
-    "wild_add": lambda torch, x, y, k: x + y,
+    "wild_add": lambda torch, x, y, k: x.contiguous() + y.contiguous(),
     "wild_mul_": lambda torch, x, y, k: x.mul_(y),
     "wild_matmul": lambda torch, x, y, k: x @ y,
     "wild_view": lambda torch, x, y, k: x.view(2, -1),
@@ -245,6 +272,7 @@ class Run:
 
     leaves: list[Tensor] = field(default_factory=list)
     values: list[Tensor] = field(default_factory=list)
+    born: list[int] = field(default_factory=list)  # the version of each value when it was made
     errors: list[str | None] = field(default_factory=list)  # for each step the type of the exception, if it was refused
     messages: list[str] = field(default_factory=list)
 
@@ -258,6 +286,7 @@ def run(
         leaf = torch.tensor(np.asarray(array).tolist(), dtype=torch.float64)
         result.leaves.append(leaf.requires_grad_(wanted and recorded))
     result.values = list(result.leaves)
+    result.born = [0] * len(result.leaves)
     for number, step in enumerate(program.steps):
         if skip and skip[number] is not None:
             continue
@@ -274,6 +303,7 @@ def run(
         result.messages.append("")
         if made is not None and made is not x:
             values.append(made)
+            result.born.append(made._version)
     return result
 
 

@@ -20,6 +20,7 @@ import leafgrad.nn.init
 import leafgrad.nn.utils
 
 LIBRARIES = (leafgrad, torch)
+torch.set_num_threads(1)  # the tests are small, and several of them run at the same time
 
 
 def values(tensor: Any) -> Any:

@@ -98,7 +98,8 @@ def test_conversions(source: str) -> None:
 
 UNARY = (
     "exp", "log", "sqrt", "tanh", "sigmoid", "sin", "cos", "abs", "neg", "sign", "sgn", "floor", "ceil", "trunc",
-    "round", "square", "reciprocal", "rsqrt", "relu", "isnan", "isinf", "isfinite", "logical_not", "bitwise_not", "positive",
+    "round", "square", "reciprocal", "rsqrt", "relu", "isnan", "isinf", "isfinite", "logical_not", "bitwise_not",
+    "positive",
 )  # fmt: skip
 
 

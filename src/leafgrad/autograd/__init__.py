@@ -43,13 +43,15 @@ def backward(
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         grad_tensors = grad_variables
     if inputs is not None and not isinstance(inputs, TensorBase) and len(inputs) == 0:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        raise RuntimeError(f"`inputs` argument to `backward()` cannot be empty.\n  at {errors.here()}")
     roots = as_tuple(tensors)
     gradients = starting_gradients(roots, as_tuple(grad_tensors, len(roots)), create_graph)
     if len(roots) == 1 and inputs is None and not create_graph:
         engine.backward_from(roots[0], gradients[0], bool(retain_graph))
         return
-    wanted = None if inputs is None else checked_inputs(as_tuple(inputs))
+    wanted = None
+    if inputs is not None:
+        wanted = checked_inputs(as_tuple(inputs), "can't retain_grad on Tensor that has requires_grad=False")
     engine.backward(roots, gradients, keep(retain_graph, create_graph), create_graph, wanted)
 
 
@@ -67,17 +69,27 @@ def grad(
     """grad(outputs, inputs, grad_outputs=None, ...): the gradients of the sum of `outputs` with respect to `inputs`,
     returned, not accumulated."""
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     if not only_inputs:
-        raise ValueError("only_inputs=False has no meaning any more: gradients of the inputs alone are returned")
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     if is_grads_batched:
         raise NotImplementedError("autograd.grad(is_grads_batched=True) needs vmap, which leafgrad does not have yet")
     roots, wanted = as_tuple(outputs), checked_inputs(as_tuple(inputs))
+    if not wanted:
+        raise RuntimeError(f"`inputs` argument to `grad()` cannot be empty.\n  at {errors.here()}")
     gradients = starting_gradients(roots, as_tuple(grad_outputs, len(roots)), create_graph)
     found = engine.grad(roots, gradients, wanted, keep(retain_graph, create_graph), create_graph)
     results: list[Any] = []
     for index, (t, g) in enumerate(zip(wanted, found, strict=True)):
-        if g is None:
+        if g is None or is_silent(t):
+            g = None
             if materialize_grads:
                 g = np.zeros_like(t.array)
             elif not allow_unused:
@@ -98,15 +110,21 @@ def keep(retain_graph: bool | None, create_graph: bool) -> bool:
     return create_graph if retain_graph is None else retain_graph
 
 
-def checked_inputs(inputs: Sequence[Any]) -> Sequence[Any]:
+def checked_inputs(inputs: Sequence[Any], refusal: str = errors.NO_GRAD_INPUT) -> Sequence[Any]:
     for t in inputs:
         if not isinstance(t, TensorBase):
-            raise TypeError(f"inputs must be tensors, but got {type(t).__name__}")
+            got = type(t).__name__
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {got}\n  at {errors.here()}")
         if t.extra is not None:
             edge(t)  # a view whose memory was changed gets its history brought up to date
         if not t.needs_grad:
-            raise errors.input_without_grad(t)
+            raise errors.needs_graph(refusal, t)
     return inputs
+
+
+def is_silent(t: TensorBase) -> bool:
+    """Is it a view that was made under no_grad, which no gradient reaches though it requires grad?"""
+    return t.node is None and t.extra is not None and t.extra.view is not None and t.extra.view.silent
 
 
 def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) -> list[Any]:
@@ -116,10 +134,11 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
     gradients: list[Any] = []
     for index, (root, g) in enumerate(zip(roots, given, strict=True)):
         if not isinstance(root, TensorBase):
-            raise TypeError(f"backward needs tensors, but got {type(root).__name__}")
+            got = type(root).__name__
+            raise AssertionError(f"Expected output to be a torch.Tensor\n  got {got}, at {errors.here()}")
         if root.extra is not None:
             edge(root)
-        if not root.needs_grad:
+        if not root.needs_grad or is_silent(root):
             raise errors.no_graph(root, index)
         array = root.array
         if g is None:
@@ -130,7 +149,8 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
             one = np.ones(array.shape, array.dtype)
             gradients.append(wrap(one) if create_graph else one)
         elif not isinstance(g, TensorBase):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+            got = type(g).__name__
+            raise TypeError(f"gradients can be either Tensors or None, but got {got}\n  at {errors.here()}")
         elif g.array.shape != array.shape:
             raise errors.gradient_mismatch(g, root, index)
         elif (g.array.dtype.kind == "c") != (array.dtype.kind == "c"):

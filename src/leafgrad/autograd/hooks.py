@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core import Extra, TensorBase, wrap
 from leafgrad.autograd.graph import Node, Output
 
@@ -62,8 +63,8 @@ class Hooks:
 
     def accumulated(self, leaf: TensorBase) -> None:
         for hook in list(self.after_accumulation.values()):
-            if hook(leaf) is not None:
-                raise RuntimeError("hooks registered with register_post_accumulate_grad_hook must return None")
+            if (returned := hook(leaf)) is not None and not isinstance(returned, TensorBase):
+                raise errors.hook_returned(hook, returned)
 
 
 def wrap_raw(g: Any) -> Any:
@@ -71,12 +72,11 @@ def wrap_raw(g: Any) -> Any:
 
 
 def checked(changed: Any, before: TensorBase, hook: Any) -> Any:
-    """What a hook returns takes the gradient's place, so it must have its shape."""
-    name = getattr(hook, "__name__", repr(hook))
+    """What a hook returns takes the gradient's place, so it must have its shape and dtype."""
     if not isinstance(changed, TensorBase):
-        raise TypeError(f"expected Variable, but hook '{name}' returned '{type(changed).__name__}'")
-    if changed.array.shape != before.array.shape:
-        raise RuntimeError(f"hook '{name}' has changed the size of value")
+        raise errors.hook_returned(hook, changed)
+    if changed.array.dtype != before.array.dtype or changed.array.shape != before.array.shape:
+        raise errors.hook_changed(hook, before.array, changed.array)
     return changed
 
 

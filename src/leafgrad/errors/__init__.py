@@ -15,10 +15,12 @@ Everything here runs only when something has gone wrong. The functions return th
     form.py      how a message looks
     naming.py    what the user's program calls a tensor, and which line it is at
     backward.py  starting a backward pass, graphs that were cut, freed or changed
-    values.py    changes in place, conversions, arguments that do not fit together
+    shapes.py    shapes that do not fit together
+    values.py    changes in place, conversions, arguments
 """
 
 from leafgrad.errors.backward import (
+    NO_GRAD_INPUT,
     complex_root,
     function_input_changed,
     grad_of_non_leaf,
@@ -26,7 +28,8 @@ from leafgrad.errors.backward import (
     gradient_mismatch,
     gradient_of_wrong_shape,
     graph_was_freed,
-    input_without_grad,
+    hook_changed,
+    hook_returned,
     needs_graph,
     no_graph,
     not_scalar,
@@ -35,12 +38,24 @@ from leafgrad.errors.backward import (
 )
 from leafgrad.errors.form import describe, describe_array, explain, lines, mistake, recorded, size
 from leafgrad.errors.naming import as_code, here, library, name_of
+from leafgrad.errors.shapes import (
+    broadcast_mismatch,
+    dimension_range,
+    expand_mismatch,
+    not_sizes,
+    view_needs_copy,
+    wrong_count,
+)
 from leafgrad.errors.values import (
     ASKED,
     ASSIGNED,
+    AS_DATA,
+    CREATED,
     C_NAMES,
-    broadcast_mismatch,
+    deepcopy_of_non_leaf,
+    detached_view,
     dtype_refused,
+    flag_of_non_leaf,
     grad_dtype,
     grad_shape,
     in_place_dtype,
@@ -50,15 +65,18 @@ from leafgrad.errors.values import (
     not_a_tensor,
     not_one_element,
     numpy_needs_detach,
+    only_for_leaves,
     view_in_place,
 )
 
 __all__ = [
-    "ASKED", "ASSIGNED", "C_NAMES", "as_code", "broadcast_mismatch", "complex_root", "describe",
-    "describe_array", "dtype_refused", "explain", "function_input_changed", "grad_dtype", "grad_of_non_leaf",
-    "grad_shape", "gradient_kind", "gradient_mismatch", "gradient_of_wrong_shape", "graph_was_freed", "here",
-    "in_place_dtype", "in_place_shape", "input_without_grad", "integer_requires_grad", "leaf_in_place",
-    "library", "lines", "mistake", "name_of", "needs_graph", "no_graph", "not_a_tensor", "not_one_element",
-    "not_scalar", "numpy_needs_detach", "recorded", "saved_tensor_changed", "size", "unused_input",
-    "view_in_place",
+    "ASKED", "ASSIGNED", "AS_DATA", "CREATED", "C_NAMES", "NO_GRAD_INPUT", "as_code", "broadcast_mismatch",
+    "complex_root", "deepcopy_of_non_leaf", "describe", "describe_array", "detached_view", "dimension_range",
+    "dtype_refused", "expand_mismatch", "explain", "flag_of_non_leaf", "function_input_changed", "grad_dtype",
+    "grad_of_non_leaf", "grad_shape", "gradient_kind", "gradient_mismatch", "gradient_of_wrong_shape",
+    "graph_was_freed", "here", "hook_changed", "hook_returned", "in_place_dtype", "in_place_shape",
+    "integer_requires_grad", "leaf_in_place", "library", "lines", "mistake", "name_of", "needs_graph",
+    "no_graph", "not_a_tensor", "not_one_element", "not_scalar", "not_sizes", "numpy_needs_detach",
+    "only_for_leaves", "recorded", "saved_tensor_changed", "size", "unused_input", "view_in_place",
+    "view_needs_copy", "wrong_count",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any
 
 from leafgrad._core import Cut, TensorBase, late
@@ -84,8 +85,7 @@ def no_graph(root: TensorBase, index: int) -> RuntimeError:
     return needs_graph(f"element {index} of tensors does not require grad and does not have a grad_fn", root)
 
 
-def input_without_grad(tensor: TensorBase) -> RuntimeError:
-    return needs_graph("One of the differentiated Tensors does not require grad", tensor)
+NO_GRAD_INPUT = "One of the differentiated Tensors does not require grad"
 
 
 def needs_graph(first: str, tensor: TensorBase) -> RuntimeError:
@@ -103,9 +103,9 @@ def why_no_graph(tensor: TensorBase) -> tuple[str, Place | None, str]:
             kind = from_numpy_dtype(tensor.array.dtype)
             return f"it holds {kind}, and only floating point has gradients", None, "compute the loss from floats"
         return (
-            "nothing that it was computed from requires grad",
+            "nothing that it was computed from requires grad (.item() and .numpy() lead out of a graph)",
             None,
-            "x.requires_grad_()   # for the tensor x that it is computed from, before that; .item() and .numpy() end a graph",
+            "x.requires_grad_()   # for a floating point tensor x that it is computed from, before that",
         )
     place = place_of(cut.code, cut.lasti)
     source = expression(cut.code, cut.lasti) or ""
@@ -115,10 +115,10 @@ def why_no_graph(tensor: TensorBase) -> tuple[str, Place | None, str]:
         return f"computed under {cut.reason}()", place, f"move that line out of {within}{around}"
     if cut.reason == "detach":
         kept = source.removesuffix(".detach()") if source.endswith(".detach()") else "x"
-        return "its graph was cut by detach()", place, f"{kept}   # without detach(), if gradients shall flow through it"
+        return "its graph was cut by detach()", place, f"{kept}   # without detach(), so that gradients flow through it"
     if cut.reason == "data":
         kept = source.removesuffix(".data") if source.endswith(".data") else "x"
-        return "its graph was cut by .data", place, f"{kept}   # without .data, if gradients shall flow through it"
+        return "its graph was cut by .data", place, f"{kept}   # without .data, so that gradients flow through it"
     if cut.reason == "tensor":
         fix = f"{torch}.stack([a, b]) for {torch}.tensor([a, b]); x itself for {torch}.tensor(x)"
         return "its graph was cut by tensor(), which copies numbers only", place, fix
@@ -217,6 +217,7 @@ def saved_tensor_changed(node: Node, index: int) -> RuntimeError:
     found = found or find(lambda t: t.version is version)
     alias = "Float" if array is None else from_numpy_dtype(array.dtype).alias
     shape = "?" if array is None else size(array.shape)
+    name = f"'{found.name}', " if found else ""
     role = f"the result of {node.op.name}" if place < 0 else f"an input of {node.op.name}"
     changed = place_of(version[1], version[2]) if len(version) > 2 else None
     return mistake(
@@ -225,7 +226,7 @@ def saved_tensor_changed(node: Node, index: int) -> RuntimeError:
         f"[torch.{alias}Tensor {shape}]{_producer(node, place, array, found and found.tensor)} is at version "
         f"{version[0]}; expected version {expected} instead. Hint: enable anomaly detection to find the operation that "
         "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
-        ("tensor", (f"'{found.name}', " if found else "") + f"shape {shape}: {role}, whose gradient needs it unchanged"),
+        ("tensor", f"{name}shape {shape}: {role}, whose gradient needs it unchanged"),
         ("saved", place_of(node.code, node.lasti)),
         ("changed", changed),
         fix=out_of_place(changed.source if changed else "", as_code(found.name if found else None)),
@@ -289,6 +290,37 @@ def gradient_of_wrong_shape(got: Any, expected: Any) -> RuntimeError:
     return RuntimeError(
         f"Function returned an invalid gradient: got {size(got)} but expected shape compatible with {size(expected)}"
     )
+
+
+def hook_returned(hook: Any, value: Any) -> TypeError:
+    return mistake(
+        TypeError,
+        f"expected Variable, but hook returned '{type(value).__name__}'",
+        ("hook", _definition(hook)),
+        fix="return a tensor, or None to leave the gradient as it is",
+    )
+
+
+def hook_changed(hook: Any, before: Any, after: Any) -> RuntimeError:
+    name = hook.__name__ if isinstance(hook, FunctionType) else "<unknown>"
+    kinds = [from_numpy_dtype(array.dtype) for array in (before, after)]
+    if kinds[0] is not kinds[1]:
+        what = f"type of value (was torch.{kinds[0].alias}Tensor got torch.{kinds[1].alias}Tensor)"
+    else:
+        what = "size of value"
+    return mistake(
+        RuntimeError,
+        f"hook '{name}' has changed the {what}",
+        ("hook", _definition(hook)),
+        ("gradient", f"shape {size(before.shape)}, {kinds[0]}"),
+        ("returned", f"shape {size(after.shape)}, {kinds[1]}"),
+        fix="return a tensor of the gradient's shape and dtype, or None to leave it as it is",
+    )
+
+
+def _definition(hook: Any) -> Place | None:
+    """Where a hook is written."""
+    return place_of(hook.__code__, -1) if isinstance(hook, FunctionType) else None
 
 
 def grad_of_non_leaf(tensor: TensorBase) -> str:

@@ -235,7 +235,7 @@ def variables(frame: Any) -> list[tuple[str, Any]]:
 
 
 def was_written(name: Any) -> bool:
-    """Is this a name that somebody has written? Not `_`, `__file__`, those of interactive sessions and generated code."""
+    """Has somebody written this name? Not `_`, `__file__`, those of interactive sessions and generated code."""
     return type(name) is str and name.isidentifier() and not _unnamed(name)
 
 

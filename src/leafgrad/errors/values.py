@@ -1,4 +1,4 @@
-"""What can go wrong with the values themselves: changes in place, conversions, arguments that do not fit together."""
+"""What can go wrong with the values themselves: changes in place, conversions, arguments."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from leafgrad.autograd.graph import Output
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.dtypes import from_numpy_dtype, get_default_dtype
 from leafgrad.errors.backward import out_of_place
-from leafgrad.errors.form import describe, describe_array, mistake, recorded, size
-from leafgrad.errors.naming import as_code, expression_here, find, here, library, name_of, statement
+from leafgrad.errors.form import describe, mistake, recorded, size
+from leafgrad.errors.naming import as_code, expression_here, here, library, name_of, statement
 
 # What the messages of PyTorch call a dtype where they show the type in C++.
 C_NAMES = {
@@ -50,7 +50,11 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
         what = f"A view was created in no_grad mode and {changed} with grad mode enabled."
     else:
         index = view.node.index if isinstance(view.node, Output) else 0
-        what = f"Output {index} of {re.sub(r'Backward[0-9]*$', '', view.node.op.node_name)} is a view and {changed}."
+        what = f"Output {index} of {re.sub(r'Backward[0-9]*$', '', view.node.op.node_name)} is a view"
+        if many:
+            what += f" and {changed}."
+        else:
+            what += f" of a view which was created in no_grad mode and {changed} with grad mode enabled."
     why = (
         "This view is the output of a function that returns multiple views. Such functions do not allow the output "
         "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
@@ -94,14 +98,16 @@ def in_place_dtype(op: str, source: Dtype, target: Dtype) -> RuntimeError:
 CREATED = "Only Tensors of floating point and complex dtype can require gradients"
 ASSIGNED = "only Tensors of floating point and complex dtype can require gradients"
 ASKED = "only Tensors of floating point dtype can require gradients"
+AS_DATA = "data set to a tensor that requires gradients must be floating point or complex dtype"
 
 
 def integer_requires_grad(tensor: TensorBase, first: str = CREATED) -> RuntimeError:
-    """`first` is what PyTorch says where requires_grad is an argument (CREATED), an attribute, a method."""
+    """`first` is what PyTorch says where requires_grad is an argument, an attribute or a method, or where `.data` of a
+    tensor that requires grad is set."""
     call, floating = expression_here() or "", f"{library()}.{get_default_dtype().name}"
     if first is not CREATED or "requires_grad=True" not in call:
         name = as_code(name_of(tensor))
-        fix = f"{name} = {name}.float().requires_grad_()"
+        fix = f"{name}.float()" if first is AS_DATA else f"{name} = {name}.float().requires_grad_()"
     elif "dtype=" in call:
         fix = re.sub(r"\bdtype=[\w.]+", f"dtype={floating}", call)
     else:
@@ -226,38 +232,3 @@ def dtype_refused(op: str, tensor: TensorBase) -> NotImplementedError:
         ("tensor", f"{describe(tensor)}, {kind}"),
         fix=f"{as_code(name_of(tensor))}.float()",
     )
-
-
-def broadcast_mismatch(op: str, arrays: Any) -> RuntimeError:
-    x, y = arrays[0], arrays[1]
-    a, b = x.shape, y.shape
-    longest = max(len(a), len(b))
-    for back in range(1, min(len(a), len(b)) + 1):
-        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
-            one, other, dim = a[-back], b[-back], longest - back
-            break
-    else:
-        return mistake(RuntimeError, f"{op}: shapes {size(a)} and {size(b)} cannot be broadcast")
-    return mistake(
-        RuntimeError,
-        f"The size of tensor a ({one}) must match the size of tensor b ({other}) at non-singleton dimension {dim}",
-        (op, f"{describe_array(x)} and {describe_array(y)}"),
-        ("mismatch", f"dimension {dim}: {one} and {other}; sizes must be equal, or 1, counted from the last"),
-        fix=_fitting(x, y),
-    )
-
-
-def _fitting(x: Any, y: Any) -> str:
-    """A way to bring two shapes together, if there is a simple one."""
-    for array, other in ((y, x), (x, y)):
-        found = find(lambda t, array=array: t.array is array)  # type: ignore[misc]
-        name = as_code(found.name if found else None, "b" if array is y else "a")
-        if _broadcasts(array.shape[::-1], other.shape) and array.ndim == 2:
-            return f"{name}.T   # if that is what is meant: shape {size(array.shape[::-1])}"
-        if array.ndim and array.ndim < other.ndim and _broadcasts((*array.shape, 1), other.shape):
-            return f"{name}.unsqueeze(-1)   # if that is what is meant: shape {size((*array.shape, 1))}"
-    return ""
-
-
-def _broadcasts(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    return all([m == n or 1 in (m, n) for m, n in zip(reversed(a), reversed(b))])

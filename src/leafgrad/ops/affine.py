@@ -9,9 +9,9 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.elementwise import add
-from leafgrad.ops.linalg import any_product, is_half, matmul, renamed, rows, times
-from leafgrad.ops.linalg_checks import Call, check_addmm, check_linear, factor, is_vector, not_tensors
-from leafgrad.ops.registry import Family, op
+from leafgrad.ops.linalg import any_product, is_half, matmul, rows, times
+from leafgrad.ops.linalg_checks import Call, adds_before_unfolding, check_addmm, check_linear, factor, not_tensors
+from leafgrad.ops.registry import Family, op, renamed
 from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
@@ -171,7 +171,7 @@ def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:
             raise call.refused("mat2 must be a matrix, got 1-D tensor", "with a bias, the weight must be a matrix")
         result = matmul.function(input, weight)
         return result if bias is None else add.function(result, bias)
-    if is_vector(bias.array):  # (n, 1), say: PyTorch adds it after folding the batch
+    if adds_before_unfolding(input.array, bias.array):
         folded = linear.function(rows(input), weight, bias)
         return folded.reshape((*input.shape[:-1], weight.array.shape[0]))
     return add.function(linear.function(input, weight), bias)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad import _core
+from leafgrad._core import TensorBase
 from leafgrad.dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad.ops.elementwise import not_an_operand, tensors_only
 from leafgrad.ops.promotion import BinaryRules, mixed_binary
@@ -28,7 +30,7 @@ class Comparison(Family):
         operation.rules = BinaryRules(operation.name, False, body.get("refuses", ()), "", body.get("kernel", ""))
 
         def function(input: Any, other: Any) -> Any:
-            result = mixed_binary(core, input, other)
+            result = compare(core, input, other)
             if result is NotImplemented:
                 raise not_an_operand(operation.name, input, other)
             return result
@@ -38,8 +40,39 @@ class Comparison(Family):
         return body["wraps"](function) if "wraps" in body else function
 
 
+_FAST = {np.dtype(np.float32), np.dtype(np.float64)}
+
+
+def compare(core: Any, a: Any, b: Any) -> Any:
+    """Apply to two float tensors of one dtype, or to one and a number, at once; to all else by way of promotion."""
+    if isinstance(a, TensorBase) and a.array.dtype in _FAST and COMPUTES_FLOATS[core.name]:
+        x = a.array
+        if isinstance(b, TensorBase):
+            y, tensors = b.array, (a, b)
+            same = x.dtype is y.dtype
+        else:
+            same = b.__class__ is int or b.__class__ is float
+            y, tensors = _core.constant(b, x.dtype) if same else None, (a,)
+        if same:
+            try:
+                return _core.unrecorded(core, tensors, core.forward(x, y))
+            except ValueError:
+                pass  # shapes that do not fit together: the long way has the words for it
+    return mixed_binary(core, a, b)
+
+
+def operator(name: str) -> Callable[[Any, Any], Any]:
+    """The method behind `==`, `<` and so on."""
+    core = registry[name].core
+    return lambda self, other: compare(core, self, other)
+
+
+COMPUTES_FLOATS: dict[str, bool] = {}
+
+
 def _binary_without_gradient(name: str, ufunc: Any, doc: str, **flags: Any) -> Operation:
     body = {"__doc__": f"{name}(input, other): {doc}", "forward": ufunc, **flags}
+    COMPUTES_FLOATS[name] = FLOAT not in flags.get("refuses", ())
     operation = registry[name] = Operation(name, Comparison, body)
     return operation
 

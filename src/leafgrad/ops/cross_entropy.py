@@ -11,13 +11,15 @@ from leafgrad._core import TensorBase
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.extremes import place
 from leafgrad.ops.loss_options import checked_reduction, legacy_reduction
-from leafgrad.ops.reducing import F32, Dims, is_half, largest_along, refused, total
+from leafgrad.ops.reducing import F32, Dims, is_half, max_reduce, refused, total
 from leafgrad.ops.registry import Family, Operation, registry
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where
 from leafgrad.ops.softmax import log_softmax, softmax
 
 A = Any  # an array, or a tensor under create_graph
+
+INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 # -- shapes and targets -----------------------------------------------------------------------------------------------
 # Scores have the classes in dimension 1: (N, C) or (N, C, d1, ...); a single row (C,) has them in dimension 0.
@@ -47,7 +49,7 @@ def check_shapes(x: Any, target: TensorBase, weight: Any) -> None:
             raise RuntimeError(f"size mismatch (got input: {errors.size(own)} , target: {errors.size(t)}")
     elif t[1:] != own[2:]:
         raise RuntimeError(f"Expected target size {errors.size(own[:1] + own[2:])}, got {errors.size(t)}")
-    if target.array.dtype != np.int64 and target.array.dtype != np.uint8:
+    if target.array.dtype != INT64 and target.array.dtype != np.uint8:
         alias = from_numpy_dtype(target.array.dtype).alias
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {alias}\n  at {errors.here()}")
     if weight is not None:
@@ -68,10 +70,12 @@ def class_dim(shape: Dims) -> int:
 
 
 def as_rows(x: Any) -> Any:
-    """Scores as a matrix, one row for each decision."""
-    if x.ndim == 2:
-        return x
-    return x.reshape(1, -1) if x.ndim == 1 else np.moveaxis(x, 1, -1).reshape(-1, x.shape[1])
+    """Scores as a contiguous matrix, one row for each decision."""
+    if x.ndim > 2:
+        x = np.moveaxis(x, 1, -1).reshape(-1, x.shape[1])
+    elif x.ndim == 1:
+        x = x.reshape(1, -1)
+    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
 def from_rows(rows: Any, shape: Dims) -> Any:
@@ -95,10 +99,10 @@ def read_targets(target: Any, classes: int, ignore_index: int) -> tuple[Any, Any
     """(the class of each decision, which decisions count); the latter is None if all do. What does not count gets
     class 0."""
     t = target.reshape(-1)
-    if t.dtype != np.int64:
-        t = t.astype(np.int64)
+    if t.dtype != INT64:
+        t = t.astype(INT64)
     # as unsigned numbers, negative ones are very large: one look finds all that is out of range
-    if not 0 <= ignore_index < classes and (not t.size or t.view(np.uint64).max() < classes):
+    if not 0 <= ignore_index < classes and (not t.size or max_reduce(t.view(UINT64)) < classes):
         return t, None
     counts = t != ignore_index
     wrong = t[counts & ((t < 0) | (t >= classes))]
@@ -232,19 +236,17 @@ class _CrossEntropy(Family):
             rows = rows.astype(F32)
         count, classes = rows.shape
         chosen, counts = read_targets(target, classes, ignore_index)
-        places = np.arange(0, count * classes, classes) if classes else np.zeros(count, np.int64)
-        places += chosen
         if not count:
             return combine(rows.reshape(-1), 0.0, reduction, x.shape, kind)
-        # in row-major order whatever the order of the scores, because `places` count that way
-        e = np.subtract(rows, largest_along(rows, 1), order="C")
-        picked = e.take(places)
+        places = np.arange(0, count * classes, classes)
+        e = rows - rows.take(rows.argmax(1) + places).reshape(-1, 1)  # so that no exponential overflows
+        places += chosen
+        losses = e.take(places)
         np.exp(e, e)
-        sums = total(e, (1,), True)
-        losses = np.log(sums).reshape(-1)
-        losses -= picked
+        sums = total(e, (1,), False)
+        np.subtract(np.log(sums), losses, losses)
         if counts is not None:
-            losses = np.where(counts, losses, 0)
+            losses = np.where(counts, losses, 0)  # not even infinite ones
             count = int(np.count_nonzero(counts))
         kept[:] = e, sums, places, counts, count
         return combine(losses, count, reduction, x.shape, kind)
@@ -277,25 +279,27 @@ class _CrossEntropy(Family):
         operation = cross_entropy_ if x.ndim <= 2 else cross_entropy_2d
         return operation.record(input, target, ignore_index, reduction, [])
 
-    def vjp_input(g: A, input: A, target: A, reduction: A, kept: A, input_shape: A) -> A:
+    def vjp_input(g: A, input: A, reduction: A, kept: A, input_shape: A) -> A:
         if not kept:
             return 0 * input
         e, sums, places, counts, count = kept
         if isinstance(g, TensorBase):
-            one_hot, shares = np.zeros_like(e), np.ones((len(e), 1), e.dtype)
+            # the same with operations that are recorded: (softmax - one_hot) * share
+            one_hot, shares = np.zeros_like(e), np.ones(len(e), e.dtype)
             one_hot.reshape(-1)[places] = 1
             if counts is not None:
-                shares *= counts[:, None]
+                shares *= counts
             if reduction == "mean" and count:
                 shares /= count
             if reduction == "none":
                 g = beside_classes(g, input_shape)
             off = softmax(input, class_dim(input_shape)) - from_rows(one_hot, input_shape)
-            return off * (g * beside_classes(shares.reshape(losses_shape(input_shape)), input_shape))
-        rows = e / sums
-        rows.reshape(-1)[places] -= 1
-        shares = g.reshape(-1, 1) / count if reduction == "mean" else g.reshape(-1, 1)
-        rows *= shares if counts is None else np.where(counts[:, None], shares, 0)
+            return off * (g * beside_classes(shares, input_shape))
+        shares = g.reshape(-1) / count if reduction == "mean" else g.reshape(-1)
+        if counts is not None:
+            shares = np.where(counts, shares, 0)
+        rows = e * (shares / sums).reshape(-1, 1)
+        rows.reshape(-1)[places] -= shares
         return from_rows(rows, input_shape)
 
     samples = staticmethod(

@@ -11,8 +11,8 @@ from leafgrad.dtypes import BOOL, COMPLEX
 from leafgrad.ops.elementwise import Binary, mul, reciprocal, sub, true_div
 from leafgrad.ops.promotion import NUMBERS
 from leafgrad.ops.registry import composite, op
-from leafgrad.ops.rounding import floor
 from leafgrad.ops.samples import S, pairs
+from leafgrad.ops.select import zeros_of
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -36,10 +36,6 @@ def truncated_quotient(x: Any, y: Any) -> Any:
     return quotient + ((quotient < 0) & (quotient * y != x)).astype(x.dtype)
 
 
-def _zero_rule(g: A) -> A:
-    return g * 0
-
-
 @op
 class div_floor(Binary):
     """div_floor(input, other): input / other, rounded down."""
@@ -50,8 +46,8 @@ class div_floor(Binary):
     samples = pairs(0.3, 3)
     refuses = (BOOL, COMPLEX)
     kernel = "div_floor_cpu"
-    vjp_input = _zero_rule
-    vjp_other = _zero_rule
+    vjp_input = zeros_of
+    vjp_other = zeros_of
 
 
 @op
@@ -64,8 +60,8 @@ class div_trunc(Binary):
     samples = pairs(0.3, 3)
     refuses = (BOOL, COMPLEX)
     kernel = "div_trunc_cpu"
-    vjp_input = _zero_rule
-    vjp_other = _zero_rule
+    vjp_input = zeros_of
+    vjp_other = zeros_of
 
 
 _ROUNDINGS = {None: true_div, "floor": div_floor, "trunc": div_trunc}
@@ -130,7 +126,7 @@ class remainder(Binary):
         return g
 
     def vjp_other(g: A, input: A, other: A) -> A:
-        return -g * floor(input / other)
+        return -g * div_floor(input, other)
 
 
 @op

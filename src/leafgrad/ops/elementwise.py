@@ -166,7 +166,9 @@ class relu(Unary):
 
 
 def _sign(x: Any) -> Any:
-    return x.copy() if x.dtype.kind == "b" else np.sign(x)
+    if x.dtype.kind in "biu":
+        return x.copy() if x.dtype.kind == "b" else np.sign(x)
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)  # unlike np.sign, zero for nan
 
 
 @op
@@ -178,7 +180,7 @@ class sign(Unary):
     no_complex = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
 
     def vjp(g: A) -> A:
-        return g * 0
+        return zeros_of(g)
 
 
 def is_complex(x: A) -> bool:
@@ -204,9 +206,9 @@ class sgn(Unary):
 
     def vjp(g: A, input: A, out: A) -> A:
         if not is_complex(input):
-            return g * 0
+            return zeros_of(g)
         size = abs(input)
-        return where(size == 0, 0 * g, (g - out * (out.conj() * g).real) / where(size == 0, 1.0, size))
+        return where(size == 0, zeros_of(g), (g - out * (out.conj() * g).real) / where(size == 0, 1.0, size))
 
 
 @op
@@ -410,7 +412,7 @@ def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Rules of maximum and minimum: the gradient goes to the winner, and half to each of two equals."""
 
     def share(g: A, equal: A, lost: A) -> A:
-        return where(lost, 0 * g, where(equal, g / 2, g))
+        return where(lost, zeros_of(g), where(equal, g / 2, g))
 
     def vjp_input(g: A, input: A, other: A) -> A:
         return share(g, input == other, input < other if ties == "max" else input > other)
@@ -470,4 +472,4 @@ for _index, _operation in (
 ):
     operators[_index] = _operation.core
 
-from leafgrad.ops.select import where  # noqa: E402  rules above use it; it is built on this module
+from leafgrad.ops.select import where, zeros_of  # noqa: E402  rules above use it; it is built on this module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ from leafgrad.ops.select import where, zero_like
 A = Any  # an array, or a tensor under create_graph
 
 
+return_types = SimpleNamespace()  # torch.return_types
+
+
 def named_result(name: str, *fields: str) -> Any:
     """The class of a result with several named parts, printed as PyTorch prints them."""
 
@@ -37,7 +41,10 @@ def named_result(name: str, *fields: str) -> Any:
         parts = [f"{field}={value!r}" for field, value in zip(fields, self, strict=True)]
         return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
 
-    return type(name, (namedtuple(name, fields),), {"__repr__": __repr__, "__slots__": ()})
+    made = type(name, (namedtuple(name, fields),), {"__repr__": __repr__, "__slots__": ()})
+    made.__module__ = "torch.return_types"
+    setattr(return_types, name, made)
+    return made
 
 
 # -- moving values to and from the places that indices name -----------------------------------------------------------

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import dtypes, errors
+from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase, wrap
 from leafgrad.from_data import to_array
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import Family, op, zeros_like
+from leafgrad.ops.registry import Family, op, renamed, zeros_like
 from leafgrad.ops.samples import S, real
+from leafgrad.ops.select import zeros_of
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -37,6 +38,20 @@ class fill(Family):
         return g  # the engine sums it
 
     samples = staticmethod(lambda t: [S(t(3, 2), 1.5), S(t(3, 2), t()), S(t(), 2), S(t(0), 1.0)])
+
+
+_with_number, _with_tensor = renamed(fill.core, "FillBackward2"), renamed(fill.core, "FillBackward3")
+_with_number.hidden = (1,)
+
+
+def fill_with_number(input: TensorBase, value: TensorBase) -> Any:
+    """What `fill_` does with a number."""
+    return _core.apply(_with_number, (input, value), ())
+
+
+def fill_with_tensor(input: TensorBase, value: TensorBase) -> Any:
+    """What `fill_` does with a tensor, and `x[...] =` with either."""
+    return _core.apply(_with_tensor, (input, value), ())
 
 
 def fill_value(input: TensorBase, value: Any) -> Any:

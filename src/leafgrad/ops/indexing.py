@@ -17,7 +17,7 @@ import numpy as np
 from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase, state
 from leafgrad.autograd.hooks import give_history
-from leafgrad.ops.fill import copy_from, fill
+from leafgrad.ops.fill import copy_from, fill_with_tensor
 from leafgrad.ops.gathering import index as index_op
 from leafgrad.ops.index_reading import (
     Places,
@@ -146,6 +146,11 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     write_places(self, places, part, False)
 
 
+def delitem(self: Any, index: Any) -> None:
+    """del x[index]: tensors cannot lose elements."""
+    raise TypeError("Tensor does not support deleting items")
+
+
 def fitting(part: Any, shape: tuple[int, ...]) -> Any:
     """A value without the leading dimensions of size 1 that `shape` has no place for."""
     own = part.array.shape
@@ -184,7 +189,7 @@ def write_all(x: Any, part: Any) -> None:
     check_expands(part.array.shape, x.array.shape, part.array)
     check_writable(x, part)
     check_overlap(x.array, x.version, (part,), x.array.shape)
-    replace(x, copy_from.function if part.array.ndim else fill.function, part)
+    replace(x, copy_from.function if part.array.ndim or not x.array.ndim else fill_with_tensor, part)
 
 
 def write_view(x: Any, reading: Reading, part: Any) -> None:
@@ -279,6 +284,8 @@ def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) 
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
         array = index_array(t.array)
         arrays += [array] + [()] * (array.ndim - 1 if array.dtype.kind == "b" else 0)
+    if not arrays:
+        raise IndexError(f"{name}(): indices is empty: nothing says where the values go\n  at {errors.here()}")
     if len(arrays) > input.array.ndim:
         raise IndexError(
             f"too many indices for tensor of dimension {input.array.ndim} (got {len(arrays)})\n  at {errors.here()}"

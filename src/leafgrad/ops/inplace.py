@@ -98,8 +98,11 @@ def overlaps_partly(a: Any, b: Any) -> bool:
     first, second = occupied(a), occupied(b)
     if first is None or second is None:
         return False
+    if a.size == 0 or b.size == 0:
+        return False
     if first == second and a.shape == b.shape:
-        return any([m != n and size != 1 for m, n, size in zip(a.strides, b.strides, a.shape)])
+        # a dimension that broadcasting has added has no step of its own
+        return any([m != n and (n != 0 or size != 1) for m, n, size in zip(a.strides, b.strides, a.shape)])
     return first[0] < second[1] and second[0] < first[1]
 
 
@@ -206,7 +209,7 @@ class copy_slices(Family):
     def vjp_base(g: A, steps: A, axes: A) -> A:
         return copy_slices(g, 0.0, steps, axes)
 
-    def vjp_part(g: A, steps: A) -> A:
+    def vjp_part(g: A, steps: A, axes: A) -> A:
         return see(g, steps)
 
     samples = staticmethod(lambda t: [S(t(6), t(2, 3), ((view, ((2, 3),)),)), S(t(3, 2), t(6), ((view, (6,)),))])

@@ -13,7 +13,6 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, wrap
-from leafgrad.autograd.graph import Op
 from leafgrad.ops.convert import conj
 from leafgrad.ops.elementwise import mul
 from leafgrad.ops.linalg_checks import (

@@ -237,7 +237,7 @@ def check_addend(name: str, x: Any, target: tuple[int, ...]) -> None:
     """What is added to a product must be expandable to the product's shape."""
     own, goal = errors.size(x.shape), errors.size(target)
     if x.ndim > len(target):
-        kind = f"CPU{alias(x)}Type" if x.dtype.kind == "c" else f"torch.{alias(x)}Tensor"
+        kind = f"CPU{alias(x)}Type" if x.dtype.kind in "bcV" else f"torch.{alias(x)}Tensor"
         first = (
             f"expand({kind}{{{own}}}, size={goal}): the number of sizes provided ({len(target)}) must be greater or "
             f"equal to the number of dimensions in the tensor ({x.ndim})"
@@ -276,16 +276,17 @@ def check_linear(x: Any, w: Any, b: Any) -> None:
             f"{w.shape[1]}x{w.shape[0]})",
             f"dimension {x.ndim - 1} of the input is {tall.shape[1]}, but dimension 1 of the weight is {w.shape[1]}",
         )
-    if b is not None and (x.ndim == 2 or is_vector(b)):
+    if b is not None and (x.ndim == 2 or adds_before_unfolding(x, b)):
         check_addend("linear", b, (tall.shape[0], w.shape[0]))
     elif b is not None:
         check_broadcast(b, (*x.shape[:-1], w.shape[0]))
     check_matrices(call, tall, w.T)
 
 
-def is_vector(b: Any) -> bool:
-    """Does a bias have one dimension, not counting those of size one?"""
-    return bool(b.ndim == 1 or len([size for size in b.shape if size != 1]) == 1)
+def adds_before_unfolding(x: Any, b: Any) -> bool:
+    """Does PyTorch add the bias to the tall matrix that it makes of the batch? It does if the bias has one dimension,
+    not counting those of size one, and the batch can be folded as it lies in memory."""
+    return bool(x.flags.c_contiguous and (b.ndim == 1 or len([size for size in b.shape if size != 1]) == 1))
 
 
 def check_broadcast(b: Any, target: tuple[int, ...]) -> None:

@@ -183,6 +183,17 @@ def argwhere(input: TensorBase) -> Any:
     return nonzero.function(input)
 
 
+@composite(lambda t: [S(t(3, 4), size=5), S(t(2, dtype="bool"), size=0), S(t(), size=2)])
+def nonzero_static(input: TensorBase, *, size: int, fill_value: int = -1) -> Any:
+    """nonzero_static(input, *, size, fill_value=-1): exactly `size` rows of nonzero, filled up or cut off."""
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer\n  at {errors.here()}")
+    found = np.argwhere(input.array)[:size]
+    rows = np.full((size, found.shape[1]), fill_value, np.int64)
+    rows[: len(found)] = found
+    return _core.unrecorded(nonzero.core, (input,), rows)
+
+
 @op
 class one_hot(Family):
     """one_hot(tensor, num_classes=-1): for each index a vector of zeros with a one at that index."""

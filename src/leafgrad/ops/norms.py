@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core import TensorBase
-from leafgrad.dtypes import can_cast, from_numpy_dtype, promote_types
+from leafgrad.dtypes import FLOAT, can_cast, from_numpy_dtype, promote_types
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.ops.convert import to_dtype
 from leafgrad.ops.elementwise import abs, sgn
@@ -124,14 +124,14 @@ def _as_checked(x: Any, kind: Dtype | None) -> Any:
     if not isinstance(x, TensorBase):
         raise errors.not_a_tensor("linalg_vector_norm", "x", 1, x)
     own, name = from_numpy_dtype(x.array.dtype), "linalg.vector_norm"
-    if own.category < 2:
+    if own.category < FLOAT:
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {own.alias}\n  at {errors.here()}\n"
             "  fix: convert first, x.float()"
         )
     if kind is None:
         return x
-    if kind.category < 2:
+    if kind.category < FLOAT:
         raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {kind.alias}")
     if kind.is_complex != own.is_complex:
         word = "complex" if own.is_complex else "real"

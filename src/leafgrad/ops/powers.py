@@ -16,7 +16,7 @@ from leafgrad.ops.elementwise import Binary, log
 from leafgrad.ops.promotion import NUMBERS, common_dtype
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, pairs, real
-from leafgrad.ops.select import where, zero_like
+from leafgrad.ops.select import where, zero_like, zeros_of
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -59,6 +59,8 @@ def _shortcut(x: Any, exponent: Any) -> Any:
             return np.sqrt(x)
         if exponent == 3:
             return x * x * x
+        if exponent == -0.5:
+            return np.reciprocal(np.sqrt(x))
         if exponent == -1:
             return np.reciprocal(x)
         if exponent == -2:
@@ -92,7 +94,7 @@ class pow_number(Family):
 
     def vjp(g: A, input: A, exponent: A) -> A:
         if exponent == 0:
-            return g * 0
+            return zeros_of(g)
         if exponent == 2:
             return g * (2 * input)
         return g * (exponent * pow_number(input, exponent - 1))
@@ -163,6 +165,8 @@ def pow(input: Any, exponent: Any) -> Any:
 
 def power(self: Any, exponent: Any) -> Any:
     """`x ** exponent`."""
+    if (exponent.__class__ is int or exponent.__class__ is float) and self.array.dtype.kind == "f":  # the common case
+        return _core.apply(pow_number.core, (self,), (exponent,))
     return pow(self, exponent) if isinstance(exponent, OPERANDS) else NotImplemented
 
 

@@ -65,10 +65,13 @@ class Total(Reduction):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        general, core, unary = Reduction.public(operation, body), operation.core, _core.unary
+        call, core, unary = body["call"], operation.core, _core.unary
+        general = Reduction.public(operation, body)
 
         def function(input: TensorBase, *args: Any, **options: Any) -> Any:
-            if not args and not options and isinstance(input, TensorBase):
+            if not options and isinstance(input, TensorBase):
+                if args:
+                    return call(input, *args)
                 kind = input.array.dtype
                 if kind is F32 or kind is F64:
                     return unary(core, input)
@@ -86,6 +89,8 @@ def one_dim(dim: Any, ndim: int, name: str) -> int:
 
 def dims_of(dim: Any, ndim: int, name: str) -> Dims:
     """The dimensions that `dim` names, counted from the front: of an int, a sequence of ints, or None for all."""
+    if dim.__class__ is int and 0 <= dim < ndim:
+        return (dim,)
     if dim is None:
         return tuple(range(ndim))
     if not isinstance(dim, bool) and hasattr(dim, "__index__"):
@@ -111,7 +116,7 @@ def all_if_empty(dims: Dims, ndim: int) -> Dims:
 
 def count_of(shape: Dims, dims: Dims) -> int:
     """How many elements are reduced to one."""
-    return math.prod([shape[d] for d in dims])
+    return shape[dims[0]] if len(dims) == 1 else math.prod([shape[d] for d in dims])
 
 
 def refused(kernel: str, t: TensorBase) -> NotImplementedError:
@@ -162,21 +167,22 @@ _ONES: dict[str, Any] = {"f": np.ones(BLOCK, np.float32), "d": np.ones(BLOCK)}
 def total(x: Any, dims: Any, keepdim: bool) -> Any:
     """The sum of an array over `dims` (None: all; otherwise in ascending order), in its own dtype."""
     kind = x.dtype
+    shape = x.shape
+    n = len(shape)
+    k = n if dims is None else len(dims)
+    if kind.char in "fd" and x.flags.c_contiguous and x.size and k:
+        if k == n:
+            out = total_of_all(x)
+            return out.reshape((1,) * n) if keepdim else out
+        if dims[-1] == k - 1:  # the first k
+            out = _sum_of_rows(x.reshape(count_of(shape, dims), -1))
+            return out.reshape((1,) * k + shape[k:] if keepdim else shape[k:])
+        count = count_of(shape, dims)
+        if dims[0] == n - k and count <= BLOCK:  # the last k
+            out = np.dot(x.reshape(-1, count), _ONES[kind.char][:count])
+            return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
     if is_half(kind):
         return add_reduce(x, dims, F32, None, keepdim).astype(kind)
-    if kind.char not in "fd" or not x.flags.c_contiguous or not x.size:
-        return add_reduce(x, dims, kind, None, keepdim)
-    n, shape = x.ndim, x.shape
-    if dims is None or len(dims) == n:
-        out = total_of_all(x)
-        return out.reshape((1,) * n) if keepdim else out
-    count, k = count_of(shape, dims), len(dims)
-    if dims == tuple(range(k)):
-        out = _sum_of_rows(x.reshape(count, -1))
-        return out.reshape((1,) * k + shape[k:] if keepdim else shape[k:])
-    if dims == tuple(range(n - k, n)) and count <= BLOCK:
-        out = np.dot(x.reshape(-1, count), _ONES[kind.char][:count])
-        return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
     return add_reduce(x, dims, kind, None, keepdim)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase
+from leafgrad.dtypes import FLOAT, from_numpy_dtype, int64
 from leafgrad.dtypes import dtype as Dtype
-from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.promotion import cast, sum_dtype
 from leafgrad.ops.reducing import (
     F32,
@@ -61,19 +61,18 @@ class sum(Total):
 
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         x = input.array
-        kind = dtype or sum_dtype(from_numpy_dtype(x.dtype))
-        core: Any = sum.core
-        dims: Any = None
-        options: tuple[Any, ...] = ()
+        dims = None
         if dim is not None or keepdim:
             dims = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
-            core, options = sum_dim.core, (dims, keepdim)
-        if x.dtype.kind == "b" and dtype is None:
+        if dtype is None and x.dtype.kind == "b":
             out = np.count_nonzero(x, axis=dims, keepdims=keepdim)
         else:
-            x = cast(x, kind)
+            if dtype is not None or x.dtype.kind in "iu":
+                x = cast(x, dtype or int64)
             out = total(x, dims, keepdim)
-        return _core.finish(core, (input,), (x,), options, np.asarray(out))
+        if dims is None:
+            return _core.finish(sum.core, (input,), (x,), (), np.asarray(out))
+        return _core.finish(sum_dim.core, (input,), (x,), (dims, keepdim), np.asarray(out, order="C"))
 
     def vjp(g: A, input_shape: A) -> A:
         return spread(g, input_shape)
@@ -153,18 +152,12 @@ class mean(Total):
 
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         x = input.array
-        kind = dtype or from_numpy_dtype(x.dtype)
-        if kind.category < 2:
-            raise RuntimeError(
-                f"mean(): could not infer output dtype. {'Optional' if dtype else 'Input'} dtype must be either a "
-                f"floating point or complex dtype. Got: {kind.alias}\n  at {errors.here()}\n"
-                "  fix: convert first, x.float().mean(), or name the dtype, x.mean(dtype=torch.float32)"
-            )
-        x = cast(x, kind)
+        if dtype is not None or x.dtype.kind in "biu":
+            x = cast(x, _dtype_of_mean(x, dtype))
         if dim is None and not keepdim:
             return _core.finish(mean.core, (input,), (x,), (), np.asarray(_mean_all(x)))
         dims = all_if_empty(dims_of(dim, x.ndim, "mean"), x.ndim)
-        return _core.finish(mean_dim.core, (input,), (x,), (dims, keepdim), np.asarray(_mean(x, dims, keepdim)))
+        return _core.finish(mean_dim.core, (input,), (x,), (dims, keepdim), np.asarray(_mean(x, dims, keepdim), order="C"))
 
     def vjp(g: A, input_shape: A) -> A:
         return spread(g / math.prod(input_shape), input_shape)
@@ -179,6 +172,17 @@ class mean(Total):
             S(t(0, 3), 1),
         ]
     )
+
+
+def _dtype_of_mean(x: Any, wanted: Dtype | None) -> Dtype:
+    kind = wanted or from_numpy_dtype(x.dtype)
+    if kind.category < FLOAT:
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {'Optional' if wanted else 'Input'} dtype must be either a "
+            f"floating point or complex dtype. Got: {kind.alias}\n  at {errors.here()}\n"
+            "  fix: convert first, x.float().mean(), or name the dtype, x.mean(dtype=torch.float32)"
+        )
+    return kind
 
 
 @op
@@ -314,10 +318,15 @@ class cumsum(Reduction):
             return x.copy()
         kind = F32 if is_half(x.dtype) else x.dtype
         out = empty(x.shape, kind)
+        source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
         if reverse:
-            np.cumsum(np.flip(x, dim), dim, kind, np.flip(out, dim))
+            source, target = source[::-1], target[::-1]
+        if dim < x.ndim - 1 and x.size > 64 * len(source):  # NumPy would go along memory that is far apart
+            target[0] = source[0]
+            for i in range(1, len(source)):
+                np.add(target[i - 1], source[i], target[i], dtype=kind)
         else:
-            np.cumsum(x, dim, kind, out)
+            np.cumsum(source, 0, kind, target)
         return out.astype(x.dtype, copy=False)
 
     def call(input: Any, dim: int, *, dtype: Dtype | None = None) -> Any:

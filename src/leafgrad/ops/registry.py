@@ -40,6 +40,26 @@ from leafgrad.autograd.graph import NOTHING, OPTION, OUT, SHAPE, Op
 
 registry: dict[str, Operation] = {}
 
+# Results that lie in memory row by row, whatever the layout of the input, as PyTorch's do: a view of them always works.
+# NumPy would keep the order of the input's dimensions, which is right for elementwise operations.
+ROW_MAJOR = frozenset(
+    """
+    all amax amin any argmax argmin cat count_nonzero log_softmax logsumexp max_dim mean_dim min_dim prod_dim repeat roll
+    softmax stack std sum_dim tril triu var vector_norm
+    """.split()
+)
+
+
+def in_row_major(forward: Callable[..., Any]) -> Callable[..., Any]:
+    def dense(out: Any) -> Any:
+        return out if out.__class__ is not np.ndarray or out.flags.c_contiguous else out.copy()
+
+    def kernel(*args: Any) -> Any:
+        out = forward(*args)
+        return [dense(o) for o in out] if isinstance(out, (tuple, list)) else dense(out)
+
+    return kernel
+
 
 class Operation:
     """An operation with all that is known of it. Calling it is meant for rules: normalised arguments only; users
@@ -53,7 +73,7 @@ class Operation:
 
         self.name = name
         self.doc: str = body.get("__doc__") or ""
-        self.forward: Callable[..., Any] = get("forward")
+        self.forward: Callable[..., Any] = in_row_major(get("forward")) if name in ROW_MAJOR else get("forward")
         self.inputs: tuple[str, ...] = get("inputs")
         self.options: tuple[str, ...] = get("options")
         self.results: int = get("results")

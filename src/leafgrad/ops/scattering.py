@@ -287,13 +287,18 @@ def elements(x: Array, at: Array, dim: int, src: Array) -> tuple[Array, Array, A
     return x, tuple(grid), src
 
 
-def _scatter(x: Array, at: Array, src: Array, dim: int) -> None:
-    if at.size:
+def _scatter(x: Array, at: Array, src: Array, dim: int, reduce: str) -> None:
+    if reduce == "add":
+        scatter_add_array(x, at, src, dim)
+    elif at.size:
         into, where_to, values = elements(x, at, dim, src)
-        into[where_to] = values
+        if reduce == "multiply":
+            np.multiply.at(into, where_to, values)
+        else:
+            into[where_to] = values
 
 
-def _scatter_add(x: Array, at: Array, src: Array, dim: int) -> None:
+def scatter_add_array(x: Array, at: Array, src: Array, dim: int) -> None:
     if at.size:
         into, where_to, values = elements(x, at, dim, src)
         if into.ndim == 1 and where_to.__class__ is not tuple:
@@ -311,13 +316,17 @@ def _read_back(g: A, index: A, src_shape: A, dim: A) -> A:
     return around(read, src_shape, tuple([slice(0, n) for n in shape])) if read.ndim else read.reshape(src_shape)
 
 
+NO_GRADIENT = errors.lines("derivative for aten::scatter is not implemented", "fix: use scatter_reduce(reduce='prod')")
+
+
 @op
 class scatter(Overwriting):
-    """scatter(input, dim, index, src): out[index[i][j]][j] = src[i][j] for dim 0, and likewise for the others. In the
-    place of src may stand a number."""
+    """scatter(input, dim, index, src, *, reduce=None): out[index[i][j]][j] = src[i][j] for dim 0, and likewise for the
+    others. In the place of src may stand a number. With reduce="add" or "multiply" it adds to what is there, or
+    multiplies it."""
 
     inputs = ("input", "index", "src")
-    options = ("dim",)
+    options = ("dim", "reduce")
     write = _scatter
     forward = on_a_copy(_scatter)
 
@@ -325,26 +334,34 @@ class scatter(Overwriting):
         input: A, dim: int, index: TensorBase, src: Any = None, value: Any = None, *, reduce: Any = None
     ) -> Any:
         check_index("scatter", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
+        if reduce not in (None, "add", "multiply"):
+            raise RuntimeError(f"reduce argument must be either add or multiply.\n  at {errors.here()}")
         dim = wrap_dim(dim, input.array.ndim)
         src = value if src is None else src
         if not isinstance(src, TensorBase):
             check_along(index.array, dim, input.array, "self")
-            return (input, index, wrap(number_as(src, input.array))), (dim,)
+            return (input, index, wrap(number_as(src, input.array))), (dim, reduce or "")
         check_along(index.array, dim, input.array, "self", src.array)
         message = "scatter(): Expected self.dtype to be equal to src.dtype"
         same_dtype(input.array, src.array, message)
-        return (input, index, src), (dim,)
+        return (input, index, src), (dim, reduce or "")
 
-    def vjp_input(g: A, index: A, dim: A) -> A:
-        return scatter(g, index, zero(g), dim)
+    def vjp_input(g: A, index: A, dim: A, reduce: A) -> A:
+        if reduce == "multiply":
+            raise RuntimeError(NO_GRADIENT)
+        return g if reduce else scatter(g, index, zero(g), dim, "")
 
-    vjp_src = _read_back
+    def vjp_src(g: A, index: A, src_shape: A, dim: A, reduce: A) -> A:
+        if reduce == "multiply":
+            raise RuntimeError(NO_GRADIENT)
+        return _read_back(g, index, src_shape, dim)
 
     samples = staticmethod(
         lambda t: [
             S(t(3, 4), 0, t(1, 4, dtype="int64", low=0, high=3), t(1, 4)),
             S(t(3, 4), 1, t(2, 1, dtype="int64", low=0, high=4), t(3, 4)),
             S(t(3, 4), 1, t(3, 2, dtype="int64", low=0, high=4), 1.5),
+            S(t(3, 4), 0, t(5, 4, dtype="int64", low=0, high=3), t(5, 4), reduce="add"),
             S(t(), 0, t(dtype="int64", low=0, high=1), t()),
             S(t(3), 0, t(0, dtype="int64", low=0, high=3), t(0)),
         ]
@@ -357,8 +374,8 @@ class scatter_add(Overwriting):
 
     inputs = ("input", "index", "src")
     options = ("dim",)
-    write = _scatter_add
-    forward = on_a_copy(_scatter_add)
+    write = scatter_add_array
+    forward = on_a_copy(scatter_add_array)
 
     def prepare(input: A, dim: int, index: TensorBase, src: TensorBase) -> Any:
         check_index("scatter_add", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")

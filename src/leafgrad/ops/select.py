@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _core, errors
-from leafgrad._core import TensorBase
+from leafgrad._core import TensorBase, wrap
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.from_data import to_array
 from leafgrad.ops.elementwise import maximum, minimum
@@ -34,19 +34,16 @@ class where(Family):
             return condition.nonzero(as_tuple=True)
         if not isinstance(condition, TensorBase):
             raise errors.not_a_tensor("where", "condition", 1, condition)
-        if condition.array.dtype.kind != "b" and condition.array.dtype != np.uint8:
-            alias = from_numpy_dtype(condition.array.dtype).alias
-            raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {alias}")
-        if condition.array.dtype != bool:
-            warnings.warn(
-                "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
-                "version of PyTorch. Use a boolean condition instead.",
-                UserWarning,
-                stacklevel=3,
-            )
+        mask = _mask(condition)
+        both = isinstance(input, TensorBase) and isinstance(other, TensorBase)
+        if both and mask is condition.array and input.array.dtype == other.array.dtype:
+            try:  # the common case, without a look at promotion
+                return _core.apply(where.core, (condition, input, other), ())
+            except ValueError:
+                pass  # shapes that do not fit together: below are the words for it
         kind = common_dtype(input, other)
         tensors = [v if isinstance(v, TensorBase) else None for v in (input, other)]
-        arrays = [condition.array != 0, *[_in_dtype(v, kind) for v in (input, other)]]
+        arrays = [mask, *[_in_dtype(v, kind) for v in (input, other)]]
         try:
             out = np.where(*arrays)
         except ValueError as error:
@@ -69,6 +66,23 @@ class where(Family):
     )
 
 
+def _mask(condition: TensorBase) -> Any:
+    """The condition as an array of bools."""
+    array = condition.array
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype != np.uint8:
+        alias = from_numpy_dtype(array.dtype).alias
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {alias}")
+    warnings.warn(
+        "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version "
+        "of PyTorch. Use a boolean condition instead.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return array != 0
+
+
 def _in_dtype(value: Any, kind: Any) -> Any:
     """An operand in the common dtype; a number has to fit into it."""
     if isinstance(value, TensorBase):
@@ -84,18 +98,27 @@ def zero_like(g: A) -> A:
     return g.new_zeros(()) if isinstance(g, TensorBase) else np.zeros((), g.dtype)  # type: ignore[attr-defined]
 
 
+def zeros_of(g: A) -> A:
+    """Zeros in the shape of a gradient: not 0 * g, which is nan where g is infinite."""
+    return wrap(np.zeros(g.array.shape, g.array.dtype)) if isinstance(g, TensorBase) else np.zeros(g.shape, g.dtype)
+
+
 def _odd_pair(arrays: list[Any]) -> tuple[Any, Any]:
-    for i in range(3):
+    for i in range(len(arrays)):
         for j in range(i):
             try:
                 np.broadcast_shapes(arrays[j].shape, arrays[i].shape)
             except ValueError:
                 return arrays[j], arrays[i]
-    return arrays[1], arrays[2]
+    return arrays[-2], arrays[-1]
 
 
 def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any, Any]:
     """Input and bounds in their common dtype, the bounds as arrays."""
+    if input.array.dtype.kind == "f" and all([b is None or b.__class__ in (int, float) for b in (low, high)]):
+        own = input.array.dtype  # the common case
+        limits = [None if b is None else _core.constant(b, own) for b in (low, high)]
+        return input, limits[0], limits[1]
     kind = common_dtype(input, *[v for v in (low, high) if v is not None])
     if isinstance(low, complex) or isinstance(high, complex):
         raise RuntimeError("value cannot be converted to type double without overflow")
@@ -192,20 +215,52 @@ class clamp_max(Family):
     samples = staticmethod(lambda t: [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)])
 
 
-def _clamp_by_tensors(input: TensorBase, low: Any, high: Any) -> Any:
-    """Bounds that are tensors get gradients too; equal to max-then-min but for ties, where the input wins."""
-    bounds = [v for v in (low, high) if v is not None]
-    kind = common_dtype(input, *bounds)
+@op
+class clamp_by_tensors(Family):
+    """clamp_by_tensors(input, min, max): clamp with bounds that are tensors (or None), which get gradients too."""
+
+    inputs = ("input", "min", "max")
+    jvp = "elementwise"
+    node_name = "ClampBackward0"
+    public_name = ""
+
+    def forward(x: A, min: A, max: A) -> A:
+        return np.clip(x, min, max)
+
+    def call(input: A, min: Any, max: Any) -> Any:
+        return _clamp_by_tensors(input, min, max)
+
+    def vjp_input(g: A, input: A, min: A, max: A) -> A:
+        inside: Any = True
+        if min is not None:
+            inside = input >= min
+        if max is not None:
+            inside = inside & (input <= max)
+        return where(inside, g, zero_like(g))
+
+    def vjp_min(g: A, input: A, min: A, max: A) -> A:
+        below = input < min
+        return where(below if max is None else below & (min < max), g, zero_like(g))
+
+    def vjp_max(g: A, input: A, min: A, max: A) -> A:
+        above = input > max
+        return where(above if min is None else above | (max < min), g, zero_like(g))
+
+    samples = staticmethod(
+        lambda t: [S(t(3, 4), t(3, 4), t(3, 4)), S(t(3), t(3), None), S(t(3, 2), None, t(2)), S(t(3), t(), 0.5)]
+    )
+
+
+def _clamp_by_tensors(input: Any, low: Any, high: Any) -> Any:
+    kind = common_dtype(input, *[v for v in (low, high) if v is not None])
     if kind.is_complex:
         raise NotImplementedError("clamp is not supported for complex types")
-    input = input.to(kind)  # type: ignore[attr-defined]
-    if low is not None:
-        low = as_tensor_operand(low, input)
-        input = where.function((low > input) | (low != low), low, input)
-    if high is not None:
-        high = as_tensor_operand(high, input)
-        input = where.function((input > high) | (high != high), high, input)
-    return input
+    tensors = [None if v is None else as_tensor_operand(v, input).to(kind) for v in (input, low, high)]  # type: ignore[attr-defined]
+    try:
+        return _core.apply(clamp_by_tensors.core, tuple(tensors), ())
+    except ValueError as error:
+        arrays = [t.array for t in tensors if t is not None]
+        raise errors.broadcast_mismatch("clamp", _odd_pair(arrays)) from error
 
 
 # -- tests of single elements ------------------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ the memory is changed in place through one of them, the history of the others is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import Extra, TensorBase, View, state
 from leafgrad.autograd.hooks import give_history
-from leafgrad.ops.registry import Family, Operation, composite, op, renamed
+from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
@@ -80,16 +82,20 @@ def see(x: A, steps: tuple[Any, ...]) -> A:
     return x
 
 
-def axes_of(array: Any) -> tuple[int, ...] | None:
-    """The order in which the dimensions of an array follow each other in memory; None if it is the usual one."""
+_USUAL = np.arange(0)
+
+
+def axes_of(array: Any) -> Any:
+    """The order in which the dimensions of an array follow each other in memory; nothing if it is the usual one. An
+    array, so that a node which keeps it goes back once only, as it does in PyTorch."""
     if array.flags.c_contiguous:
-        return None
-    return tuple(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
+        return _USUAL
+    return np.array(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
 
 
-def copy_in_order(array: Any, axes: tuple[int, ...] | None) -> Any:
+def copy_in_order(array: Any, axes: Any) -> Any:
     """A copy with its dimensions in a certain order in memory, so that what is a view of one is a view of the other."""
-    if axes is None:
+    if axes is None or not len(axes):
         return np.array(array, order="C")
     return np.array(array.transpose(axes), order="C").transpose(np.argsort(axes))
 
@@ -113,7 +119,12 @@ class seen(ViewFamily):
     def vjp(g: A, steps: A, form: A) -> A:
         return unseen(g, steps, form)
 
-    samples = staticmethod(lambda t: [S(t(2, 3), ((permute, ((1, 0),)), (unsqueeze, (0,))), ((2, 3), t(0).dtype, None))])
+    samples = staticmethod(
+        lambda t: [
+            S(t(2, 3, contiguous=True), ((permute, ((1, 0),)), (unsqueeze, (0,))), ((2, 3), t(0).array.dtype, None)),
+            S(t(2, 1, contiguous=True), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
+        ]
+    )
 
 
 @op
@@ -144,7 +155,12 @@ class unseen(Family):
     def vjp(g: A, steps: A) -> A:
         return see(g, steps)
 
-    samples = staticmethod(lambda t: [S(t(3, 2), ((permute, ((1, 0),)),), ((2, 3), t(0).dtype, None))])
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 2), ((permute, ((1, 0),)),), ((2, 3), t(0).array.dtype, None)),
+            S(t(2, 3), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
+        ]
+    )
 
 
 # -- dimensions -------------------------------------------------------------------------------------------------------
@@ -154,40 +170,43 @@ def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; negative ones count from the end."""
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})"
-        )
+        raise errors.dimension_range(dim, limit)
     return dim + limit if dim < 0 else dim
 
 
-def shape_arguments(args: tuple[Any, ...]) -> tuple[int, ...]:
+def shape_arguments(args: tuple[Any, ...], name: str = "") -> tuple[int, ...]:
     """view(2, 3), view((2, 3)) and view(Size) are all the same."""
-    if len(args) == 1 and not isinstance(args[0], (int, np.integer, TensorBase)):
-        args = tuple(args[0])
-    return tuple([int(a) for a in args])
+    sizes = args
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        sizes = tuple(args[0])
+    try:
+        return tuple([index(a) for a in sizes])
+    except TypeError:
+        raise errors.not_sizes(name, args) from None
 
 
-def fill_in(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+def fill_in(name: str, shape: tuple[int, ...], input: TensorBase) -> tuple[int, ...]:
     """Replace the one -1 of a shape by what the number of elements asks for."""
+    count = input.array.size
+    if shape and min(shape) < -1:
+        wrong = next(i for i, s in enumerate(shape) if s < -1)
+        first = f"invalid shape dimension {shape[wrong]} at index {wrong} of shape {errors.size(shape)}"
+        raise RuntimeError(f"{first}\n  at {errors.here()}")
     if -1 not in shape:
-        if int(np.prod(shape)) != count:
-            raise _wrong_count(shape, count)
+        if math.prod(shape) != count:
+            raise errors.wrong_count(name, input, shape)
         return shape
     if shape.count(-1) > 1:
-        raise RuntimeError("only one dimension can be inferred")
-    known = int(np.prod([s for s in shape if s != -1]))
+        raise RuntimeError(f"only one dimension can be inferred\n  {name} at {errors.here()}")
+    known = math.prod([s for s in shape if s != -1])
     if known == 0:
         raise RuntimeError(
             f"cannot reshape tensor of 0 elements into shape {errors.size(shape)} because the unspecified dimension "
-            "size -1 can be any value and is ambiguous"
+            f"size -1 can be any value and is ambiguous\n  {name} at {errors.here()}"
         )
     if count % known:
-        raise _wrong_count(shape, count)
+        raise errors.wrong_count(name, input, shape)
     return tuple([count // known if s == -1 else s for s in shape])
-
-
-def _wrong_count(shape: tuple[int, ...], count: int) -> RuntimeError:
-    return RuntimeError(f"shape '{errors.size(shape)}' is invalid for input of size {count}\n  at {errors.here()}")
 
 
 def _reshape_array(x: Any, shape: tuple[int, ...]) -> Any:
@@ -204,15 +223,11 @@ class view(ViewFamily):
     def call(input: Any, *shape: Any, dtype: Any = None) -> Any:
         if dtype is not None or (len(shape) == 1 and type(shape[0]).__name__ == "dtype"):
             return view_dtype(input, dtype or shape[0])
-        target = fill_in(shape_arguments(shape), input.array.size)
+        target = fill_in("view", shape_arguments(shape, "view"), input)
         try:
             input.array.view().reshape(target, copy=False)
         except ValueError:
-            raise RuntimeError(
-                "view size is not compatible with input tensor's size and stride (at least one dimension spans "
-                "across two contiguous subspaces). Use .reshape(...) instead.\n"
-                f"  view of shape {errors.size(input.array.shape)} as {errors.size(target)}, at {errors.here()}"
-            ) from None
+            raise errors.view_needs_copy(input, target) from None
         return view_of(view, input, target)
 
     def vjp(g: A, input_shape: A) -> A:
@@ -240,7 +255,7 @@ def reshape(input: TensorBase, *shape: Any) -> Any:
     """reshape(input, *shape): another shape; a view where that is possible, otherwise a copy."""
     from leafgrad.ops.convert import clone
 
-    target = fill_in(shape_arguments(shape), input.array.size)
+    target = fill_in("reshape", shape_arguments(shape, "reshape"), input)
     if input.array.flags.c_contiguous:
         return view_of(view, input, target)
     try:
@@ -342,28 +357,19 @@ class expand(ViewFamily):
         return np.lib.stride_tricks.as_strided(x, shape, _expanded_strides(x, shape), writeable=True)
 
     def call(input: Any, *shape: Any, implicit: bool = False) -> Any:
-        target, own = shape_arguments(shape), input.array.shape
+        target, own = shape_arguments(shape, "expand"), input.array.shape
         lead = len(target) - len(own)
         if lead < 0:
-            raise RuntimeError(
-                f"expand(torch.{_alias(input)}Tensor{{{errors.size(own)}}}, size={errors.size(target)}): the number of "
-                f"sizes provided ({len(target)}) must be greater or equal to the number of dimensions in the tensor "
-                f"({len(own)})"
-            )
+            raise errors.expand_mismatch(input, target)
         full = []
         for i, s in enumerate(target):
             have = own[i - lead] if i >= lead else 1
             if s == -1:
                 if i < lead:
-                    raise RuntimeError(
-                        f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
-                    )
+                    raise errors.expand_mismatch(input, target)
                 s = have
             if have != s and have != 1:
-                raise RuntimeError(
-                    f"The expanded size of the tensor ({s}) must match the existing size ({have}) at non-singleton "
-                    f"dimension {i}.  Target sizes: {errors.size(target)}.  Tensor sizes: {errors.size(own)}"
-                )
+                raise errors.expand_mismatch(input, target)
             full.append(s)
         return view_of(expand, input, tuple(full))
 
@@ -381,12 +387,6 @@ def _expanded_strides(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
             for i, s in enumerate(shape)
         ]
     )
-
-
-def _alias(t: TensorBase) -> str | None:
-    from leafgrad.dtypes import from_numpy_dtype
-
-    return from_numpy_dtype(t.array.dtype).alias
 
 
 @op

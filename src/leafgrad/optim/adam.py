@@ -100,7 +100,7 @@ class Adam(Optimizer):
         multiply(multiply(g, rest2, s), g, t)
         add(multiply(v, beta2, s), t, v)
         if group["amsgrad"]:
-            v = maximum(buffers[2], v, buffers[2])
+            v = maximum(buffers[2], v, out=buffers[2])
         change = multiply(divide(m, add(sqrt(v, s), eps, t), s), step, t)
         if group["decoupled_weight_decay"] and group["weight_decay"]:
             change = add(multiply(p, decay, s), change, t)

@@ -315,6 +315,7 @@ class Optimizer:
         step = self.step
 
         def hooked(*args: Any, **kwargs: Any) -> Any:
+            args = (self, *args)  # PyTorch's hooks see the optimiser among the arguments
             for hook in list(self._step_pre_hooks.values()):
                 changed = hook(self, args, kwargs)
                 if changed is not None:
@@ -323,7 +324,7 @@ class Optimizer:
                             f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
                         )
                     args, kwargs = changed
-            result = step(*args, **kwargs)
+            result = step(*args[1:], **kwargs)
             for hook in list(self._step_post_hooks.values()):
                 hook(self, args, kwargs)
             return result
@@ -333,11 +334,11 @@ class Optimizer:
     # -- printing -----------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
+        text = f"{type(self).__name__} ("
         for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
-            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
-        return "\n".join([*lines, ")"])
+            options = [f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params"]
+            text += f"\nParameter Group {i}\n{''.join(options)}"
+        return text + ")"
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
