@@ -226,7 +226,7 @@ def test_changing_a_slice_in_place_gives_both_histories():
     y = x * 1
     part = y.narrow(0, 1, 2)
     part.mul_(x[:2] + 1)
-    assert name(part) == "SliceBackward0"
+    assert name(part) == "AsStridedBackward0"
     assert name(y) == "CopySlices"
     (y * torch.tensor([1.0, 10.0, 100.0, 1000.0], dtype=torch.float64)).sum().backward()
     # y = [x0, x1 (x0 + 1), x2 (x1 + 1), x3]
@@ -251,7 +251,7 @@ def test_one_of_many_views_cannot_be_changed(which):
     with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
         piece.view(-1).add_(1)
     assert y.tolist() == before
-    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place"):
+    with pytest.raises(RuntimeError, match=r"Output 0 of \w+ is a view and is being modified inplace"):
         VIEWS[which](x)[0].add_(1)
 
 
@@ -412,5 +412,6 @@ def test_an_error_of_cat_names_the_tensor_and_both_sizes():
         "Sizes of tensors must match except in dimension 1. Expected size 2 but got size 3 for tensor number 1 in the "
         "list."
     )
-    assert "cat of shapes [2, 3], [3, 2]: dimension 0 of tensor number 1 is 3, not 2" in text
+    assert "'a' [2, 3], 'b' [3, 2] along dimension 1" in text
+    assert "dimension 0 of tensor number 1 is 3, not 2" in text
     assert "torch.cat([a, b], 1)  # this line" in text

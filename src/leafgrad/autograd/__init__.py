@@ -41,6 +41,11 @@ def backward(
     """
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                f"use `grad_tensors`.\n  at {errors.here()}"
+            )
         grad_tensors = grad_variables
     if inputs is not None and not isinstance(inputs, TensorBase) and len(inputs) == 0:
         raise RuntimeError(f"`inputs` argument to `backward()` cannot be empty.\n  at {errors.here()}")
@@ -52,6 +57,10 @@ def backward(
     wanted = None
     if inputs is not None:
         wanted = checked_inputs(as_tuple(inputs), "can't retain_grad on Tensor that has requires_grad=False")
+        for t in wanted:
+            t.retain_grad()
+    if create_graph:
+        warn_of_cycle()
     engine.backward(roots, gradients, keep(retain_graph, create_graph), create_graph, wanted)
 
 
@@ -98,6 +107,17 @@ def grad(
     return tuple(separate(results))
 
 
+def warn_of_cycle() -> None:
+    warnings.warn(
+        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+        "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+        "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
+        f"the cycle and avoid the leak.\n  at {errors.here()}",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
 def as_tuple(value: Any, count: int = 0) -> tuple[Any, ...]:
     """One tensor, several, or none: always as a tuple."""
     if value is None:
@@ -129,10 +149,8 @@ def is_silent(t: TensorBase) -> bool:
 
 def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) -> list[Any]:
     """The gradient that each root starts with: what the user gave, or one for a single number."""
-    if len(given) != len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
     gradients: list[Any] = []
-    for index, (root, g) in enumerate(zip(roots, given, strict=True)):
+    for index, (root, g) in enumerate(zip(roots, given, strict=False)):
         if not isinstance(root, TensorBase):
             got = type(root).__name__
             raise AssertionError(f"Expected output to be a torch.Tensor\n  got {got}, at {errors.here()}")
@@ -157,6 +175,8 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
             raise errors.gradient_kind(g, root, index)
         else:
             gradients.append(g if create_graph else g.array)
+    if len(given) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients\n  at {errors.here()}")
     return gradients
 
 

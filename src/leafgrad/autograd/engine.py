@@ -151,6 +151,8 @@ def walk(
 
 def is_fresh(r: Any, g: Any) -> bool:
     """Is `r` a new array? A rule makes one, or passes on what it was given, `g`, or a view of that."""
+    if g.__class__ is list and any([r is one for one in g]):  # one for each of several results
+        return False
     return r is not g and r.__class__ is ndarray and r.base is None
 
 
@@ -249,10 +251,9 @@ def backward(
         for leaf, g in arrived.items():
             accumulate(leaf, g, leaf in ours, create_graph)
     else:
-        for t in inputs:
-            place = edge(t)
-            if place in arrived:
-                accumulate(t, arrived[place], False, create_graph)
+        for leaf in captured or ():
+            if leaf in arrived and not isinstance(leaf, Node):  # others retain theirs
+                accumulate(leaf, arrived[leaf], False, create_graph)
 
 
 def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:

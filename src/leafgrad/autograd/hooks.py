@@ -109,7 +109,7 @@ def give_history(tensor: Any, node: Node) -> None:
 class AccumulateGrad:
     """What `next_functions` shows where the graph arrives at a leaf. The engine itself uses the leaf."""
 
-    __slots__ = ("variable",)
+    __slots__ = ("__weakref__", "variable")
 
     def __init__(self, variable: Any) -> None:
         self.variable = variable
@@ -121,14 +121,19 @@ class AccumulateGrad:
     def next_functions(self) -> tuple[Any, ...]:
         return ()
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AccumulateGrad) and other.variable is self.variable
-
-    def __hash__(self) -> int:
-        return id(self.variable)
-
     def __repr__(self) -> str:
         return f"<AccumulateGrad object at {id(self.variable):#x}>"
+
+
+_arrivals: weakref.WeakValueDictionary[int, AccumulateGrad] = weakref.WeakValueDictionary()
+
+
+def arrival_at(leaf: Any) -> AccumulateGrad:
+    """The one that stands for a leaf, as long as somebody holds it (and so its leaf, whose id is the key)."""
+    found = _arrivals.get(id(leaf))
+    if found is None:
+        found = _arrivals[id(leaf)] = AccumulateGrad(leaf)
+    return found
 
 
 def public_edge(place: Any) -> tuple[Any, int]:
@@ -137,7 +142,7 @@ def public_edge(place: Any) -> tuple[Any, int]:
         return (None, 0)
     if isinstance(place, Output):
         return (shown(place.parent), place.index)
-    return (shown(place) if isinstance(place, Node) else AccumulateGrad(place), 0)
+    return (shown(place) if isinstance(place, Node) else arrival_at(place), 0)
 
 
 def shown(node: Node) -> Node:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from leafgrad._core import state
 
@@ -23,39 +24,48 @@ def is_inference_mode_enabled() -> bool:
 
 
 class Mode:
-    """A context manager and decorator that sets this thread's recording for a while. Entering twice nests."""
+    """A context manager and decorator that sets this thread's recording for a while. Entering twice nests. Inside
+    inference_mode nothing is recorded, whatever else is asked for."""
 
     enabled = True
     inference: bool | None = None
+    parentheses = True  # False: applied as @mode instead of @mode()
 
     def __init__(self) -> None:
         self._before: list[tuple[bool, bool]] = []
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> None:
         self._before.append((state.grad_enabled, state.inference))
-        state.grad_enabled = self.enabled
         if self.inference is not None:
             state.inference = self.inference
-        return self
+        state.grad_enabled = self.enabled and not state.inference
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         state.grad_enabled, state.inference = self._before.pop()
 
-    def again(self) -> Mode:
+    def clone(self) -> Mode:
         """A new one with the same setting: each call of a decorated function has its own, so recursion is safe."""
         return type(self)()
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
-            raise TypeError("a mode decorates functions; decorate the methods of the class instead")
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2 if self.parentheses else 3,
+            )
+            function.__init__ = self(function.__init__)
+            return function
         if inspect.isgeneratorfunction(function):
             return self._decorate_generator(function)  # type: ignore[no-any-return]
 
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
-            with self.again():
+            with self.clone():
                 return function(*args, **kwargs)
 
         return inside  # type: ignore[return-value]
@@ -69,14 +79,14 @@ class Mode:
             send: Any = functools.partial(next, generator)
             while True:
                 try:
-                    with self.again():
+                    with self.clone():
                         item = send()
                 except StopIteration as end:
                     return end.value
                 try:
                     value = yield item
                 except GeneratorExit:
-                    with self.again():
+                    with self.clone():
                         generator.close()
                     raise
                 except BaseException as error:
@@ -95,6 +105,7 @@ class _WithoutParentheses(Mode):
         if function is None:
             return made
         Mode.__init__(made)
+        made.parentheses = False
         return made(function)
 
     def __init__(self, function: Any = None) -> None:
@@ -118,16 +129,19 @@ class set_grad_enabled(Mode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
-        self.enabled = bool(mode)
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self.enabled = mode
         self._outer = (state.grad_enabled, state.inference)
-        state.grad_enabled = self.enabled
+        state.grad_enabled = mode and not state.inference
 
-    def __enter__(self) -> Self:
-        self._before.append(self._outer)
-        state.grad_enabled = self.enabled
-        return self
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._before[-1] = self._outer
 
-    def again(self) -> Mode:
+    def clone(self) -> Mode:
         return set_grad_enabled(self.enabled)
 
     def __call__(self, function: F) -> F:
@@ -136,7 +150,7 @@ class set_grad_enabled(Mode):
 
 
 class inference_mode(Mode):
-    """inference_mode(mode=True): no_grad, and results that never take part in a graph."""
+    """inference_mode(mode=True): nothing is recorded inside, not even under enable_grad; with False, as outside."""
 
     def __new__(cls, mode: Any = True) -> Any:
         made = super().__new__(cls)
@@ -147,15 +161,8 @@ class inference_mode(Mode):
 
     def __init__(self, mode: Any = True) -> None:
         super().__init__()
-        on = mode if isinstance(mode, bool) else True
-        self.mode = on
-        self.enabled = not on if on else True
-        self.inference = on
+        self.inference = mode if isinstance(mode, bool) else True
+        self.enabled = not self.inference
 
-    def __enter__(self) -> Self:
-        if not self.mode:
-            self.enabled = state.grad_enabled
-        return super().__enter__()
-
-    def again(self) -> Mode:
-        return inference_mode(self.mode)
+    def clone(self) -> Mode:
+        return inference_mode(self.inference)

@@ -30,6 +30,7 @@ from leafgrad.errors.backward import (
     graph_was_freed,
     hook_changed,
     hook_returned,
+    name_in_loop,
     needs_graph,
     no_graph,
     not_scalar,
@@ -47,11 +48,11 @@ from leafgrad.errors.shapes import (
     wrong_count,
 )
 from leafgrad.errors.values import (
+    AS_DATA,
     ASKED,
     ASSIGNED,
-    AS_DATA,
-    CREATED,
     C_NAMES,
+    CREATED,
     deepcopy_of_non_leaf,
     detached_view,
     dtype_refused,
@@ -66,6 +67,7 @@ from leafgrad.errors.values import (
     not_one_element,
     numpy_needs_detach,
     only_for_leaves,
+    subject,
     view_in_place,
 )
 
@@ -75,8 +77,8 @@ __all__ = [
     "dtype_refused", "expand_mismatch", "explain", "flag_of_non_leaf", "function_input_changed", "grad_dtype",
     "grad_of_non_leaf", "grad_shape", "gradient_kind", "gradient_mismatch", "gradient_of_wrong_shape",
     "graph_was_freed", "here", "hook_changed", "hook_returned", "in_place_dtype", "in_place_shape",
-    "integer_requires_grad", "leaf_in_place", "library", "lines", "mistake", "name_of", "needs_graph",
-    "no_graph", "not_a_tensor", "not_one_element", "not_scalar", "not_sizes", "numpy_needs_detach",
-    "only_for_leaves", "recorded", "saved_tensor_changed", "size", "unused_input", "view_in_place",
-    "view_needs_copy", "wrong_count",
+    "integer_requires_grad", "leaf_in_place", "library", "lines", "mistake", "name_in_loop", "name_of",
+    "needs_graph", "no_graph", "not_a_tensor", "not_one_element", "not_scalar", "not_sizes",
+    "numpy_needs_detach", "only_for_leaves", "recorded", "saved_tensor_changed", "size", "subject",
+    "unused_input", "view_in_place", "view_needs_copy", "wrong_count",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from leafgrad.errors.form import describe, describe_result, explain, mistake, re
 from leafgrad.errors.naming import (
     Place,
     as_code,
+    assignment,
     expression,
     expression_here,
     find,
@@ -82,7 +83,18 @@ def gradient_kind(gradient: TensorBase, root: TensorBase, index: int) -> Runtime
 
 
 def no_graph(root: TensorBase, index: int) -> RuntimeError:
-    return needs_graph(f"element {index} of tensors does not require grad and does not have a grad_fn", root)
+    why, cut, fix = why_no_graph(root)
+    return mistake(
+        RuntimeError,
+        f"element {index} of tensors does not require grad and does not have a grad_fn",
+        ("tensor", f"{describe(root)}: {why}"),
+        ("cut", cut),
+        fix=fix
+        or (
+            "w.requires_grad_()   # for the tensors w that it is computed from, before that",
+            "# .item(), .numpy() and float() lead out of a graph: compute with the tensors themselves",
+        ),
+    )
 
 
 NO_GRAD_INPUT = "One of the differentiated Tensors does not require grad"
@@ -91,22 +103,19 @@ NO_GRAD_INPUT = "One of the differentiated Tensors does not require grad"
 def needs_graph(first: str, tensor: TensorBase) -> RuntimeError:
     """For all that makes sense only for a tensor that requires grad: says why this one does not."""
     why, cut, fix = why_no_graph(tensor)
+    fix = fix or f"{as_code(name_of(tensor))}.requires_grad_()   # before anything is computed from it"
     return mistake(RuntimeError, first, ("tensor", f"{describe(tensor)}: {why}"), ("cut", cut), fix=fix)
 
 
 def why_no_graph(tensor: TensorBase) -> tuple[str, Place | None, str]:
-    """Why a tensor does not require grad, where its graph was cut, and what to do about it."""
+    """Why a tensor does not require grad, where its graph was cut, and what to do about that."""
     torch = library()
     cut: Cut | None = tensor.extra.cut if tensor.extra is not None else None
     if cut is None:
         if tensor.array.dtype.kind in "biu":
             kind = from_numpy_dtype(tensor.array.dtype)
-            return f"it holds {kind}, and only floating point has gradients", None, "compute the loss from floats"
-        return (
-            "nothing that it was computed from requires grad (.item() and .numpy() lead out of a graph)",
-            None,
-            "x.requires_grad_()   # for a floating point tensor x that it is computed from, before that",
-        )
+            return f"it holds {kind}, and only floating point has gradients", None, "compute it from floats"
+        return "neither it nor what it was computed from requires grad", None, ""
     place = place_of(cut.code, cut.lasti)
     source = expression(cut.code, cut.lasti) or ""
     if cut.reason in ("no_grad", "inference_mode"):
@@ -114,10 +123,10 @@ def why_no_graph(tensor: TensorBase) -> tuple[str, Place | None, str]:
         around = f", or into `with {torch}.enable_grad():`" if cut.reason == "no_grad" else ""
         return f"computed under {cut.reason}()", place, f"move that line out of {within}{around}"
     if cut.reason == "detach":
-        kept = source.removesuffix(".detach()") if source.endswith(".detach()") else "x"
+        kept = source.removesuffix(".detach()") if source.endswith(".detach()") else "tensor"
         return "its graph was cut by detach()", place, f"{kept}   # without detach(), so that gradients flow through it"
     if cut.reason == "data":
-        kept = source.removesuffix(".data") if source.endswith(".data") else "x"
+        kept = source.removesuffix(".data") if source.endswith(".data") else "tensor"
         return "its graph was cut by .data", place, f"{kept}   # without .data, so that gradients flow through it"
     if cut.reason == "tensor":
         fix = f"{torch}.stack([a, b]) for {torch}.tensor([a, b]); x itself for {torch}.tensor(x)"
@@ -145,11 +154,13 @@ def unused_input(index: int, tensor: TensorBase) -> RuntimeError:
 
 def graph_was_freed(node: Node, freed: Freed, roots: Sequence[Any] = ()) -> RuntimeError:
     kind, bridge = find_bridge(node, freed, roots) or ("bridge", node)
-    name = as_code(name_of_result(bridge))
+    known = name_of_result(bridge) or name_in_loop(bridge)
+    stored, _ = assignment(bridge) or (None, False)
+    name = as_code(known or stored)
     retain = with_argument(expression(freed.code, freed.lasti) or "loss.backward()", "retain_graph=True")
     if kind == "again":
-        what = "its graph was freed by its first backward"
-        fix = [f"{retain}   # in the first call, if both are meant; or compute it again before the second"]
+        what = "its graph was used by an earlier backward, which freed it"
+        fix = [f"{retain}   # in the first call; or compute it anew before the second"]
     elif kind == "shared":
         what = "both backward passes go through it"
         fix = [
@@ -168,7 +179,7 @@ def graph_was_freed(node: Node, freed: Freed, roots: Sequence[Any] = ()) -> Runt
         "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
         "saved tensors after calling backward.",
-        ("tensor", f"{describe_result(bridge)}: {what}"),
+        ("tensor", f"{describe_result(bridge, known)}: {what}"),
         ("recorded", place_of(bridge.code, bridge.lasti)),
         ("freed", place_of(freed.code, freed.lasti)),
         fix=fix,
@@ -189,6 +200,20 @@ def find_bridge(node: Node, freed: Freed, roots: Sequence[Any]) -> tuple[str, No
     return ("bridge", old[0]) if old else None
 
 
+def name_in_loop(node: Node) -> str | None:
+    """The variable that held the result of `node` in an earlier turn of a loop: it now holds what the same instruction
+    has computed from that since."""
+
+    def comes_later(t: TensorBase) -> bool:
+        later = t.node
+        if later is None or later.code is not node.code or later.lasti != node.lasti or later.op is not node.op:
+            return False
+        return later.order < node.order and bool(ways_to(node, [later]))
+
+    found = find(comes_later)
+    return found.name if found else None
+
+
 def ways_to(node: Node, roots: Sequence[Node]) -> list[Node]:
     """The nodes on the ways from `roots` to `node`, the most recent first."""
     reachable: dict[int, Node] = {}
@@ -202,7 +227,7 @@ def ways_to(node: Node, roots: Sequence[Node]) -> list[Node]:
     for number in sorted(reachable, reverse=True):  # first recorded, first judged
         if any([isinstance(i, Node) and i.order in leading for i in reachable[number].inputs]):
             leading.add(number)
-    return [reachable[number] for number in sorted(leading) if number in reachable]
+    return [reachable[number] for number in sorted(leading)] if node.order in reachable else []
 
 
 # -- a graph whose values were changed --------------------------------------------------------------------------------
@@ -229,7 +254,9 @@ def saved_tensor_changed(node: Node, index: int) -> RuntimeError:
         ("tensor", f"{name}shape {shape}: {role}, whose gradient needs it unchanged"),
         ("saved", place_of(node.code, node.lasti)),
         ("changed", changed),
-        fix=out_of_place(changed.source if changed else "", as_code(found.name if found else None)),
+        fix="call backward() before that line, or compute the loss again after it"
+        if isinstance(source, TensorBase)  # a leaf: what changes it is an update
+        else out_of_place(changed.source if changed else "", as_code(found.name if found else None)),
     )
 
 
@@ -261,8 +288,6 @@ def _producer(node: Node, place: int, array: Any, tensor: TensorBase | None) -> 
 
 def out_of_place(source: str, name: str) -> str:
     """A line that changes a tensor in place, written so that it makes a new one."""
-    if ".step(" in source:
-        return "call backward() before the optimizer's step(), or compute the loss again after it"
     changed = re.match(r"([A-Za-z_][\w.]*)\s*(\*\*|//|<<|>>|[-+*/%@&|^])=(?!=)\s*([^;#]*[^;#\s])\s*(#.*)?$", source)
     if changed is not None:
         target, operator, value = changed[1], changed[2], changed[3]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from leafgrad._core import TensorBase
 from leafgrad.autograd.graph import Node
-from leafgrad.errors.naming import Place, assignment, find, here, name_of, name_of_result, place_of
+from leafgrad.errors.naming import Place, assignment, find, here, name_of, place_of
 
 E = TypeVar("E", bound=BaseException)
 Row = tuple[str, object]  # a label and a text or Place; a row without text is left out
@@ -37,8 +37,10 @@ def explain(first: str, *rows: Row) -> str:
 
 def mistake(kind: type[E], first: str, *rows: Row, fix: str | Sequence[str] = ()) -> E:
     """An exception with these rows, the user's line and the fix."""
+    at = here()
+    shown = [row for row in rows if row != ("recorded", at)]  # made and used in one line
     fixes = [fix] if isinstance(fix, str) else fix
-    return kind(explain(first, *rows, ("at", here()), *[("" if i else "fix", each) for i, each in enumerate(fixes)]))
+    return kind(explain(first, *shown, ("at", at), *[("" if i else "fix", each) for i, each in enumerate(fixes)]))
 
 
 # -- tensors in words -------------------------------------------------------------------------------------------------
@@ -52,8 +54,7 @@ def describe(tensor: TensorBase) -> str:
     return (f"'{name}', " if name else "") + f"shape {size(tensor.array.shape)}"
 
 
-def describe_result(node: Node) -> str:
-    name = name_of_result(node)
+def describe_result(node: Node, name: str | None) -> str:
     several = node.shape and isinstance(node.shape[0], tuple)
     return (f"'{name}'" if name else _without_name(node)) + ("" if several else f", shape {size(node.shape)}")
 

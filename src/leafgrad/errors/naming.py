@@ -262,13 +262,7 @@ def name_of_result(node: Node) -> str | None:
     if found is not None:
         return found.name
     stored, whole = assignment(node) or (None, False)
-    if whole:
-        return stored
-    # the variable may hold the result of the same line in a later turn of a loop
-    found = find(lambda t: t.node is not None and t.node.code is node.code and t.node.lasti == node.lasti)
-    if found is not None and type(found.tensor.node) is type(node):
-        return found.name
-    return None
+    return stored if whole else None
 
 
 _FLOW = ("JUMP", "POP_JUMP", "FOR_ITER", "RETURN", "YIELD", "POP_TOP", "RAISE")
@@ -305,7 +299,7 @@ def assignment(node: Node) -> tuple[str, bool] | None:
 # -- code for the fix -------------------------------------------------------------------------------------------------
 
 
-def as_code(name: str | None, otherwise: str = "x") -> str:
+def as_code(name: str | None, otherwise: str = "tensor") -> str:
     """A name as it is written in a program: `model[0].weight` for `model.0.weight`."""
     return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", name) if name else otherwise
 

@@ -16,6 +16,7 @@ Shape = tuple[int, ...]
 
 
 def broadcast_mismatch(op: str, arrays: Any) -> RuntimeError:
+    op = {"true_div": "div", "pow_tensor": "pow"}.get(op, op)
     x, y = arrays[0], arrays[1]
     a, b = x.shape, y.shape
     longest = max(len(a), len(b))
@@ -108,8 +109,9 @@ def expand_mismatch(tensor: TensorBase, target: Shape) -> RuntimeError:
     lead = len(target) - len(own)
     if lead < 0:
         alias = from_numpy_dtype(tensor.array.dtype).alias
+        kind = f"CPU{alias}Type" if tensor.array.dtype.kind in "bcV" else f"torch.{alias}Tensor"
         first = (
-            f"expand(torch.{alias}Tensor{{{size(own)}}}, size={size(target)}): the number of sizes provided "
+            f"expand({kind}{{{size(own)}}}, size={size(target)}): the number of sizes provided "
             f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
         )
         why = f"{len(own)} dimensions cannot become {len(target)}"
@@ -118,7 +120,8 @@ def expand_mismatch(tensor: TensorBase, target: Shape) -> RuntimeError:
         first = f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {dim}"
         why = f"dimension {dim} is a new one, which needs a size"
     else:
-        dim = next(i for i, s in enumerate(target) if i >= lead and s != -1 and own[i - lead] not in (1, s))
+        wrong = [i for i, s in enumerate(target) if i >= lead and s != -1 and own[i - lead] not in (1, s)]
+        dim = wrong[-1]  # PyTorch looks from the end
         first = (
             f"The expanded size of the tensor ({target[dim]}) must match the existing size ({own[dim - lead]}) at "
             f"non-singleton dimension {dim}.  Target sizes: {size(target)}.  Tensor sizes: {size(own)}"

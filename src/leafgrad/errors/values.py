@@ -29,15 +29,17 @@ def leaf_in_place(leaf: TensorBase, is_view: bool) -> RuntimeError:
     name = as_code(name_of(leaf))
     source = statement(here().source)
     what = "a view of a leaf Variable" if is_view else "a leaf Variable"
-    again = f"{name} = {name}.clone()   # and change the copy" if is_view else out_of_place(source, name)
+    fix = [f"with {library()}.no_grad(): {source or '...'}   # an update, not to be recorded"]
+    if is_view:
+        fix.append(f"{name} = {name}.clone()   # before the view is taken: then the change is recorded")
+    elif "." not in name:  # an attribute of a module stays a parameter
+        again = out_of_place(source, name)
+        fix.append(again if "#" in again else f"{again}   # a step of the computation, recorded")
     return mistake(
         RuntimeError,
         f"{what} that requires grad is being used in an in-place operation.",
         ("leaf", describe(leaf)),
-        fix=(
-            f"with {library()}.no_grad(): {source or '...'}   # an update, not to be recorded",
-            again if "#" in again else f"{again}   # a step of the computation, to be recorded",
-        ),
+        fix=fix,
     )
 
 
@@ -64,14 +66,19 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
         "be tracked) or both outside (if you want the inplace to be tracked)."
     )
     base = view.extra.view.base if view.extra is not None and view.extra.view is not None else None
-    name = as_code(name_of(view))
+    if indirect:
+        fix = "take the view again after the change"
+    elif many:
+        fix = out_of_place(statement(here().source), as_code(name_of(view)))
+    else:
+        fix = f"take the view and change it both inside, or both outside of `with {library()}.no_grad():`"
     return mistake(
         RuntimeError,
         f"{what} {why}",
         ("view", describe(view)),
         ("of", None if base is None else describe(base)),
         ("recorded", recorded(view)),
-        fix="take the view again after the change" if indirect else out_of_place(statement(here().source), name),
+        fix=fix,
     )
 
 
@@ -80,7 +87,7 @@ def in_place_shape(op: str, own: Any, out: Any) -> RuntimeError:
         RuntimeError,
         f"output with shape {size(own)} doesn't match the broadcast shape {size(out)}",
         (op, f"in place on shape {size(own)}, which would have to become {size(out)}"),
-        fix=out_of_place(statement(here().source), "x"),
+        fix=out_of_place(statement(here().source), "tensor"),
     )
 
 
@@ -89,7 +96,7 @@ def in_place_dtype(op: str, source: Dtype, target: Dtype) -> RuntimeError:
         RuntimeError,
         f"result type {source.alias} can't be cast to the desired output type {target.alias}",
         (op, f"in place on {target}, with a result that is {source}"),
-        fix=out_of_place(statement(here().source), "x"),
+        fix=out_of_place(statement(here().source), "tensor"),
     )
 
 
@@ -105,7 +112,9 @@ def integer_requires_grad(tensor: TensorBase, first: str = CREATED) -> RuntimeEr
     """`first` is what PyTorch says where requires_grad is an argument, an attribute or a method, or where `.data` of a
     tensor that requires grad is set."""
     call, floating = expression_here() or "", f"{library()}.{get_default_dtype().name}"
-    if first is not CREATED or "requires_grad=True" not in call:
+    if parameter := re.fullmatch(r"([\w.]*Parameter)\((.*)\)", call):
+        fix = f"{parameter[1]}({parameter[2]}.float())"
+    elif first is not CREATED or "requires_grad=True" not in call:
         name = as_code(name_of(tensor))
         fix = f"{name}.float()" if first is AS_DATA else f"{name} = {name}.float().requires_grad_()"
     elif "dtype=" in call:
@@ -126,7 +135,7 @@ def numpy_needs_detach(tensor: TensorBase) -> RuntimeError:
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
         ("tensor", describe(tensor)),
         ("recorded", recorded(tensor)),
-        fix=f"{as_code(name_of(tensor))}.detach().numpy()",
+        fix=f"{subject(tensor)}.detach().numpy()",
     )
 
 
@@ -174,9 +183,19 @@ def detached_view(view: Any) -> RuntimeError:
 
 
 def not_one_element(tensor: TensorBase, kind: type[Exception], first: str, fix: str) -> Exception:
-    """As many elements as there are, where one is asked for. In `fix`, x stands for the tensor."""
-    fix = re.sub(r"\bx\b", as_code(name_of(tensor)), fix)
+    """As many elements as there are, where one is asked for. In `fix`, X stands for the tensor."""
+    fix = fix.replace("X", subject(tensor))
     return mistake(kind, first, ("tensor", describe(tensor)), ("recorded", recorded(tensor)), fix=fix)
+
+
+def subject(tensor: TensorBase) -> str:
+    """The tensor that a conversion in the user's line is about: by name, or as the expression that it is there."""
+    name, text = name_of(tensor), expression_here() or ""
+    if name is not None or not text:
+        return as_code(name)
+    converted = re.fullmatch(r"(?:bool|float|int|complex|[\w.]*array)\((.*)\)|(.*)\.(?:item|numpy)\(\)", text)
+    inner = (converted[1] or converted[2]) if converted else text
+    return inner if re.fullmatch(r"[\w.]+(\([^()]*\))?|\([^()]*\)", inner) else f"({inner})"
 
 
 def grad_shape(tensor: TensorBase, value: TensorBase) -> RuntimeError:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from leafgrad import errors
 from leafgrad.autograd.hooks import RemovableHandle
 
 
@@ -98,9 +99,10 @@ class Called:
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """register_full_backward_hook(hook): not there yet."""
-        raise NotImplementedError(
-            "leafgrad does not have backward hooks of modules (yet)\n"
-            "  fix: tensor.register_hook(hook) on an input or output of the module, for instance in a forward hook"
+        raise errors.mistake(
+            NotImplementedError,
+            "leafgrad does not have backward hooks of modules (yet)",
+            fix="tensor.register_hook(hook)   # of an input or output of the module, for instance in a forward hook",
         )
 
     register_backward_hook = register_full_backward_pre_hook = register_full_backward_hook

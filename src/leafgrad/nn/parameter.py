@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _core
+from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import get_default_dtype
 from leafgrad.tensor import Tensor
@@ -57,10 +57,8 @@ def detached(data: Any) -> TensorBase:
     if data is None:
         return _core.wrap(np.empty(0, get_default_dtype().np))  # type: ignore[no-any-return]
     if not isinstance(data, TensorBase):
-        raise AttributeError(
-            f"'{type(data).__name__}' object has no attribute 'detach'\n"
-            f"  a parameter or buffer is made of a tensor; fix: torch.tensor({data!r})"
-        )
+        first = f"'{type(data).__name__}' object has no attribute 'detach'"
+        raise errors.mistake(AttributeError, first, fix=f"{errors.library()}.tensor({data!r})")
     return data
 
 

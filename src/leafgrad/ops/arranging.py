@@ -12,7 +12,18 @@ from leafgrad import errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.views import expand, permute, reshape, shape_arguments, transpose, view, view_of, wrap_dim
+from leafgrad.ops.slicing import alias
+from leafgrad.ops.views import (
+    distinct_dims,
+    expand,
+    permute,
+    reshape,
+    shape_arguments,
+    transpose,
+    view,
+    view_of,
+    wrap_dim,
+)
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -25,16 +36,17 @@ def movedim(input: TensorBase, source: Any, destination: Any) -> Any:
     ndim = input.array.ndim
     given = [(d,) if isinstance(d, int) else tuple(d) for d in (source, destination)]
     if len(given[0]) != len(given[1]):
-        raise RuntimeError(
+        raise errors.mistake(
+            RuntimeError,
             f"movedim: Invalid source or destination dims: source ({errors.size(given[0])} dims) should contain the "
-            f"same number of dims as destination ({errors.size(given[1])} dims)\n  at {errors.here()}"
+            f"same number of dims as destination ({errors.size(given[1])} dims)",
         )
     dims = [[wrap_dim(d, ndim) for d in group] for group in given]
     for name, group, written in zip(("source", "destination"), dims, given, strict=True):
         if len(set(group)) != len(group):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({errors.size(written)})\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, f"movedim: repeated dim in `{name}` ({errors.size(written)})")
     if ndim == 0:
-        return view_of(view, input, ())
+        return view_of(alias, input, (...,))
     order: list[int] = [-1] * ndim
     for start, end in zip(*dims, strict=True):
         order[end] = start
@@ -99,40 +111,38 @@ def broadcast_tensors(*tensors: Any) -> Any:
     shape: tuple[int, ...] = ()
     for position, t in enumerate(tensors):
         if not isinstance(t, TensorBase):
-            raise TypeError(
-                f"expected Tensor as element {position} in argument 0, but got {type(t).__name__}\n"
-                f"  broadcast_tensors at {errors.here()}"
+            raise errors.mistake(
+                TypeError, f"expected Tensor as element {position} in argument 0, but got {type(t).__name__}"
             )
         try:
             shape = np.broadcast_shapes(shape, t.array.shape)
         except ValueError:
             raise errors.broadcast_mismatch("broadcast_tensors", (np.empty(shape), t.array)) from None
-    return tuple([expand.function(t, shape) for t in tensors])
+    return tuple([t if t.array.shape == shape else expand.function(t, shape) for t in tensors])
 
 
 @composite(lambda t: [S(t(2, 6), 1, (2, 3)), S(t(2, 6), -1, (-1, 2)), S(t(4, 2), 0, (2, 2))])
 def unflatten(input: TensorBase, dim: int, sizes: Any) -> Any:
     """unflatten(input, dim, sizes): one dimension made several; one of the sizes may be -1."""
     if isinstance(sizes, int):
-        raise TypeError(
-            f"unflatten(): argument 'sizes' (position 3) must be tuple of ints, not int\n  at {errors.here()}"
-        )
+        raise errors.mistake(TypeError, "unflatten(): argument 'sizes' (position 3) must be tuple of ints, not int")
     shape, new = input.array.shape, tuple(int(s) for s in sizes)
     at = wrap_dim(dim, len(shape))
     if not new:
-        raise RuntimeError(f"unflatten: sizes must be non-empty\n  at {errors.here()}")
+        raise errors.mistake(RuntimeError, "unflatten: sizes must be non-empty")
     if not shape or new.count(-1) > 1 or min(new) < -1:
-        raise RuntimeError(f"unflatten got an unexpected error:\n  sizes {errors.size(new)}, at {errors.here()}")
+        raise errors.mistake(RuntimeError, "unflatten got an unexpected error:", ("sizes", errors.size(new)))
     known = int(np.prod([s for s in new if s != -1]))
-    if known == 0 and -1 in new:
-        raise RuntimeError(
-            "unflatten got an unexpected error:\n  cannot reshape tensor of 0 elements into shape "
-            f"{errors.size(new)} because the unspecified dimension size -1 can be any value and is ambiguous"
+    if known == 0 and -1 in new and shape[at] == 0:
+        raise errors.mistake(
+            RuntimeError, "unflatten got an unexpected error:", ("sizes", f"{errors.size(new)}: -1 could be anything")
         )
-    if shape[at] % known if -1 in new else shape[at] != known:
-        raise RuntimeError(
+    if shape[at] != known if -1 not in new else known == 0 or shape[at] % known:
+        raise errors.mistake(
+            RuntimeError,
             f"unflatten: Provided sizes {errors.size(new)} don't multiply up to the size of dim {at} ({shape[at]}) in "
-            f"the input tensor\n  unflatten of shape {errors.size(shape)}, at {errors.here()}"
+            "the input tensor",
+            ("tensor", errors.describe(input)),
         )
     filled = tuple([shape[at] // known if s == -1 else s for s in new])
     return view.function(input, (*shape[:at], *filled, *shape[at + 1 :]))
@@ -159,20 +169,21 @@ class repeat(Family):
         if repeats is not None:
             counts = (repeats,)
         if not counts:
-            raise TypeError(f'repeat() missing 1 required positional arguments: "repeats"\n  at {errors.here()}')
+            raise errors.mistake(TypeError, 'repeat() missing 1 required positional arguments: "repeats"')
         counts, shape = shape_arguments(counts), input.array.shape
         if len(counts) < len(shape):
-            raise RuntimeError(
-                "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor\n"
-                f"  repeat {errors.size(counts)} of shape {errors.size(shape)}, at {errors.here()}"
+            raise errors.mistake(
+                RuntimeError,
+                "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor",
+                ("tensor", errors.describe(input)),
+                ("repeat", errors.size(counts)),
             )
-        if any(n < 0 for n in counts):
-            target = [s * n for s, n in zip(_padded(shape, counts), counts)]
-            odd = next(s for s, n in zip(target, counts) if n < 0)
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {odd}: {errors.size(target)}\n  at {errors.here()}"
-            )
-        return repeat.record(input, counts)
+        target = [s * n for s, n in zip(_padded(shape, counts), counts)]
+        if target and min(target) < 0:
+            odd = next(s for s in target if s < 0)
+            first = f"Trying to create tensor with negative dimension {odd}: {errors.size(target)}"
+            raise errors.mistake(RuntimeError, first)
+        return repeat.record(input, tuple([max(n, 0) for n in counts]))  # nothing, repeated less than no times
 
     def vjp(g: A, repeats: A, input_shape: A) -> A:
         # the engine sums what was broadcast, once the repetitions have dimensions of their own
@@ -229,10 +240,7 @@ class flip(Family):
 
     def call(input: A, *chosen: Any, dims: Any = None) -> Any:
         ndim = input.array.ndim
-        chosen = tuple([wrap_dim(d, ndim) for d in shape_arguments(chosen if dims is None else (dims,))])
-        for d in chosen:
-            if chosen.count(d) > 1:
-                raise RuntimeError(f"dim {d} appears multiple times in the list of dims\n  at {errors.here()}")
+        chosen = distinct_dims(shape_arguments(chosen if dims is None else (dims,)), ndim)
         return flip.record(input, chosen if ndim else ())
 
     def vjp(g: A, dims: A) -> A:
@@ -247,7 +255,7 @@ class flip(Family):
 def fliplr(input: TensorBase) -> Any:
     """fliplr(input): columns in reverse order."""
     if input.array.ndim < 2:
-        raise RuntimeError(f"Input must be >= 2-d.\n  at {errors.here()}")
+        raise errors.mistake(RuntimeError, "Input must be >= 2-d.")
     return flip.function(input, (1,))
 
 
@@ -255,7 +263,7 @@ def fliplr(input: TensorBase) -> Any:
 def flipud(input: TensorBase) -> Any:
     """flipud(input): rows in reverse order."""
     if input.array.ndim < 1:
-        raise RuntimeError(f"Input must be >= 1-d.\n  at {errors.here()}")
+        raise errors.mistake(RuntimeError, "Input must be >= 1-d.")
     return flip.function(input, (0,))
 
 
@@ -274,13 +282,15 @@ class roll(Family):
         by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
         along = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
         if not by:
-            raise RuntimeError(f"`shifts` required\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, "`shifts` required")
         if len(by) != len(along) and not (len(by) == 1 and not along):
-            raise RuntimeError(
-                f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}\n  at {errors.here()}"
+            raise errors.mistake(
+                RuntimeError, f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}"
             )
         if not along:
             return roll.record(input, by[0], ())
+        if not input.array.ndim:
+            raise errors.mistake(IndexError, f"Dimension specified as {along[0]} but tensor has no dimensions")
         along = tuple([wrap_dim(d, input.array.ndim) for d in along])
         return roll.record(input, by, along)
 
@@ -306,15 +316,15 @@ class rot90(Family):
     def call(input: A, k: int = 1, dims: Any = (0, 1)) -> Any:
         ndim = input.array.ndim
         if len(dims) != 2:
-            raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, f"expected total rotation dims == 2, but got dims = {len(dims)}")
         if ndim < 2:
-            raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}\n  at {errors.here()}")
-        if dims[0] == dims[1] or abs(dims[0] - dims[1]) == ndim:
-            raise RuntimeError(
-                f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}\n"
-                f"  at {errors.here()}"
+            raise errors.mistake(RuntimeError, f"expected total dims >= 2, but got total dims = {ndim}")
+        plane = (wrap_dim(dims[0], ndim), wrap_dim(dims[1], ndim))
+        if plane[0] == plane[1]:
+            raise errors.mistake(
+                RuntimeError, f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
             )
-        return rot90.record(input, k, (wrap_dim(dims[0], ndim), wrap_dim(dims[1], ndim)))
+        return rot90.record(input, k, plane)
 
     def vjp(g: A, k: A, dims: A) -> A:
         return rot90(g, -k, dims)

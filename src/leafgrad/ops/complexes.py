@@ -36,8 +36,8 @@ class complex_(Family):
         check_parts(real, imag)
         try:
             np.broadcast_shapes(real.array.shape, imag.array.shape)
-        except ValueError as error:
-            raise errors.broadcast_mismatch("complex", (real.array, imag.array)) from error
+        except ValueError:
+            raise errors.broadcast_mismatch("complex", (real.array, imag.array)) from None
         return complex_.record(real, imag)
 
     def vjp_real(g: A) -> A:

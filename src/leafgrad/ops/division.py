@@ -101,7 +101,8 @@ class floor_divide(Binary):
     samples = staticmethod(
         lambda t: [
             S(t(3, 4, dtype="int64", low=1, high=9), t(4, dtype="int64", low=1, high=5)),
-            S(t(3, dtype="int64", low=1, high=9), 3),
+            S(t(0, dtype="int64", low=1, high=9), 3),
+            S(t(dtype="int64", low=1, high=9), 3),
         ]
     )
     refuses = (BOOL, COMPLEX)
@@ -152,7 +153,9 @@ class rsub_same(Binary):
 @composite(lambda t: [S(t(3, 2), t(2)), S(t(3), 2.0), S(t(3), 2.0, alpha=3)])
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """rsub(input, other, *, alpha=1): other - alpha * input."""
-    return rsub_same.function(input if alpha == 1 else mul.function(input, alpha), other)
+    if alpha != 1 and input.array.dtype.kind != "b":  # bools are refused below
+        input = mul.function(input, alpha)
+    return rsub_same.function(input, other)
 
 
 def subtract_from(self: Any, other: Any) -> Any:

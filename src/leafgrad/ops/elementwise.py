@@ -43,8 +43,10 @@ class Unary(Family):
                 raise errors.not_a_tensor(operation.name, "input", 1, input)
             kind = input.array.dtype.kind
             if kind != "f":
-                if refused.get(kind):
-                    raise NotImplementedError(refused[kind])
+                if why := refused.get(kind):
+                    # PyTorch's kernels say that something is not implemented, its own checks do not
+                    kernel = kind == "c" or "not implemented" in why
+                    raise NotImplementedError(why) if kernel else RuntimeError(why)
                 if kind in "biu" and integers == "float":
                     input = float_input(input)
             return _core.unary(core, input)
@@ -303,9 +305,9 @@ def broadcast_binary(core: Any, a: Any, b: Any) -> Any:
     """The recorder's binary operation, with an error that names both shapes."""
     try:
         return _core.binary(core, a, b)
-    except ValueError as error:
+    except ValueError:
         if isinstance(b, TensorBase):
-            raise errors.broadcast_mismatch(core.name, (a.array, b.array)) from error
+            raise errors.broadcast_mismatch(core.name, (a.array, b.array)) from None
         raise
 
 

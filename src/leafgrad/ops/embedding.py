@@ -43,19 +43,15 @@ class embedding(Family):
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"torch.{kind}Tensor instead (while checking arguments for embedding)")  # fmt: skip
         if weight.array.ndim != 2:
-            raise RuntimeError(f"'weight' must be 2-D\n  it is {errors.describe(weight)}, at {errors.here()}")
+            raise errors.mistake(RuntimeError, "'weight' must be 2-D", ("weight", errors.describe(weight)))
         rows = weight.array.shape[0]
         if padding_idx is not None:
             if not -rows <= padding_idx < rows:
                 raise AssertionError("Padding_idx must be within num_embeddings")
             padding_idx = padding_idx % rows
         if (wrong := outside(input.array, 0, rows)) is not None:
-            raise IndexError(
-                errors.lines(
-                    "index out of range in self",
-                    f"index {wrong} into a weight of shape {errors.size(weight.array.shape)}, at {errors.here()}",
-                )
-            )
+            rows_in = ("index", f"{wrong}, of {rows} rows"), ("weight", errors.describe(weight))
+            raise errors.mistake(IndexError, "index out of range in self", *rows_in)
         if max_norm is not None:
             shrink_rows(weight, input.array, max_norm, norm_type)
         return embedding.record(weight, input, padding_idx, scale_grad_by_freq)

@@ -132,7 +132,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
 
     def along_vjp(g: A, input_shape: A, dim: A, keepdim: A, out1: A) -> A:
         if not input_shape:
-            return g[0]
+            return g[0].reshape(())
         index = restore(raw(out1), input_shape, (dim,), keepdim)
         return place(restore(g[0], input_shape, (dim,), keepdim), index, dim, input_shape[dim])
 

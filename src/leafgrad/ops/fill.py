@@ -82,8 +82,8 @@ class copy_from(Family):
     def forward(x: A, other: A) -> A:
         try:
             seen = np.broadcast_to(other, x.shape)
-        except ValueError as error:
-            raise errors.broadcast_mismatch("copy_", (x, other)) from error
+        except ValueError:
+            raise errors.broadcast_mismatch("copy_", (x, other)) from None
         return cast(seen, dtypes.from_numpy_dtype(x.dtype))
 
     def call(input: A, other: TensorBase) -> Any:

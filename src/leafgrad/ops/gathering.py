@@ -149,7 +149,8 @@ def check_index(name: str, argument: str, position: int, index: Any, kinds: tupl
     if not isinstance(index, TensorBase):
         raise errors.not_a_tensor(name, argument, position, index)
     if index.array.dtype not in kinds and (index.array.size or len(kinds) == 1):  # nothing is said of empty ones
-        raise RuntimeError(errors.lines(message, f"the index is {errors.describe(index)}, at {errors.here()}"))
+        kind = from_numpy_dtype(index.array.dtype)
+        raise errors.mistake(RuntimeError, message, ("index", f"{errors.describe(index)}, {kind}"))
 
 
 LONG = (np.dtype(np.int64),)
@@ -164,14 +165,10 @@ def outside(index: Array, low: int, size: int) -> int | None:
     return int(flat[np.argmax((flat < low) | (flat >= size))])
 
 
-def check_range(index: Array, low: int, size: int, dim: int, shape: Any, error: type = RuntimeError) -> None:
+def check_range(index: Array, low: int, size: int, dim: int, shape: Any, error: type[Exception] = RuntimeError) -> None:
     if (wrong := outside(index, low, size)) is not None:
-        raise error(
-            errors.lines(
-                f"index {wrong} is out of bounds for dimension {dim} with size {size}",
-                f"the tensor that is indexed has shape {errors.size(shape)}, at {errors.here()}",
-            )
-        )
+        first = f"index {wrong} is out of bounds for dimension {dim} with size {size}"
+        raise errors.mistake(error, first, ("indexed", f"shape {errors.size(shape)}"))
 
 
 # -- x[array] ---------------------------------------------------------------------------------------------------------
@@ -246,7 +243,7 @@ class index_select(Family):
         message = "index_select(): Expected dtype int32 or int64 for index"
         check_index("index_select", "index", 2, index, LONG_OR_INT, message)
         if index.array.ndim > 1:
-            raise IndexError(f"index_select(): Index is supposed to be a vector\n  at {errors.here()}")
+            raise errors.mistake(IndexError, "index_select(): Index is supposed to be a vector")
         shape = input.array.shape
         dim = wrap_dim(dim, len(shape))
         if not shape and index.array.size != 1:
@@ -254,12 +251,8 @@ class index_select(Family):
                 f"index_select(): Index to scalar can have only 1 value, got {index.array.size} value(s)"
             )
         if (wrong := outside(index.array, 0, shape[dim] if shape else 1)) is not None:
-            raise IndexError(
-                errors.lines(
-                    "index out of range in self",
-                    f"index {wrong} for dimension {dim} of shape {errors.size(shape)}, at {errors.here()}",
-                )
-            )
+            what = f"{wrong}, for dimension {dim} of shape {errors.size(shape)}"
+            raise errors.mistake(IndexError, "index out of range in self", ("index", what))
         return index_select.record(input, index, dim)
 
     def vjp_input(g: A, index: A, input_shape: A, dim: A) -> A:
@@ -353,27 +346,28 @@ def check_along(index: Array, dim: int, x: Array, name: str, src: Array | None =
     """May `index` be used along `dim` of x (and of src)?"""
     for other, who in ((x, name), (src, "src")):
         if other is not None and index.size and max(index.ndim, 1) != max(other.ndim, 1):
-            raise RuntimeError(
-                errors.lines(
-                    f"Index tensor must have the same number of dimensions as {who} tensor",
-                    f"the index has shape {errors.size(index.shape)}, {who} {errors.size(other.shape)}, "
-                    f"at {errors.here()}",
-                )
+            raise errors.mistake(
+                RuntimeError,
+                f"Index tensor must have the same number of dimensions as {who} tensor",
+                ("index", f"shape {errors.size(index.shape)}"),
+                (who, f"shape {errors.size(other.shape)}"),
             )
     if not index.size:
         return
     for d in range(index.ndim):
         too_large = d != dim and index.shape[d] > (x.shape[d] if x.ndim else 1)
         if src is None and name == "input" and too_large:
-            raise RuntimeError(
+            raise errors.mistake(
+                RuntimeError,
                 f"Size does not match at dimension {d} expected index {errors.size(index.shape)} to be no larger than "
-                f"self {errors.size(x.shape)} apart from dimension {dim}\n  at {errors.here()}"
+                f"self {errors.size(x.shape)} apart from dimension {dim}",
             )
         if too_large or (src is not None and index.shape[d] > (src.shape[d] if src.ndim else 1)):
             than = "" if src is None else f" and to be no larger size than src {errors.size(src.shape)}"
-            raise RuntimeError(
+            raise errors.mistake(
+                RuntimeError,
                 f"Expected index {errors.size(index.shape)} to be no larger than self {errors.size(x.shape)} apart "
-                f"from dimension {dim}{than}\n  at {errors.here()}"
+                f"from dimension {dim}{than}",
             )
     check_range(index, 0, x.shape[dim] if x.ndim else 1, dim, x.shape)
 
@@ -394,9 +388,10 @@ def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = Non
     if dim is None:
         return gather.function(x.reshape(-1), 0, at.reshape(-1))
     if x.ndim != at.ndim:
-        raise RuntimeError(
+        raise errors.mistake(
+            RuntimeError,
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{x.ndim} dimensions for input, and {at.ndim} dimensions for indices\n  at {errors.here()}"
+            f"{x.ndim} dimensions for input, and {at.ndim} dimensions for indices",
         )
     dim = wrap_dim(dim, x.ndim)
     size, wanted = x.array.shape[dim], at.array.shape[dim]
@@ -404,8 +399,8 @@ def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = Non
     along = [(*a.shape[:dim], 1, *a.shape[dim + 1 :]) for a in (x.array, at.array)]
     try:
         common = np.broadcast_shapes(*along)
-    except ValueError as error:
-        raise errors.broadcast_mismatch("take_along_dim", (x.array, at.array)) from error
+    except ValueError:
+        raise errors.broadcast_mismatch("take_along_dim", (x.array, at.array)) from None
     at = wrap(np.where(at.array < 0, at.array + size, at.array))
     wide = [(*common[:dim], n, *common[dim + 1 :]) for n in (size, wanted)]
     return gather.function(x.expand(wide[0]), dim, at.expand(wide[1]))
@@ -416,8 +411,8 @@ def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = Non
 
 def check_flat_range(index: Array, count: int) -> None:
     if (wrong := outside(index, -count, count)) is not None:
-        raise IndexError(
-            f"out of range: tried to access index {wrong} on a tensor of {count} elements.\n  at {errors.here()}"
+        raise errors.mistake(
+            IndexError, f"out of range: tried to access index {wrong} on a tensor of {count} elements."
         )
 
 

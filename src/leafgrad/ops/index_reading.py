@@ -54,12 +54,10 @@ def part_of(item: Any) -> Any:
         return index_array(array)
     if isinstance(item, np.generic) or not is_sequence(item):
         module = "numpy." if isinstance(item, np.generic) else ""
-        raise IndexError(
-            errors.lines(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-                f"{module}{type(item).__name__})",
-                f"at {errors.here()}",
-            )
+        raise errors.mistake(
+            IndexError,
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+            f"{module}{type(item).__name__})",
         )
     if isinstance(item, str):
         raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
@@ -86,12 +84,11 @@ def index_array(array: Array) -> Array:
             stacklevel=5,
         )
         return array != 0
-    raise IndexError(
-        errors.lines(
-            "tensors used as indices must be long, int, byte or bool tensors",
-            f"this one is {dtypes.from_numpy_dtype(array.dtype)} of shape {errors.size(array.shape)}, "
-            f"at {errors.here()}",
-        )
+    raise errors.mistake(
+        IndexError,
+        "tensors used as indices must be long, int, byte or bool tensors",
+        ("index", f"shape {errors.size(array.shape)}, {dtypes.from_numpy_dtype(array.dtype)}"),
+        fix="index.long()",
     )
 
 
@@ -177,18 +174,15 @@ def read(index: Any, shape: tuple[int, ...]) -> Reading:
 
 def too_many(index: Any, shape: tuple[int, ...]) -> IndexError:
     if not shape and index.__class__ is int:
-        return IndexError(
+        return errors.mistake(
+            IndexError,
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-            f"0-dim tensor to a number\n  at {errors.here()}"
+            f"0-dim tensor to a number",
         )
     if not shape and isinstance(index, Slice):
-        return IndexError(f"slice() cannot be applied to a 0-dim tensor.\n  at {errors.here()}")
-    return IndexError(
-        errors.lines(
-            f"too many indices for tensor of dimension {len(shape)}",
-            f"the tensor has shape {errors.size(shape)}, at {errors.here()}",
-        )
-    )
+        return errors.mistake(IndexError, "slice() cannot be applied to a 0-dim tensor.")
+    first = f"too many indices for tensor of dimension {len(shape)}"
+    return errors.mistake(IndexError, first, ("indexed", f"shape {errors.size(shape)}"))
 
 
 def out_of_bounds(number: int, dim: int, shape: tuple[int, ...], named: int | None = None) -> Exception:
@@ -198,8 +192,7 @@ def out_of_bounds(number: int, dim: int, shape: tuple[int, ...], named: int | No
     first = f"index {number} is out of bounds for dimension {dim if named is None else named} with size {shape[dim]}"
     if shape[dim] == 0 and named is not None:
         first = "index is out of bounds for dimension with size 0"
-    where = f"dimension {dim} of a tensor of shape {errors.size(shape)}, at {errors.here()}"
-    return IndexError(errors.lines(first, where))
+    return errors.mistake(IndexError, first, ("indexed", f"dimension {dim} of shape {errors.size(shape)}"))
 
 
 # -- index arrays -----------------------------------------------------------------------------------------------------
@@ -267,12 +260,8 @@ def as_one(given: list[Any], dims: list[int], shape: tuple[int, ...]) -> Array:
         np.broadcast(*given)
     except ValueError:
         shapes = ", ".join([errors.size(a.shape) for a in given])
-        raise IndexError(
-            errors.lines(
-                f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}",
-                f"at {errors.here()}",
-            )
-        ) from None
+        first = f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        raise errors.mistake(IndexError, first) from None
     at: Any = 0
     for number, (d, a) in enumerate(zip(dims, given, strict=True)):
         a = in_bounds(a, d, shape, number)
@@ -293,10 +282,8 @@ def in_bounds(a: Array, dim: int, shape: tuple[int, ...], number: int) -> Array:
 def check_mask(mask: Array, dim: int, shape: tuple[int, ...]) -> None:
     for i, size in enumerate(mask.shape):
         if size != shape[dim + i]:
-            raise IndexError(
-                errors.lines(
-                    f"The shape of the mask {errors.size(mask.shape)} at index {i} does not match the shape of the "
-                    f"indexed tensor {errors.size(shape)} at index {dim + i}",
-                    f"at {errors.here()}",
-                )
+            raise errors.mistake(
+                IndexError,
+                f"The shape of the mask {errors.size(mask.shape)} at index {i} does not match the shape of the "
+                f"indexed tensor {errors.size(shape)} at index {dim + i}",
             )

@@ -124,7 +124,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     else:
         module = "numpy." if isinstance(value, (np.ndarray, np.generic)) else ""
         name = dtypes.from_numpy_dtype(self.array.dtype).alias
-        raise TypeError(f"can't assign a {module}{type(value).__name__} to a torch.{name}Tensor\n  at {errors.here()}")
+        raise errors.mistake(TypeError, f"can't assign a {module}{type(value).__name__} to a torch.{name}Tensor")
     if index is False:
         return
     if index.__class__ is _core.late.tensor_class and index.array.dtype == np.int64 and index.array.ndim:
@@ -170,16 +170,13 @@ def check_expands(own: tuple[int, ...], shape: tuple[int, ...], array: Array) ->
             f"expand({name}{{{errors.size(own)}}}, size={errors.size(shape)}): the number of sizes "
             f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
         )
-        raise RuntimeError(errors.lines(first, f"assigned at {errors.here()}"))
+        raise errors.mistake(RuntimeError, first)
     for d in range(len(shape) - 1, extra - 1, -1):
         if own[d - extra] not in (1, shape[d]):
-            raise RuntimeError(
-                errors.lines(
-                    f"The expanded size of the tensor ({shape[d]}) must match the existing size ({own[d - extra]}) at "
-                    f"non-singleton dimension {d}.  Target sizes: {errors.size(shape)}.  Tensor sizes: "
-                    f"{errors.size(own)}",
-                    f"assigned at {errors.here()}",
-                )
+            raise errors.mistake(
+                RuntimeError,
+                f"The expanded size of the tensor ({shape[d]}) must match the existing size ({own[d - extra]}) at "
+                f"non-singleton dimension {d}.  Target sizes: {errors.size(shape)}.  Tensor sizes: {errors.size(own)}",
             )
 
 
@@ -249,21 +246,18 @@ def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
     shape = values.array.shape
     extra = len(places.shape) - len(shape)
     if extra < 0 or any([n not in (1, places.shape[extra + d]) for d, n in enumerate(shape)]):
-        raise RuntimeError(
-            errors.lines(
-                f"shape mismatch: value tensor of shape {errors.size(shape)} cannot be broadcast to indexing result of "
-                f"shape {errors.size(places.shape)}",
-                f"at {errors.here()}",
-            )
+        raise errors.mistake(
+            RuntimeError,
+            f"shape mismatch: value tensor of shape {errors.size(shape)} cannot be broadcast to indexing result of "
+            f"shape {errors.size(places.shape)}",
         )
     if values.array.dtype != x.array.dtype:
         source, target = [dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)]
-        raise RuntimeError(
-            errors.lines(
-                f"Index put requires the source and destination dtypes match, got {target} for the destination and "
-                f"{source} for the source.",
-                f"at {errors.here()}",
-            )
+        raise errors.mistake(
+            RuntimeError,
+            f"Index put requires the source and destination dtypes match, got {target} for the destination and "
+            f"{source} for the source.",
+            fix=f"{errors.as_code(errors.name_of(values), 'value')}.to(torch.{x.dtype.name})",
         )
     return values
 
@@ -285,10 +279,10 @@ def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) 
         array = index_array(t.array)
         arrays += [array] + [()] * (array.ndim - 1 if array.dtype.kind == "b" else 0)
     if not arrays:
-        raise IndexError(f"{name}(): indices is empty: nothing says where the values go\n  at {errors.here()}")
+        raise errors.mistake(IndexError, f"{name}(): indices is empty: nothing says where the values go")
     if len(arrays) > input.array.ndim:
-        raise IndexError(
-            f"too many indices for tensor of dimension {input.array.ndim} (got {len(arrays)})\n  at {errors.here()}"
+        raise errors.mistake(
+            IndexError, f"too many indices for tensor of dimension {input.array.ndim} (got {len(arrays)})"
         )
     return places_of(arrays, input.array.shape)
 

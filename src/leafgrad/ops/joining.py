@@ -34,14 +34,13 @@ def tensor_list(name: str, tensors: Any) -> list[Any]:
     """The one argument of these functions: a list or tuple of tensors."""
     if not isinstance(tensors, (list, tuple)):
         kind = type(tensors).__name__
-        raise TypeError(
-            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}\n  at {errors.here()}"
+        raise errors.mistake(
+            TypeError, f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
         )
     for position, value in enumerate(tensors):
         if not isinstance(value, TensorBase):
-            raise TypeError(
-                f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}\n"
-                f"  {name} at {errors.here()}"
+            raise errors.mistake(
+                TypeError, f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}"
             )
     return list(tensors)
 
@@ -70,9 +69,9 @@ class cat(Joining):
         dim = dim if axis is None else axis
         inputs = tensor_list("cat", tensors)
         if not inputs:
-            raise ValueError(f"torch.cat(): expected a non-empty list of Tensors\n  at {errors.here()}")
+            raise errors.mistake(ValueError, "torch.cat(): expected a non-empty list of Tensors")
         arrays = arrays_in_common_dtype(inputs)
-        dim, sizes = _sizes_along(dim, [x.shape for x in arrays])
+        dim, sizes = _sizes_along(dim, arrays)
         try:
             out = cat.forward(*arrays, dim, sizes)
         except ValueError:
@@ -101,46 +100,46 @@ class cat(Joining):
     )
 
 
-def _sizes_along(dim: int, shapes: list[Any]) -> tuple[int, tuple[int, ...]]:
+def _sizes_along(dim: int, arrays: list[Any]) -> tuple[int, tuple[int, ...]]:
     """The dimension, counted from the front, and the size of each tensor in it. For the sake of old programs, tensors
     of shape (0,) fit everywhere and are left out."""
-    lead = next((shape for shape in shapes if shape != (0,)), None)
+    lead = next((x.shape for x in arrays if x.shape != (0,)), None)
     if lead is None:
-        return 0, (0,) * len(shapes)
-    for position, shape in enumerate(shapes):
-        if not shape:
+        return 0, (0,) * len(arrays)
+    for position, x in enumerate(arrays):
+        if not x.ndim:
             first = f"zero-dimensional tensor (at position {position}) cannot be concatenated"
-            raise RuntimeError(errors.lines(first, f"cat at {errors.here()}", "fix: torch.stack takes numbers"))
+            raise errors.mistake(RuntimeError, first, fix=f"{errors.library()}.stack takes tensors without dimensions")
     dim = wrap_dim(dim, len(lead))
     sizes = []
-    for position, shape in enumerate(shapes):
-        if len(shape) == len(lead):
-            sizes.append(shape[dim])
-        elif shape == (0,):
+    for x in arrays:
+        if x.ndim == len(lead):
+            sizes.append(x.shape[dim])
+        elif x.shape == (0,):
             sizes.append(SKIPPED)
         else:
-            where = f"cat: tensor number {position} has shape {errors.size(shape)}, an earlier one {errors.size(lead)}"
-            first = f"Tensors must have same number of dimensions: got {len(lead)} and {len(shape)}"
-            raise RuntimeError(errors.lines(first, f"{where}, at {errors.here()}"))
+            raise _cannot_join(arrays, dim)
     return dim, tuple(sizes)
 
 
 def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
-    """Which tensor does not fit the first one, and in which dimension."""
+    """The first tensor that does not fit, and in which dimension it does not."""
     lead = next(x.shape for x in arrays if x.shape != (0,))
+    shapes = ", ".join(errors.describe_array(x) for x in arrays[:6]) + (", ..." if len(arrays) > 6 else "")
     for position, x in enumerate(arrays):
-        if x.shape == (0,) and len(lead) != 1:
-            continue
-        for i, (want, have) in enumerate(zip(lead, x.shape, strict=True)):
-            if i != dim and want != have:
-                shapes = ", ".join(errors.size(y.shape) for y in arrays[:6]) + (", ..." if len(arrays) > 6 else "")
-                return RuntimeError(
-                    errors.lines(
-                        f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size "
-                        f"{have} for tensor number {position} in the list.",
-                        f"cat of shapes {shapes}: dimension {i} of tensor number {position} is {have}, not {want}",
-                        f"at {errors.here()}",
-                    )
+        if x.ndim != len(lead) and x.shape != (0,):
+            first = f"Tensors must have same number of dimensions: got {len(lead)} and {x.ndim}"
+            return errors.mistake(
+                RuntimeError, first, ("cat", shapes), ("mismatch", f"tensor number {position} has {x.ndim} dimensions")
+            )
+        for i, (want, have) in enumerate(zip(lead, x.shape)):
+            if i != dim and want != have and x.ndim == len(lead):
+                return errors.mistake(
+                    RuntimeError,
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size {have} "
+                    f"for tensor number {position} in the list.",
+                    ("cat", f"{shapes} along dimension {dim}"),
+                    ("mismatch", f"dimension {i} of tensor number {position} is {have}, not {want}"),
                 )
     raise AssertionError("cat failed although all sizes match")
 
@@ -172,15 +171,16 @@ class stack(Joining):
         dim = dim if axis is None else axis
         inputs = tensor_list("stack", tensors)
         if not inputs:
-            raise RuntimeError(f"stack expects a non-empty TensorList\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, "stack expects a non-empty TensorList")
         arrays = arrays_in_common_dtype(inputs)
         shape = arrays[0].shape
         dim = wrap_dim(dim, len(shape) + 1)
         for position, x in enumerate(arrays):
             if x.shape != shape:
-                raise RuntimeError(
+                raise errors.mistake(
+                    RuntimeError,
                     f"stack expects each tensor to be equal size, but got {errors.size(shape)} at entry 0 and "
-                    f"{errors.size(x.shape)} at entry {position}\n  at {errors.here()}"
+                    f"{errors.size(x.shape)} at entry {position}",
                 )
         return _core.finish(stack.core, inputs, arrays, (dim,), stack.forward(*arrays, dim))
 
@@ -242,7 +242,7 @@ def atleast_3d(*tensors: Any) -> Any:
 def _stacking(name: str, tensors: Any, n: int) -> list[Any]:
     inputs = tensor_list(name, tensors)
     if not inputs:
-        raise RuntimeError(f"{name} expects a non-empty TensorList\n  at {errors.here()}")
+        raise errors.mistake(RuntimeError, f"{name} expects a non-empty TensorList")
     return [_at_least(n, t) for t in inputs]
 
 

@@ -341,8 +341,8 @@ def conjugate_transposed(self: Any) -> Any:
         return conj.function(self)
     if n != 2:
         more = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
-        raise RuntimeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{more}\n  at {errors.here()}"
+        raise errors.mistake(
+            RuntimeError, f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{more}"
         )
     return conj.function(_exchange(self, ""))
 
@@ -367,7 +367,7 @@ def adjoint(input: TensorBase) -> Any:
 def _exchange(x: Any, otherwise: str) -> Any:
     n = x.array.ndim
     if n < 2:
-        raise RuntimeError(f"{otherwise} Got {n}-D tensor.\n  at {errors.here()}")
+        raise errors.mistake(RuntimeError, f"{otherwise} Got {n}-D tensor.")
     return view_of(transpose, x, n - 2, n - 1)
 
 

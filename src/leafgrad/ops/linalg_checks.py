@@ -21,9 +21,9 @@ class Call(NamedTuple):
     a: Any
     b: Any
 
-    def refused(self, first: str, why: str) -> RuntimeError:
-        shapes = f"{self.name} of shapes {errors.size(self.a.shape)} and {errors.size(self.b.shape)}"
-        return RuntimeError(errors.lines(first, f"{shapes}: {why}", f"at {errors.here()}"))
+    def refused(self, first: str, why: str, fix: str = "") -> RuntimeError:
+        operands = f"{errors.describe_array(self.a)} and {errors.describe_array(self.b)}"
+        return errors.mistake(RuntimeError, first, (self.name, operands), ("mismatch", why), fix=fix)
 
     def inner_sizes(self) -> str:
         """Which dimensions would have to agree."""
@@ -33,16 +33,9 @@ class Call(NamedTuple):
 
     def other_dtypes(self, first: str) -> RuntimeError:
         one, other = from_numpy_dtype(self.a.dtype), from_numpy_dtype(self.b.dtype)
-        operands = f"{one} {errors.size(self.a.shape)} and {other} {errors.size(self.b.shape)}"
-        fix = f"fix: matrix products do not promote; convert one of them: x.to({other})"
-        return RuntimeError(errors.lines(first, f"{self.name} of {operands}, at {errors.here()}", fix))
-
-
-_C_NAMES = {
-    "Float": "float", "Double": "double", "Bool": "bool", "Byte": "unsigned char", "Char": "signed char",
-    "Short": "short int", "Int": "int", "Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16",
-    "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>",
-}  # fmt: skip
+        operands = f"{errors.describe_array(self.a)} {one} and {errors.describe_array(self.b)} {other}"
+        fix = f"x.to({errors.library()}.{other.name})   # products of matrices do not promote"
+        return errors.mistake(RuntimeError, first, (self.name, operands), fix=fix)
 
 
 def alias(x: Any) -> str:
@@ -52,7 +45,7 @@ def alias(x: Any) -> str:
 def refuse_bool(call: Call, kernel: str) -> None:
     """There is no product of bools, unless nothing has to be multiplied."""
     if call.a.dtype.kind == "b" and call.a.size and call.b.size:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'\n  {call.name} at {errors.here()}")
+        raise errors.mistake(NotImplementedError, f"\"{kernel}\" not implemented for 'Bool'")
 
 
 class Form(NamedTuple):
@@ -94,14 +87,14 @@ def check_matrices(call: Call, a: Any, b: Any) -> None:
         shapes = f"{a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]}"
         raise call.refused(f"mat1 and mat2 shapes cannot be multiplied ({shapes})", call.inner_sizes())
     if a.dtype != b.dtype:
-        names = f"{_C_NAMES[alias(a)]} != {_C_NAMES[alias(b)]}"
+        names = f"{errors.C_NAMES[alias(a)]} != {errors.C_NAMES[alias(b)]}"
         raise call.other_dtypes(f"expected m1 and m2 to have the same dtype, but got: {names}")
     refuse_bool(call, "addmm_impl_cpu_")
 
 
 def check_matrix_vector(call: Call, a: Any, b: Any) -> None:
     if a.ndim == 0:
-        raise IndexError(f"Dimension specified as 0 but tensor has no dimensions\n  {call.name} at {errors.here()}")
+        raise errors.mistake(IndexError, "Dimension specified as 0 but tensor has no dimensions")
     if a.ndim != 2 or b.ndim != 1:
         raise call.refused(
             f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}",
@@ -129,7 +122,7 @@ def check_vectors(name: str, a: Any, b: Any) -> None:
             call.inner_sizes(),
         )
     if a.dtype.kind == "b":
-        raise NotImplementedError(f"\"dot\" not implemented for 'Bool'\n  {name} at {errors.here()}")
+        raise errors.mistake(NotImplementedError, "\"dot\" not implemented for 'Bool'")
 
 
 def check_batches(call: Call, a: Any, b: Any) -> None:
@@ -206,13 +199,20 @@ def folds(input: Any, other: Any, one: Any, two: Any) -> bool:
 
 
 def factor(value: Any, kind: Any) -> Any:
-    """A number that multiplies a tensor, in the category of the tensor's dtype."""
+    """A number that multiplies a tensor, in the category of the tensor's dtype, which must be able to hold it."""
     if isinstance(value, TensorBase) and not value.needs_grad and value.array.ndim == 0:
         value = value.array.item()
-    if isinstance(value, complex) and kind.kind != "c":
-        name = _C_NAMES[str(from_numpy_dtype(kind).alias)]
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow\n  at {errors.here()}")
-    return {"i": int, "u": int, "b": bool}.get(kind.kind, lambda v: v)(value)
+    fits = kind.kind == "c" or not isinstance(value, complex)
+    if fits and kind.kind in "iu":
+        limits = np.iinfo(kind)
+        lowest = -limits.max if kind.kind == "u" and isinstance(value, int) else limits.min
+        fits = lowest <= value <= limits.max  # and so not nan
+    if not fits:
+        name = {"float64": "double", "int32": "int"}.get(kind.name, f"{kind.name}_t" if kind.kind in "iu" else "float")
+        raise errors.mistake(RuntimeError, f"value cannot be converted to type {name} without overflow")
+    if kind.kind in "iu":
+        return int(value) % (np.iinfo(kind).max + 1) if kind.kind == "u" else int(value)
+    return bool(value) if kind.kind == "b" else value
 
 
 def check_three_dtypes(name: str, x: Any, a: Any, b: Any) -> None:
@@ -242,15 +242,16 @@ def check_addend(name: str, x: Any, target: tuple[int, ...]) -> None:
             f"expand({kind}{{{own}}}, size={goal}): the number of sizes provided ({len(target)}) must be greater or "
             f"equal to the number of dimensions in the tensor ({x.ndim})"
         )
-        raise RuntimeError(errors.lines(first, f"{name} adds {own} to a product of shape {goal}, at {errors.here()}"))
+        raise errors.mistake(RuntimeError, first, (name, f"{errors.describe_array(x)} is added to a product {goal}"))
     for back in range(1, x.ndim + 1):
         if x.shape[-back] not in (1, target[-back]):
-            first = (
+            raise errors.mistake(
+                RuntimeError,
                 f"The expanded size of the tensor ({target[-back]}) must match the existing size ({x.shape[-back]}) at "
-                f"non-singleton dimension {len(target) - back}.  Target sizes: {goal}.  Tensor sizes: {own}"
+                f"non-singleton dimension {len(target) - back}.  Target sizes: {goal}.  Tensor sizes: {own}",
+                (name, f"{errors.describe_array(x)} is added to a product {goal}"),
+                ("mismatch", f"dimension {x.ndim - back}: {x.shape[-back]} and {target[-back]}"),
             )
-            where = f"{name} adds {own} to a product of shape {goal}: dimension {x.ndim - back} does not fit"
-            raise RuntimeError(errors.lines(first, f"{where}, at {errors.here()}"))
 
 
 def check_linear(x: Any, w: Any, b: Any) -> None:
@@ -275,6 +276,7 @@ def check_linear(x: Any, w: Any, b: Any) -> None:
             f"mat1 and mat2 shapes cannot be multiplied ({tall.shape[0]}x{tall.shape[1]} and "
             f"{w.shape[1]}x{w.shape[0]})",
             f"dimension {x.ndim - 1} of the input is {tall.shape[1]}, but dimension 1 of the weight is {w.shape[1]}",
+            "the weight is (out_features, in_features); the last dimension of the input is in_features",
         )
     if b is not None and (x.ndim == 2 or adds_before_unfolding(x, b)):
         check_addend("linear", b, (tall.shape[0], w.shape[0]))

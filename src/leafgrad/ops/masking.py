@@ -28,7 +28,7 @@ def check_mask(mask: Any, message: str, name: str) -> None:
     if not isinstance(mask, TensorBase):
         raise errors.not_a_tensor(name, "mask", 1, mask)
     if mask.array.dtype.kind != "b":
-        raise RuntimeError(f"{message}\n  at {errors.here()}")
+        raise errors.mistake(RuntimeError, f"{message}")
 
 
 def broadcast_with(input: TensorBase, mask: TensorBase, name: str) -> tuple[Any, Any]:
@@ -37,8 +37,8 @@ def broadcast_with(input: TensorBase, mask: TensorBase, name: str) -> tuple[Any,
         return input, mask
     try:
         shape = np.broadcast_shapes(input.array.shape, mask.array.shape)
-    except ValueError as error:
-        raise errors.broadcast_mismatch(name, (mask.array, input.array)) from error
+    except ValueError:
+        raise errors.broadcast_mismatch(name, (mask.array, input.array)) from None
     wide = input if input.array.shape == shape else expand.function(input, shape)
     return wide, mask if mask.array.shape == shape else expand.function(mask, shape)
 
@@ -107,7 +107,7 @@ class masked_scatter(Overwriting):
         )
         input, mask = broadcast_with(input, mask, "masked_scatter")
         if np.count_nonzero(mask.array) > source.array.size:
-            raise RuntimeError(f"Number of elements of source < number of ones in mask\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, "Number of elements of source < number of ones in mask")
         return (input, mask, source), ()
 
     def vjp_input(g: A, mask: A) -> A:
@@ -187,7 +187,7 @@ def argwhere(input: TensorBase) -> Any:
 def nonzero_static(input: TensorBase, *, size: int, fill_value: int = -1) -> Any:
     """nonzero_static(input, *, size, fill_value=-1): exactly `size` rows of nonzero, filled up or cut off."""
     if size < 0:
-        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer\n  at {errors.here()}")
+        raise errors.mistake(RuntimeError, "nonzero_static: 'size' must be an non-negative integer")
     found = np.argwhere(input.array)[:size]
     rows = np.full((size, found.shape[1]), fill_value, np.int64)
     rows[: len(found)] = found
@@ -209,15 +209,15 @@ class one_hot(Family):
     def call(tensor: A, num_classes: int = -1) -> Any:
         x = tensor.array
         if x.dtype != np.int64:
-            raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor.\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, "one_hot is only applicable to index tensor of type LongTensor.")
         if not x.size and num_classes <= 0:
-            raise RuntimeError(f"Can not infer total number of classes from empty tensor.\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, "Can not infer total number of classes from empty tensor.")
         if x.size and x.min() < 0:
-            raise RuntimeError(f"Class values must be non-negative.\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, "Class values must be non-negative.")
         if num_classes == -1:
             num_classes = int(x.max()) + 1
         elif x.size and x.max() >= num_classes:
-            raise RuntimeError(f"Class values must be smaller than num_classes.\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, "Class values must be smaller than num_classes.")
         return one_hot.record(tensor, num_classes)
 
 
@@ -228,10 +228,8 @@ def _check_matrix(name: str, input: Any) -> None:
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor(name, "input", 1, input)
     if input.array.ndim < 2:
-        raise RuntimeError(
-            f"{name}: input tensor must have at least 2 dimensions\n"
-            f"  it is {errors.describe(input)}, at {errors.here()}"
-        )
+        first = f"{name}: input tensor must have at least 2 dimensions"
+        raise errors.mistake(RuntimeError, first, ("tensor", errors.describe(input)))
 
 
 def _matrices(t: Any) -> list[S]:

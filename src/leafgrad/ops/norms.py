@@ -164,6 +164,16 @@ def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = Fal
     if len(given) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, given))}")
     first, second = dims_of(given, ndim, "linalg.matrix_norm")
+    kind = dtype or from_numpy_dtype(input.array.dtype)
+    if kind.category < 2:
+        raise RuntimeError(
+            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {kind.alias}\n"
+            f"  at {errors.here()}"
+        )
+    if kind.itemsize == 2:
+        raise RuntimeError(
+            f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind.alias}\n  at {errors.here()}"
+        )
     out = nuclear_norm.record(_as_checked(input, dtype), first, second)
     if keepdim:
         for d in sorted((first, second)):

@@ -51,7 +51,7 @@ def _checked_dim(name: str, input: Any, dim: int) -> int:
 
 def _no_complex(input: TensorBase) -> None:
     if input.array.dtype.kind == "c":
-        raise RuntimeError(f" Sort does not support complex dtypes on CPU\n  at {errors.here()}")
+        raise errors.mistake(RuntimeError, " Sort does not support complex dtypes on CPU")
 
 
 @op
@@ -132,13 +132,13 @@ class topk(Family):
         dim = _checked_dim("topk", input, dim)
         size = input.array.shape[dim] if input.array.ndim else 1
         if not 0 <= k <= size:
-            raise RuntimeError(
-                f"selected index k out of range\n  k is {k}, the size of dimension {dim} is {size}, at {errors.here()}"
+            raise errors.mistake(
+                RuntimeError, "selected index k out of range", ("k", f"{k}, of {size} in dimension {dim}")
             )
         if input.array.dtype.kind == "c":
-            raise RuntimeError(f" topk does not support complex dtypes on CPU\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, " topk does not support complex dtypes on CPU")
         if input.array.dtype.kind == "b":
-            raise RuntimeError(f"topk does not support bool dtypes on CPU\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, "topk does not support bool dtypes on CPU")
         return TopkResult(*topk.record(input, k, dim, largest))
 
     samples = staticmethod(
@@ -171,9 +171,9 @@ class kthvalue(Family):
         dim = _checked_dim("kthvalue", input, dim)
         size = input.array.shape[dim] if input.array.ndim else 1
         if size == 0:
-            raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.\n  at {errors.here()}")
+            raise errors.mistake(IndexError, f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
         if not 1 <= k <= size:
-            raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")
         if input.array.dtype.kind in "cb":
             raise errors.dtype_refused("kthvalue", input)
         return KthvalueResult(*kthvalue.record(input, k, dim, keepdim))

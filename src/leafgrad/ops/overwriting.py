@@ -109,16 +109,17 @@ def zero(g: A) -> Array:
 
 def same_dtype(x: Array, source: Array, message: str) -> None:
     if x.dtype != source.dtype:
-        raise RuntimeError(f"{message}\n  at {errors.here()}")
+        raise errors.mistake(RuntimeError, f"{message}")
 
 
 def value_tensor(name: str, input: TensorBase, value: Any) -> Any:
     """The value of a fill, a number or a tensor without dimensions, as a tensor."""
     if isinstance(value, TensorBase):
         if value.array.ndim:
-            raise RuntimeError(
+            raise errors.mistake(
+                RuntimeError,
                 f"{name}_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
-                f"dimension(s).\n  at {errors.here()}"
+                f"dimension(s).",
             )
         return value
     if not isinstance(value, (int, float, complex, np.integer)):

@@ -77,8 +77,8 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     arrays = (cast(left[1], kind), cast(right[1], kind))
     try:
         out = op.forward(*arrays)
-    except ValueError as error:
-        raise errors.broadcast_mismatch(op.name, arrays) from error
+    except ValueError:
+        raise errors.broadcast_mismatch(op.name, arrays) from None
     out = np.asarray(out)
     if out.dtype.kind == "b":
         return _core.unrecorded(op, (left[0], right[0]), out)

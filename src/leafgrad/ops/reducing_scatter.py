@@ -102,8 +102,8 @@ class scatter_reduce(Family):
 
     def call(input: A, dim: int, index: TensorBase, src: TensorBase, reduce: str, *, include_self: bool = True) -> Any:
         if reduce not in _UFUNCS:
-            raise RuntimeError(
-                f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}\n  at {errors.here()}"
+            raise errors.mistake(
+                RuntimeError, f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
             )
         message = "scatter(): Expected dtype int32/int64 for index"
         check_index("scatter_reduce", "index", 2, index, LONG_OR_INT, message)
@@ -181,9 +181,8 @@ def index_reduce(
     """index_reduce(input, dim, index, source, reduce, *, include_self=True): the slices of source that the vector
     `index` assigns to one slice of input, brought together by their prod, mean, amax or amin."""
     if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(
-            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.\n"
-            f"  at {errors.here()}"
+        raise errors.mistake(
+            RuntimeError, f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
         )
     kind = alias(index.array) if isinstance(index, TensorBase) else ""
     message = f"index_reduce_(): Expected dtype int32/int64 for index but got: {kind}"

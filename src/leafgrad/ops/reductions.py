@@ -118,9 +118,11 @@ def sum_to_size(input: TensorBase, *size: Any) -> Any:
         raise RuntimeError(f"size {{{errors.size(target)}}} is not expandable to size {{{errors.size(own)}}}.")
     if target == own:
         return input
+    if not target:
+        return sum.function(input)
     dims = (*range(extra), *[extra + i for i, s in enumerate(target) if s == 1 and own[extra + i] != 1])
-    summed: Any = sum_dim.record(input, dims, True) if dims else input
-    return summed.reshape(target) if extra else summed
+    summed: Any = sum.function(input, dims, True)
+    return summed.view(target) if extra else summed
 
 
 def all_fit(target: Dims, own: Dims) -> bool:
@@ -157,7 +159,8 @@ class mean(Total):
         if dim is None and not keepdim:
             return _core.finish(mean.core, (input,), (x,), (), np.asarray(_mean_all(x)))
         dims = all_if_empty(dims_of(dim, x.ndim, "mean"), x.ndim)
-        return _core.finish(mean_dim.core, (input,), (x,), (dims, keepdim), np.asarray(_mean(x, dims, keepdim), order="C"))
+        out = np.asarray(mean_dim.core.forward(x, dims, keepdim))
+        return _core.finish(mean_dim.core, (input,), (x,), (dims, keepdim), out)
 
     def vjp(g: A, input_shape: A) -> A:
         return spread(g / math.prod(input_shape), input_shape)
@@ -228,7 +231,8 @@ class prod(Reduction):
         if dim is None or (x.ndim == 0 and one_dim(dim, 0, "prod") == 0):
             return _core.finish(prod.core, (input,), (x,), (), np.asarray(_prod_all(x)))
         place = one_dim(dim, x.ndim, "prod")
-        return _core.finish(prod_dim.core, (input,), (x,), (place, keepdim), np.asarray(_prod(x, place, keepdim)))
+        out = np.asarray(prod_dim.core.forward(x, place, keepdim))
+        return _core.finish(prod_dim.core, (input,), (x,), (place, keepdim), out)
 
     def vjp(g: A, input: A, out: A, input_shape: A) -> A:
         return g * product_of_others(input.reshape((-1,)), out, 0).reshape(input_shape)

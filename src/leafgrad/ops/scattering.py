@@ -89,18 +89,21 @@ def vector(x: Array) -> Array:
 
 def check_slices(name: str, x: Array, dim: int, at: Array, source: Array) -> None:
     """index_add and index_copy take one slice of source for each index."""
-    x, source = vector(x), vector(source)
-    if x[..., :0].shape[:dim] + x.shape[dim + 1 :] == source.shape[:dim] + source.shape[dim + 1 :]:
-        return
-    if name == "index_add_":
-        raise RuntimeError(
+    own, given = vector(x).shape, vector(source).shape
+    fits = own[:dim] + own[dim + 1 :] == given[:dim] + given[dim + 1 :]
+    if name == "index_add_" and not (fits and x.ndim == source.ndim):
+        raise errors.mistake(
+            RuntimeError,
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{errors.size(x.shape)} source.shape = {errors.size(source.shape)}\n  at {errors.here()}"
+            f"{errors.size(x.shape)} source.shape = {errors.size(source.shape)}",
         )
+    if fits:
+        return
     slices = [" ".join(map(str, a.shape[:dim] + a.shape[dim + 1 :])) for a in (x, source)]
-    raise RuntimeError(
+    raise errors.mistake(
+        RuntimeError,
         f"{name}(): Source/destination tensor must have same slice shapes. Destination slice shape: {slices[0]} at "
-        f"dimension {dim} and source slice shape: {slices[1]} at dimension 0.\n  at {errors.here()}"
+        f"dimension {dim} and source slice shape: {slices[1]} at dimension 0.",
     )
 
 
@@ -129,17 +132,19 @@ class index_add(Overwriting):
         if not isinstance(source, TensorBase):
             raise errors.not_a_tensor("index_add", "source", 3, source)
         if index.array.ndim > 1:
-            raise IndexError(
+            raise errors.mistake(
+                IndexError,
                 f"index_add_(): Index is supposed to be a vector, but got dim: {index.array.ndim} with type: {kind} "
-                f"and size: {errors.size(index.array.shape)}\n  at {errors.here()}"
+                f"and size: {errors.size(index.array.shape)}",
             )
         message = f"index_add_(): self ({alias(x)}) and source ({alias(source.array)}) must have the same scalar type"
         same_dtype(x, source.array, message)
         length = vector(source.array).shape[dim] if dim < max(source.array.ndim, 1) else -1
         if index.array.size != length:
-            raise RuntimeError(
+            raise errors.mistake(
+                RuntimeError,
                 f"index_add_(): Number of indices ({index.array.size}) should be equal to source.size(dim): "
-                f"({length}), for dim: {dim}\n  at {errors.here()}"
+                f"({length}), for dim: {dim}",
             )
         check_slices("index_add_", x, dim, index.array, source.array)
         check_range(index.array, 0, vector(x).shape[dim], dim, x.shape)
@@ -155,8 +160,8 @@ class index_add(Overwriting):
         lambda t: [
             S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), t(2, 4)),
             S(t(3, 4), 1, t(6, dtype="int64", low=0, high=4), t(3, 6), alpha=2),
-            S(t(3), 0, t(dtype="int64", low=0, high=3), t()),
-            S(t(), 0, t(1, dtype="int64", low=0, high=1), t(1)),
+            S(t(3), 0, t(dtype="int64", low=0, high=3), t(1)),
+            S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
         ]
     )
 
@@ -193,15 +198,14 @@ class index_copy(Overwriting):
         check_slices("index_copy_", x, dim, index.array, source.array)
         length = vector(source.array).shape[dim]
         if index.array.size != length:
-            raise IndexError(
-                f"index_copy_(): Number of indices ({index.array.size}) should be equal to source.size(dim) "
-                f"({length})\n  at {errors.here()}"
+            raise errors.mistake(
+                IndexError,
+                f"index_copy_(): Number of indices ({index.array.size}) should be equal to source.size(dim) ({length})",
             )
         size = vector(x).shape[dim]
         if (wrong := outside(index.array, 0, size)) is not None:
-            raise IndexError(
-                f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {size}\n"
-                f"  at {errors.here()}"
+            raise errors.mistake(
+                IndexError, f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {size}"
             )
         return (input, index, source), (dim,)
 
@@ -238,10 +242,10 @@ class index_fill(Overwriting):
         if not isinstance(index, TensorBase):
             raise errors.not_a_tensor("index_fill", "index", 2, index)
         if index.array.dtype not in LONG:
-            raise IndexError(f"index_fill_(): Expected dtype int64 for index.\n  at {errors.here()}")
+            raise errors.mistake(IndexError, "index_fill_(): Expected dtype int64 for index.")
         dim = wrap_dim(dim, x.ndim)
         if index.array.ndim > 1:
-            raise RuntimeError(f"Index has to be a vector/scalar\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, "Index has to be a vector/scalar")
         if isinstance(value, complex) and x.dtype.kind != "c":
             raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
         size = vector(x).shape[dim]
@@ -335,7 +339,7 @@ class scatter(Overwriting):
     ) -> Any:
         check_index("scatter", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
         if reduce not in (None, "add", "multiply"):
-            raise RuntimeError(f"reduce argument must be either add or multiply.\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, "reduce argument must be either add or multiply.")
         dim = wrap_dim(dim, input.array.ndim)
         src = value if src is None else src
         if not isinstance(src, TensorBase):
@@ -426,9 +430,10 @@ class put(Overwriting):
             f"{alias(x)} and source.dtype = {alias(source.array)}",
         )
         if index.array.size != source.array.size:
-            raise IndexError(
+            raise errors.mistake(
+                IndexError,
                 "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-                f"{source.array.size}, index.numel() = {index.array.size}\n  at {errors.here()}"
+                f"{source.array.size}, index.numel() = {index.array.size}",
             )
         check_flat_range(index.array, x.size)
         return (input, index, source), (accumulate,)

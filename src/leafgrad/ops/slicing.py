@@ -67,9 +67,10 @@ class select(ViewFamily):
             raise IndexError("select() cannot be applied to a 0-dim tensor.")
         dim, number = wrap_dim(dim, array.ndim), operator.index(index)
         if not -array.shape[dim] <= number < array.shape[dim]:
-            raise IndexError(
+            raise errors.mistake(
+                IndexError,
                 f"select(): index {number} out of range for tensor of size {errors.size(array.shape)} at dimension "
-                f"{dim}\n  at {errors.here()}"
+                f"{dim}",
             )
         where = (*(ALL,) * dim, number, ...)
         return view_at(select, input, where, array[where])
@@ -169,15 +170,13 @@ def narrow(input: TensorBase, dim: int, start: Any, length: int) -> Any:
     dim, first = wrap_dim(dim, len(shape)), operator.index(start)
     size = shape[dim]
     if not -size <= first <= size:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-size}, {size}], but got {first})\n  at {errors.here()}"
+        raise errors.mistake(
+            IndexError, f"start out of range (expected to be in range of [{-size}, {size}], but got {first})"
         )
     first = first + size if first < 0 else first
     if first + length > size:
-        raise RuntimeError(
-            f"start ({first}) + length ({length}) exceeds dimension size ({size}).\n"
-            f"  the tensor is {errors.describe(input)}, at {errors.here()}"
-        )
+        message = f"start ({first}) + length ({length}) exceeds dimension size ({size})."
+        raise errors.mistake(RuntimeError, message, ("tensor", errors.describe(input)))
     return slice_.function(input, (*(ALL,) * dim, Slice(first, first + length), ...))
 
 
@@ -205,7 +204,8 @@ def slice_scatter(
 
 def _same_shape(src: TensorBase, shape: tuple[int, ...], what: str) -> None:
     if src.array.shape != shape:
-        raise RuntimeError(
+        raise errors.mistake(
+            RuntimeError,
             f"expected src to have a size equal to the {what} of self. src size = {errors.size(src.array.shape)}, "
-            f"{what} size = {errors.size(shape)}\n  at {errors.here()}"
+            f"{what} size = {errors.size(shape)}",
         )

@@ -61,7 +61,7 @@ class diagonal(Part):
         ndim = tensor_argument("diagonal", input).ndim
         one, two = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
         if one == two:
-            raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, f"diagonal dimensions cannot be identical {dim1}, {dim2}")
         return view_of(diagonal, input, offset, one, two)
 
     def vjp(g: A, offset: A, dim1: A, dim2: A, input_shape: A) -> A:
@@ -151,16 +151,20 @@ class split_with_sizes(Pieces):
 
     def call(input: A, split_sizes: Any, dim: int = 0) -> Any:
         sizes = _checked_sizes(split_sizes)
-        dim, size = _split_dim("split", input, dim)
-        listed = f"split_sizes={errors.size(sizes)}\n  at {errors.here()}"
+        wrapped, size = _split_dim("split", input, dim)
+        listed = f"split_sizes={errors.size(sizes)}"
         if any(s < 0 for s in sizes):
-            raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got {listed}")
+            first = f"split_with_sizes expects split_sizes have only non-negative entries, but got {listed}"
+            raise errors.mistake(RuntimeError, first)
         if sum(sizes) != size:
-            raise RuntimeError(
+            raise errors.mistake(
+                RuntimeError,
                 f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
-                f"{dim}), but got {listed}"
+                f"{dim}), but got {listed}",
+                ("tensor", errors.describe(input)),
+                ("mismatch", f"the sizes add up to {sum(sizes)}, dimension {wrapped} is {size}"),
             )
-        return pieces_of(split_with_sizes, input, dim, sizes)
+        return pieces_of(split_with_sizes, input, wrapped, sizes)
 
     def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
         return _joined(g, dim, sizes, input_shape)
@@ -171,14 +175,14 @@ class split_with_sizes(Pieces):
 def _checked_sizes(sizes: Any) -> tuple[int, ...]:
     complaint = "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints,"
     if isinstance(sizes, (int, float, TensorBase)):
-        raise TypeError(f"{complaint} not {type(sizes).__name__}\n  at {errors.here()}")
+        raise errors.mistake(TypeError, f"{complaint} not {type(sizes).__name__}")
     checked = []
     for position, size in enumerate(sizes):
         try:
             checked.append(as_index(size))
         except TypeError:
             found = f"but found element of type {type(size).__name__} at pos {position}"
-            raise TypeError(f"{complaint} {found}\n  at {errors.here()}") from None
+            raise errors.mistake(TypeError, f"{complaint} {found}") from None
     return tuple(checked)
 
 
@@ -186,7 +190,7 @@ def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
     """The dimension to split, counted from the front, and its size."""
     shape = tensor_argument(name, input).shape
     if not shape:
-        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor\n  at {errors.here()}")
+        raise errors.mistake(RuntimeError, f"{name} expects at least a 1-dimensional tensor")
     dim = wrap_dim(dim, len(shape))
     return dim, shape[dim]
 
@@ -203,15 +207,12 @@ class split(Pieces):
             step = as_index(step)
         except TypeError:  # not one size but several
             return split_with_sizes.function(tensor, step, dim)
+        if step < 0 and tensor_argument("split", tensor).ndim:
+            raise errors.mistake(RuntimeError, f"split expects split_size be non-negative, but got split_size={step}")
         dim, size = _split_dim("split", tensor, dim)
-        if step < 0:
-            raise RuntimeError(
-                f"split expects split_size be non-negative, but got split_size={step}\n  at {errors.here()}"
-            )
         if step == 0 and size != 0:
-            raise RuntimeError(
-                f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}\n"
-                f"  at {errors.here()}"
+            raise errors.mistake(
+                RuntimeError, f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
             )
         return pieces_of(split, tensor, dim, _equal_sizes(size, step))
 
@@ -233,9 +234,9 @@ def _equal_sizes(size: int, step: int) -> tuple[int, ...]:
 @composite(lambda t: [S(t(5, 2), 2), S(t(2, 6), 4, 1), S(t(3), 9), S(t(0, 2), 3)])
 def chunk(input: TensorBase, chunks: int, dim: int = 0) -> Any:
     """chunk(input, chunks, dim=0): at most `chunks` pieces of equal size; the last may be smaller."""
+    if chunks <= 0 and tensor_argument("chunk", input).ndim:
+        raise errors.mistake(RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     dim, size = _split_dim("chunk", input, dim)
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}\n  at {errors.here()}")
     step = -(-size // chunks)
     if step == 0:  # an empty dimension gives as many empty pieces as were asked for
         return pieces_of(split_with_sizes, input, dim, (0,) * chunks)
@@ -256,7 +257,7 @@ class unbind(Part):
         ndim = tensor_argument("unbind", input).ndim
         if not ndim:
             wrap_dim(dim, 0)
-            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions\n  at {errors.here()}")
+            raise errors.mistake(IndexError, "Dimension specified as 0 but tensor has no dimensions")
         dim = wrap_dim(dim, ndim)
         results = _core.apply_many(unbind.core, (input,), (dim,))
         for i, result in enumerate(results):
@@ -281,8 +282,8 @@ def tensor_split(
     given = next(v for v in (indices_or_sections, indices, sections) if v is not None)
     shape = tensor_argument("tensor_split", input).shape
     if not shape:
-        raise RuntimeError(
-            f"tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims\n  at {errors.here()}"
+        raise errors.mistake(
+            RuntimeError, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
         )
     dim = wrap_dim(dim, len(shape))
     size = shape[dim]
@@ -290,7 +291,7 @@ def tensor_split(
         given = _cuts_of(given.array)
     if isinstance(given, (int, np.integer)):
         if given <= 0:
-            raise RuntimeError(f"number of sections must be larger than 0, got {given}\n  at {errors.here()}")
+            raise errors.mistake(RuntimeError, f"number of sections must be larger than 0, got {given}")
         small, larger = divmod(size, int(given))
         cuts = [i * small + min(i, larger) for i in range(1, int(given))]
     else:
@@ -304,15 +305,17 @@ def tensor_split(
 
 def _cuts_of(given: Any) -> Any:
     if given.ndim > 1:
-        raise RuntimeError(
+        raise errors.mistake(
+            RuntimeError,
             "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
-            f"got a tensor with {given.ndim} dims\n  at {errors.here()}"
+            f"got a tensor with {given.ndim} dims",
         )
     if given.dtype != np.int64:
         from leafgrad.dtypes import from_numpy_dtype
 
-        raise RuntimeError(
+        raise errors.mistake(
+            RuntimeError,
             "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
-            f"{from_numpy_dtype(given.dtype).alias}\n  at {errors.here()}"
+            f"{from_numpy_dtype(given.dtype).alias}",
         )
     return given.tolist()

@@ -174,6 +174,18 @@ def wrap_dim(dim: int, ndim: int) -> int:
     return dim + limit if dim < 0 else dim
 
 
+def distinct_dims(dims: Sequence[int], ndim: int, complaint: Any = None) -> tuple[int, ...]:
+    """Dimensions counted from the front, each named once only."""
+    found: list[int] = []
+    for dim in dims:
+        dim = wrap_dim(dim, ndim)
+        if dim in found:
+            first = complaint(dim) if complaint else f"dim {dim} appears multiple times in the list of dims"
+            raise errors.mistake(RuntimeError, first)
+        found.append(dim)
+    return tuple(found)
+
+
 def shape_arguments(args: tuple[Any, ...], name: str = "") -> tuple[int, ...]:
     """view(2, 3), view((2, 3)) and view(Size) are all the same."""
     sizes = args
@@ -199,12 +211,12 @@ def fill_in(name: str, shape: tuple[int, ...], input: TensorBase) -> tuple[int, 
     if shape.count(-1) > 1:
         raise RuntimeError(f"only one dimension can be inferred\n  {name} at {errors.here()}")
     known = math.prod([s for s in shape if s != -1])
-    if known == 0:
+    if known == 0 and count == 0:
         raise RuntimeError(
             f"cannot reshape tensor of 0 elements into shape {errors.size(shape)} because the unspecified dimension "
             f"size -1 can be any value and is ambiguous\n  {name} at {errors.here()}"
         )
-    if count % known:
+    if known == 0 or count % known:
         raise errors.wrong_count(name, input, shape)
     return tuple([count // known if s == -1 else s for s in shape])
 
@@ -298,9 +310,7 @@ class permute(ViewFamily):
                 "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
                 f"desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(order)}"
             )
-        order = tuple([wrap_dim(d, ndim) for d in order])
-        if len(set(order)) != len(order):
-            raise RuntimeError("permute(): duplicate dims are not allowed.")
+        order = distinct_dims(order, ndim, lambda d: "permute(): duplicate dims are not allowed.")
         return view_of(permute, input, order)
 
     def vjp(g: A, dims: A) -> A:
@@ -401,7 +411,7 @@ class squeeze(ViewFamily):
     def call(input: Any, dim: Any = None) -> Any:
         shape = input.array.shape
         dims: Sequence[int] = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
-        chosen = tuple([d for d in (wrap_dim(d, len(shape)) for d in dims) if shape and shape[d] == 1])
+        chosen = tuple([d for d in distinct_dims(dims, len(shape)) if shape and shape[d] == 1])
         core = squeeze.core if dim is None else squeeze_dim if isinstance(dim, int) else squeeze_dims
         return link(_core.apply(core, (input,), (chosen,)), input, squeeze, (chosen,), None)
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leafgrad import dtypes
+from leafgrad import dtypes, errors
 from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd import origin
 from leafgrad.autograd.hooks import RemovableHandle
@@ -63,9 +63,12 @@ class Optimizer:
         self.param_groups: list[Group] = []
         self._start()
         if isinstance(params, TensorBase):
-            raise TypeError(
+            raise errors.mistake(
+                TypeError,
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                f"{typename(params)}\n  fix: put the parameter in a list: [parameter]"
+                f"{typename(params)}",
+                ("tensor", errors.describe(params)),
+                fix=f"[{errors.as_code(errors.name_of(params))}]   # a list of one",
             )
         groups = list(params)
         if not groups:
@@ -80,7 +83,7 @@ class Optimizer:
         self._step_post_hooks: Any = None
         self._memory: dict[Any, list[Array]] = {}
         self._scratch: dict[Any, list[Array]] = {}
-        self._arrays: dict[Any, list[Array]] = {}
+        self._arrays: dict[Any, tuple[list[Array], Array | None]] = {}
 
     # -- the step -----------------------------------------------------------------------------------------------------
 
@@ -164,8 +167,9 @@ class Optimizer:
             if len(self._arrays) > 100:  # some are different in every step
                 self._arrays.clear()
             real = _f64 if kind.char in "dD" else _f32
-            found = self._arrays[key] = [np.array(value, real) for value in values]
-        return found[:-1], found[-1] if decay else None
+            arrays = [np.array(value, real) for value in values]
+            found = self._arrays[key] = (arrays[:-1], arrays[-1] if decay else None)
+        return found
 
     def _scratch_for(self, p: Array) -> list[Array]:
         """Arrays of the form of `p`, all of them in the same memory, which so stays warm."""
@@ -210,7 +214,13 @@ class Optimizer:
             if not isinstance(p, TensorBase):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}")
             if p.node is not None and not p.retains_grad:  # type: ignore[attr-defined]
-                raise ValueError("can't optimize a non-leaf Tensor")
+                raise errors.mistake(
+                    ValueError,
+                    "can't optimize a non-leaf Tensor",
+                    ("tensor", errors.describe(p)),
+                    ("recorded", errors.recorded(p)),
+                    fix="p = (...).detach().requires_grad_()   # the values that training starts with",
+                )
         for name, default in self.defaults.items():
             if default is required and name not in group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
@@ -364,9 +374,10 @@ def refuse_unsupported(group: Group) -> None:
     if group.get("foreach") and group.get("fused"):
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
     if group.get("differentiable"):
-        raise NotImplementedError(
-            "leafgrad does not have optimisers with differentiable=True (yet)\n"
-            "  fix: write the step with tensor operations and autograd.grad(..., create_graph=True)"
+        raise errors.mistake(
+            NotImplementedError,
+            "leafgrad does not have optimizers with differentiable=True (yet)",
+            fix="p = p - lr * autograd.grad(loss, p, create_graph=True)[0]   # a step that is recorded",
         )
     if group.get("capturable"):
         raise NotImplementedError("capturable=True is about CUDA graphs; leafgrad computes on the CPU only")

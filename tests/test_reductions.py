@@ -1,0 +1,479 @@
+"""Reductions, softmax and losses: values known by hand or from NumPy, corners of their gradients, dtypes, messages.
+
+That every rule is the derivative of its function, to second order, is the subject of test_ops_gradients.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import leafgrad as torch
+from leafgrad.nn import functional as F
+
+INF, NAN = math.inf, math.nan
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+
+
+def values(t: Any) -> Any:
+    array = t.detach().numpy()
+    return array.astype(np.float32) if array.dtype == ml_dtypes.bfloat16 else array
+
+
+def close(t: Any, expected: Any, within: float = 1e-6) -> None:
+    found = values(t)
+    assert found.shape == np.shape(expected)
+    np.testing.assert_allclose(found, expected, rtol=within, atol=within)
+
+
+def leaf(data: Any, dtype: Any = None) -> Any:
+    return torch.tensor(data, dtype=dtype or torch.float64, requires_grad=True)
+
+
+def gradient(f: Callable[[Any], Any], data: Any) -> Any:
+    """The gradient of the sum of f."""
+    x = leaf(data)
+    f(x).sum().backward()
+    return x.grad
+
+
+def second_gradient(f: Callable[[Any], Any], data: Any) -> Any:
+    """The gradient of the weighted sum of f's gradient: a row of second derivatives for each weight."""
+    x = leaf(data)
+    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    weights = torch.arange(1.0, first.numel() + 1, dtype=torch.float64).reshape(first.shape)
+    (second,) = torch.autograd.grad((first * weights).sum(), x)
+    return second
+
+
+def numeric_second_gradient(f: Callable[[Any], Any], data: Any) -> Any:
+    """The same by central differences of the first gradient."""
+    at = np.asarray(data, np.float64)
+    weights = np.arange(1.0, at.size + 1).reshape(at.shape)
+    found = np.zeros_like(at)
+    for place in np.ndindex(at.shape):
+        ends = []
+        for step in (1e-5, -1e-5):
+            moved = at.copy()
+            moved[place] += step
+            ends.append((values(gradient(f, moved.tolist())) * weights).sum())
+        found[place] = (ends[0] - ends[1]) / 2e-5
+    return found
+
+
+X = [[1.0, 5.0, 2.0], [4.0, 3.0, 6.0]]
+
+
+# -- values -----------------------------------------------------------------------------------------------------------
+
+BY_HAND: list[tuple[Callable[[Any], Any], Any]] = [
+    (lambda x: x.sum(), 21),
+    (lambda x: x.sum(0), [5, 8, 8]),
+    (lambda x: x.sum(-1, keepdim=True), [[8], [13]]),
+    (lambda x: x.sum((0, 1)), 21),
+    (lambda x: x.sum(()), 21),
+    (lambda x: x.sum(axis=0, keepdims=True), [[5, 8, 8]]),
+    (lambda x: x.sum(dim=None, keepdim=True), [[21]]),
+    (lambda x: x.mean(), 3.5),
+    (lambda x: x.mean([0], True), [[2.5, 4, 4]]),
+    (lambda x: x.prod(), 720),
+    (lambda x: x.prod(1), [10, 72]),
+    (lambda x: x.max(), 6),
+    (lambda x: x.min(), 1),
+    (lambda x: x.max(0).values, [4, 5, 6]),
+    (lambda x: x.max(0).indices, [1, 0, 1]),
+    (lambda x: x.min(1, keepdim=True)[1], [[0], [1]]),
+    (lambda x: x.max(x.flip(1)), [[2, 5, 2], [6, 3, 6]]),
+    (lambda x: torch.min(x, other=x * 0 + 3), [[1, 3, 2], [3, 3, 3]]),
+    (lambda x: x.amax((0, 1), keepdim=True), [[6]]),
+    (lambda x: x.amin(1), [1, 3]),
+    (lambda x: x.argmax(), 5),
+    (lambda x: x.argmax(keepdim=True), [[5]]),
+    (lambda x: x.argmin(0), [0, 1, 0]),
+    (lambda x: x.var(), 3.5),
+    (lambda x: x.var(False), 17.5 / 6),
+    (lambda x: x.var(0, unbiased=False), [2.25, 1, 4]),
+    (lambda x: x.var(0, correction=0), [2.25, 1, 4]),
+    (lambda x: x.std(0, True, True), [[math.sqrt(4.5), math.sqrt(2), math.sqrt(8)]]),
+    (lambda x: torch.var_mean(x, 0, correction=0)[1], [2.5, 4, 4]),
+    (lambda x: torch.std_mean(x, False)[0], math.sqrt(17.5 / 6)),
+    (lambda x: x.norm(), math.sqrt(91)),
+    (lambda x: x.norm(1, 1), [8, 13]),
+    (lambda x: torch.norm(x, INF, dim=0), [4, 5, 6]),
+    (lambda x: torch.norm(x, -INF), 1),
+    (lambda x: torch.norm(x - 1, 0), 5),
+    (lambda x: torch.norm(x, 3, dim=1), [134 ** (1 / 3), 307 ** (1 / 3)]),
+    (lambda x: torch.norm(x, "nuc"), np.linalg.svd(X, compute_uv=False).sum()),
+    (lambda x: torch.norm(x, "nuc", (1, 0), keepdim=True), [[np.linalg.svd(X, compute_uv=False).sum()]]),
+    (lambda x: x.cumsum(0), [[1, 5, 2], [5, 8, 8]]),
+    (lambda x: x.cumsum(-1), [[1, 6, 8], [4, 7, 13]]),
+    (lambda x: x.logsumexp(1), np.log(np.exp(X).sum(1))),
+    (lambda x: x.logsumexp((0, 1), keepdim=True), [[np.log(np.exp(X).sum())]]),
+    (lambda x: x.softmax(1), np.exp(X) / np.exp(X).sum(1, keepdims=True)),
+    (lambda x: x.softmax(0), np.exp(X) / np.exp(X).sum(0)),
+    (lambda x: x.log_softmax(1), np.log(np.exp(X) / np.exp(X).sum(1, keepdims=True))),
+    (lambda x: (x > 4).all(), False),
+    (lambda x: (x > 4).any(0), [False, True, True]),
+    (lambda x: (x > 4).all(()), [[False, True, False], [False, False, True]]),
+    (lambda x: (x > 4).sum(), 2),
+    (lambda x: (x > 4).sum(1), [1, 1]),
+    (lambda x: (x - 1).count_nonzero(), 5),
+    (lambda x: (x - 1).count_nonzero(dim=(0,)), [1, 2, 2]),
+    (lambda x: x.sum_to_size(1, 3), [[5, 8, 8]]),
+    (lambda x: x.sum_to_size(3), [5, 8, 8]),
+]
+
+
+@pytest.mark.parametrize("index", range(len(BY_HAND)))
+@pytest.mark.parametrize("transposed", [False, True])
+def test_values(index: int, transposed: bool) -> None:
+    call, expected = BY_HAND[index]
+    x = torch.tensor(X, dtype=torch.float64)
+    if transposed:
+        x = x.t().contiguous().t()
+    close(call(x), expected, 1e-12)
+
+
+def test_numbers_without_dimensions() -> None:
+    x = torch.tensor(3.0)
+    for name in ("sum", "mean", "prod", "amax", "amin", "logsumexp", "cumsum"):
+        assert getattr(x, name)(0).item() == 3 and getattr(x, name)(-1).shape == ()
+    assert x.max(0) == (torch.tensor(3.0), torch.tensor(0))
+    assert x.argmax(0).item() == 0 and x.softmax(0).item() == 1 and x.log_softmax(0).item() == 0
+    assert x.norm(1, 0).item() == 3 and x.all(0, keepdim=True).shape == ()
+    assert x.std(0, correction=0).item() == 0
+
+
+def test_empty_tensors() -> None:
+    e = torch.zeros(0, 3)
+    assert e.sum().item() == 0 and e.prod().item() == 1 and math.isnan(e.mean().item())
+    close(e.sum(0), [0, 0, 0])
+    close(e.mean(0), [NAN] * 3)
+    close(e.prod(0), [1, 1, 1])
+    close(e.logsumexp(0), [-INF] * 3)
+    close(e.norm(2, 0), [0, 0, 0])
+    close(e.all(0), [True] * 3)
+    close(e.any(0), [False] * 3)
+    close(e.count_nonzero(0), [0, 0, 0])
+    assert e.max(1).values.shape == (0,) and e.amax(1).shape == (0,) and e.argmin(1).shape == (0,)
+    for call in (torch.softmax, torch.log_softmax, torch.cumsum):
+        assert call(e, 0).shape == (0, 3)
+    x = torch.zeros(0, 3, requires_grad=True)
+    (x.sum() + x.prod() + x.mean(1).sum() + x.logsumexp(0).exp().sum() + x.softmax(1).sum()).backward()
+    assert x.grad.shape == (0, 3)
+
+
+def test_nan_and_infinity() -> None:
+    nan = torch.tensor([1.0, NAN, 3.0])
+    assert math.isnan(nan.max().item()) and math.isnan(nan.amin().item()) and math.isnan(nan.norm(INF).item())
+    assert nan.max(0).indices.item() == 1 and nan.argmin().item() == 1
+    assert torch.tensor([INF, 1.0]).logsumexp(0).item() == INF
+    assert torch.tensor([-INF, -INF]).logsumexp(0).item() == -INF
+    close(torch.tensor([1000.0, 1000.0]).softmax(0), [0.5, 0.5])
+    close(torch.tensor([-1000.0, 0.0]).log_softmax(0), [-1000, 0])
+    close(torch.tensor([-INF, 1.0]).softmax(0), [0, 1])
+
+
+def test_long_sums_keep_their_digits() -> None:
+    """Adding 0.1 a million times in single precision, one after the other, is wrong by one percent."""
+    for shape, dim in [((1_000_003,), None), ((1_000_003, 3), 0), ((3, 1_000_003), 1), ((500, 2000, 3), (0, 1))]:
+        x = torch.full(shape, 0.1)
+        np.testing.assert_allclose(values(x.mean(dim)), 0.1, rtol=1e-6)
+        np.testing.assert_allclose(values((x * x).sum(dim)), 0.01 * (1_000_003 if dim != (0, 1) else 1e6), rtol=2e-6)
+        np.testing.assert_allclose(values(x.norm(2, dim)) ** 2, 0.01 * (1_000_003 if dim != (0, 1) else 1e6), rtol=5e-6)
+    close(F.mse_loss(torch.full((1_000_003,), 0.3), torch.full((1_000_003,), 0.2)), 0.01)
+
+
+# -- dtypes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64"])
+def test_integers_are_summed_in_64_bits(dtype: str) -> None:
+    x = torch.ones(3, 2, dtype=getattr(torch, dtype))
+    for result in (x.sum(), x.sum(0), x.prod(), x.prod(1), x.cumsum(0), x.argmax() if dtype != "bool" else x.sum()):
+        assert result.dtype is torch.int64
+    assert x.sum(dtype=torch.float32).dtype is torch.float32
+    assert x.amax().dtype is x.dtype and x.max(0).values.dtype is x.dtype
+    assert x.logsumexp(0).dtype is torch.float32
+    assert x.mean(dtype=torch.float64).dtype is torch.float64
+    truth = torch.uint8 if dtype == "uint8" else torch.bool
+    assert x.all().dtype is truth and x.any(0).dtype is truth
+
+
+def test_a_small_dtype_overflows_if_it_is_asked_for() -> None:
+    x = torch.full((3,), 100, dtype=torch.uint8)
+    assert x.sum().item() == 300 and x.sum(dtype=torch.uint8).item() == 44
+    assert torch.tensor([1.7, 2.7]).sum(dtype=torch.int32).item() == 3
+    assert torch.tensor([1, 2]).sum(dtype=torch.bool).item() is True
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_float_dtypes_stay(dtype: str) -> None:
+    x = torch.ones(3, 4, dtype=getattr(torch, dtype), requires_grad=True)
+    results = [x.sum(), x.mean(0), x.prod(), x.max(), x.amin(1), x.var(0), x.std(), x.norm(), x.norm(1, 0), x.cumsum(0)]
+    results += [x.softmax(0), x.log_softmax(1), x.logsumexp(0), x.max(0).values, F.mse_loss(x, x * 2)]
+    results += [F.cross_entropy(x, torch.tensor([0, 1, 2])), F.nll_loss(x, torch.tensor([0, 1, 2]), reduction="none")]
+    for result in results:
+        assert result.dtype is x.dtype
+        (g,) = torch.autograd.grad(result.sum(), x)
+        assert g.dtype is x.dtype
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_summed_in_single_precision(dtype: str) -> None:
+    x = torch.ones(5000, dtype=getattr(torch, dtype))
+    expected = 5000 if dtype == "float16" else 4992
+    assert x.sum().item() == expected and x.cumsum(0)[-1].item() == expected
+    assert x.mean().item() == 1 and x.var().item() == 0
+    assert (x * 200).mean().item() == 200  # the sum itself is beyond float16
+    close(x.norm(), math.sqrt(5000), 0.01)
+
+
+def test_dtype_is_applied_before_the_sum() -> None:
+    x = torch.ones(5000, dtype=torch.float16, requires_grad=True)
+    y = x.sum(dtype=torch.float32)
+    assert y.dtype is torch.float32 and y.item() == 5000
+    y.backward()
+    assert x.grad.dtype is torch.float16
+    z = x.softmax(0, dtype=torch.float32)
+    assert z.dtype is torch.float32 and torch.autograd.grad(z[0], x)[0].dtype is torch.float16
+
+
+def test_complex_numbers() -> None:
+    z = torch.tensor([1 + 1j, 2 - 1j], requires_grad=True)
+    assert z.sum().item() == 3 and z.mean().item() == 1.5 and z.prod().item() == 3 + 1j
+    close(z.var(), 2.5)
+    close(z.norm(), math.sqrt(7))
+    z.norm().backward()
+    close(z.grad, np.array([1 + 1j, 2 - 1j]) / math.sqrt(7))
+    (g,) = torch.autograd.grad(z.prod(), z, torch.tensor(1 + 0j))
+    close(g, [2 + 1j, 1 - 1j])  # the conjugates of the other factor
+
+
+# -- corners of the gradients -----------------------------------------------------------------------------------------
+
+
+def test_equals_share_the_gradient_of_an_extreme() -> None:
+    tied = [[1.0, 3.0, 3.0], [3.0, 0.0, 0.0]]
+    close(gradient(lambda x: x.max(), tied), [[0, 1 / 3, 1 / 3], [1 / 3, 0, 0]])
+    close(gradient(lambda x: x.min(), tied), [[0, 0, 0], [0, 0.5, 0.5]])
+    close(gradient(lambda x: x.amax(1), tied), [[0, 0.5, 0.5], [1, 0, 0]])
+    close(gradient(lambda x: x.amin((0, 1)), tied), [[0, 0, 0], [0, 0.5, 0.5]])
+    close(gradient(lambda x: x.norm(INF), tied), [[0, 1 / 3, 1 / 3], [1 / 3, 0, 0]])
+
+
+def test_along_a_dimension_the_first_of_equals_gets_it_all() -> None:
+    close(gradient(lambda x: x.max(1).values, [[1.0, 3.0, 3.0]]), [[0, 1, 0]])
+    close(gradient(lambda x: x.min(0, keepdim=True)[0], [[1.0, 3.0], [1.0, 2.0]]), [[1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("row", [[2.0, 3, 4], [0.0, 3, 4], [0.0, 0, 4], [0.0, 0, 0], [5.0], [0.0], [1.0, 0, 2, 0, 3]])
+def test_prod_with_zeros(row: list[float]) -> None:
+    others = [math.prod(row[:i] + row[i + 1 :]) for i in range(len(row))]
+    close(gradient(lambda x: x.prod(), row), others)
+    close(gradient(lambda x: x.prod(1), [row, row]), [others, others])
+    for f in (lambda x: x.prod(), lambda x: x.prod(0)):
+        close(second_gradient(f, row), numeric_second_gradient(f, row), 1e-7)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3, 1.5, 0.5, -1, INF, -INF])
+def test_the_gradient_of_a_norm_at_zero_is_zero(order: float) -> None:
+    close(gradient(lambda x: x.norm(order), [0.0, 0.0]), [0, 0])
+    assert np.isfinite(values(gradient(lambda x: x.norm(order, 1), [[0.0, 2.0], [0.0, 0.0]]))).all()
+
+
+def test_second_derivatives_at_zero_are_finite() -> None:
+    for f in (lambda x: x.norm(), lambda x: x.norm(3), lambda x: x.std(correction=0)):
+        assert np.isfinite(values(second_gradient(f, [0.0, 0.0]))).all()
+
+
+SECOND: list[Callable[[Any], Any]] = [
+    lambda x: (x * x).sum(0) ** 2,
+    lambda x: x.mean(1) ** 3,
+    lambda x: x.prod(1),
+    lambda x: x.var(0) ** 2,
+    lambda x: x.std(),
+    lambda x: x.norm(),
+    lambda x: x.norm(3, 1),
+    lambda x: x.norm("nuc"),
+    lambda x: x.cumsum(1) ** 2,
+    lambda x: x.max(1)[0] ** 3,
+    lambda x: x.amax(0) ** 2,
+    lambda x: x.max() ** 3,
+    lambda x: x.logsumexp(0),
+    lambda x: x.softmax(1)[:, 0],
+    lambda x: x.log_softmax(0)[0],
+    lambda x: F.mse_loss(x, x * x),
+    lambda x: F.mse_loss(x * x, torch.ones(2, 3), reduction="none"),
+    lambda x: F.cross_entropy(x, torch.tensor([2, 0])),
+    lambda x: F.cross_entropy(x, torch.tensor([2, -100]), reduction="none"),
+    lambda x: F.cross_entropy(x, torch.tensor([2, 0]), torch.tensor([1.0, 2, 3], dtype=torch.float64)),
+    lambda x: F.cross_entropy(x, torch.tensor([2, 0]), label_smoothing=0.2),
+    lambda x: F.cross_entropy(x, torch.tensor([[0.2, 0.7, 0.1], [0.5, 0.1, 0.4]], dtype=torch.float64)),
+    lambda x: F.nll_loss(x**3, torch.tensor([2, 0])),
+]
+
+
+@pytest.mark.parametrize("index", range(len(SECOND)))
+def test_second_derivatives(index: int) -> None:
+    data = [[0.4, 1.1, -0.7], [0.9, -0.2, 1.6]]
+    close(second_gradient(SECOND[index], data), numeric_second_gradient(SECOND[index], data), 1e-6)
+
+
+# -- losses -----------------------------------------------------------------------------------------------------------
+
+
+def test_mse_loss() -> None:
+    x, y = leaf([1.0, 2.0, 4.0]), leaf([1.0, 0.0, 1.0])
+    close(F.mse_loss(x, y), 13 / 3)
+    close(F.mse_loss(x, y, reduction="sum"), 13)
+    close(F.mse_loss(x, y, reduction="none"), [0, 4, 9])
+    close(F.mse_loss(x, y, weight=torch.tensor([1.0, 1.0, 2.0], dtype=torch.float64)), 22 / 4)
+    F.mse_loss(x, y).backward()
+    close(x.grad, [0, 4 / 3, 2])
+    close(y.grad, [0, -4 / 3, -2])
+    assert math.isnan(F.mse_loss(torch.zeros(0), torch.zeros(0)).item())
+
+
+def test_mse_loss_warns_of_broadcasting() -> None:
+    with pytest.warns(UserWarning, match=r"Using a target size \(torch.Size\(\[3\]\)\) that is different to the input"):
+        loss = F.mse_loss(torch.zeros(2, 3), torch.ones(3))
+    assert loss.item() == 1
+    mismatch = pytest.raises(RuntimeError, match=r"The size of tensor a \(2\) must match the size of tensor b \(3\)")
+    with mismatch, pytest.warns(UserWarning, match="Using a target size"):
+        F.mse_loss(torch.zeros(2), torch.zeros(3))
+
+
+LOGITS = [[1.0, 2.0, 0.5], [0.0, -1.0, 3.0], [2.0, 2.0, 2.0]]
+
+
+def reference(targets: list[int], weights: list[float] | None = None) -> tuple[Any, Any]:
+    """(the losses of single rows, their weights), from the definition."""
+    scores = np.log(np.exp(LOGITS) / np.exp(LOGITS).sum(1, keepdims=True))
+    w = np.array([0.0 if t < 0 else 1.0 if weights is None else weights[t] for t in targets])
+    return np.array([-scores[i, t] * w[i] if t >= 0 else 0.0 for i, t in enumerate(targets)]), w
+
+
+@pytest.mark.parametrize("weights", [None, [0.5, 1.0, 2.0]])
+@pytest.mark.parametrize("targets", [[1, 2, 0], [1, -100, 0]])
+def test_cross_entropy(targets: list[int], weights: list[float] | None) -> None:
+    x, t = leaf(LOGITS), torch.tensor(targets)
+    w = None if weights is None else torch.tensor(weights, dtype=torch.float64)
+    losses, counts = reference(targets, weights)
+    for result in (F.cross_entropy(x, t, w), F.nll_loss(x.log_softmax(1), t, w)):
+        close(result, losses.sum() / counts.sum())
+    close(F.cross_entropy(x, t, w, reduction="sum"), losses.sum())
+    close(F.cross_entropy(x, t, w, reduction="none"), losses)
+    F.cross_entropy(x, t, w).backward()
+    one_hot = np.eye(3)[np.maximum(targets, 0)]
+    softmax = np.exp(LOGITS) / np.exp(LOGITS).sum(1, keepdims=True)
+    close(x.grad, (softmax - one_hot) * (counts / counts.sum())[:, None])
+
+
+def test_cross_entropy_of_one_row_and_of_images() -> None:
+    close(F.cross_entropy(torch.tensor(LOGITS[0]), torch.tensor(1)), reference([1, -1, -1])[0][0])
+    pixels = torch.tensor(LOGITS, dtype=torch.float64).t().reshape(1, 3, 3).requires_grad_()
+    close(F.cross_entropy(pixels, torch.tensor([[1, 2, 0]])), reference([1, 2, 0])[0].mean())
+    assert F.cross_entropy(pixels, torch.tensor([[1, 2, 0]])).grad_fn.name() == "NllLoss2DBackward0"
+    large = torch.tensor([[1000.0, -1000.0]], requires_grad=True)
+    F.cross_entropy(large, torch.tensor([1])).backward()
+    close(large.grad, [[1, -1]])
+
+
+def test_cross_entropy_of_a_transposed_matrix() -> None:
+    x = torch.tensor(np.array(LOGITS).T.copy()).t().requires_grad_()
+    F.cross_entropy(x, torch.tensor([1, 2, 0])).backward()
+    y = leaf(LOGITS)
+    F.cross_entropy(y, torch.tensor([1, 2, 0])).backward()
+    close(x.grad, values(y.grad), 1e-12)
+
+
+def test_nothing_counts() -> None:
+    x, ignored = leaf(LOGITS), torch.tensor([-100, -100, -100])
+    for loss in (F.cross_entropy(x, ignored), F.nll_loss(x, ignored)):
+        assert math.isnan(loss.item())
+        close(torch.autograd.grad(loss, x)[0], np.zeros((3, 3)))
+    assert F.cross_entropy(x, ignored, reduction="sum").item() == 0
+    assert math.isnan(F.cross_entropy(torch.zeros(0, 3), torch.zeros(0, dtype=torch.int64)).item())
+    infinite = leaf([[-INF, -INF], [0.0, 0.0]])
+    assert F.cross_entropy(infinite, torch.tensor([-100, 1])).item() == pytest.approx(math.log(2))
+
+
+def test_cross_entropy_of_probabilities() -> None:
+    x, targets = torch.tensor(LOGITS), [1, 2, 0]
+    probabilities = torch.tensor(np.eye(3)[targets], dtype=torch.float32)
+    close(F.cross_entropy(x, probabilities), reference(targets)[0].mean())
+    smoothed = probabilities * 0.9 + 0.1 / 3
+    close(F.cross_entropy(x, torch.tensor(targets), label_smoothing=0.1), F.cross_entropy(x, smoothed).item())
+    close(F.cross_entropy(x, probabilities, label_smoothing=0.1), F.cross_entropy(x, smoothed).item())
+
+
+# -- messages ---------------------------------------------------------------------------------------------------------
+
+ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
+    (
+        lambda x: x.long().mean(),
+        RuntimeError,
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long",
+    ),
+    (lambda x: x.sum(2), IndexError, "Dimension out of range (expected to be in range of [-2, 1], but got 2)"),
+    (lambda x: x.sum((0, 0)), RuntimeError, "dim 0 appears multiple times in the list of dims"),
+    (lambda x: x.sum("rows"), TypeError, "sum(): argument 'dim' must be int or tuple of ints, not str"),
+    (lambda x: torch.sum([1.0]), TypeError, "sum(): argument 'input' (position 1) must be Tensor, not list"),
+    (lambda x: x.sum(nonsense=1), TypeError, "sum() got an unexpected keyword argument 'nonsense'"),
+    (lambda x: x[:0].max(), RuntimeError, "max(): Expected reduction dim to be specified for input.numel() == 0."),
+    (lambda x: x[:0].min(0), IndexError, "min(): Expected reduction dim 0 to have non-zero size."),
+    (lambda x: x[:0].argmax(), IndexError, "argmax(): Expected reduction dim to be specified for input.numel() == 0."),
+    (lambda x: (x > 0).argmin(), RuntimeError, "argmin(): does not support bool input"),
+    (lambda x: x.long().std(), RuntimeError, "std and var only support floating point and complex dtypes"),
+    (
+        lambda x: x.long().norm(),
+        RuntimeError,
+        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long",
+    ),
+    (lambda x: x.norm("nonsense"), RuntimeError, "linalg.matrix_norm: Order nonsense not supported."),
+    (lambda x: x.long().softmax(1), NotImplementedError, "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'"),
+    (lambda x: x.sum_to_size(5), RuntimeError, "size {[5]} is not expandable to size {[2, 3]}."),
+    (lambda x: F.mse_loss(x, x, reduction="nonsense"), ValueError, "nonsense is not a valid value for reduction"),
+    (lambda x: F.cross_entropy(x, torch.tensor([0, 3])), IndexError, "Target 3 is out of bounds."),
+    (lambda x: F.nll_loss(x, torch.tensor([0, -1])), IndexError, "Target -1 is out of bounds."),
+    (
+        lambda x: F.cross_entropy(x, torch.tensor([0])),
+        ValueError,
+        "Expected input batch_size (2) to match target batch_size (1).",
+    ),
+    (
+        lambda x: F.cross_entropy(x, torch.tensor([0, 1]).int()),
+        RuntimeError,
+        "expected target dtype to be Long or Byte, but got Int",
+    ),
+]
+
+
+@pytest.mark.parametrize("index", range(len(ERRORS)))
+def test_errors(index: int) -> None:
+    call, kind, message = ERRORS[index]
+    with pytest.raises(kind) as caught:
+        call(torch.tensor(X))
+    assert str(caught.value).startswith(message)
+
+
+def test_too_few_elements_for_a_variance() -> None:
+    with pytest.warns(UserWarning, match=r"var\(\): degrees of freedom is <= 0") as caught:
+        assert math.isnan(torch.tensor([1.0]).var().item())
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="please use reduction='sum' instead"):
+        assert F.mse_loss(torch.zeros(2), torch.ones(2), size_average=False).item() == 2
+
+
+def test_results_with_names() -> None:
+    found = torch.tensor([[1.0, 5.0]]).max(1)
+    assert repr(found) == "torch.return_types.max(\nvalues=tensor([5.]),\nindices=tensor([1]))"
+    value, index = found
+    assert found.values is value and found[1] is index
+    assert torch.ones(2, requires_grad=True).max(0).indices.requires_grad is False
