@@ -13,8 +13,9 @@ PYTHON ?= python3
 ARGS ?=
 WORKERS ?= 2
 TORCH ?= torch==2.13.0
-# Where PyTorch's wheels without CUDA are. If it is out of reach, pip's usual index is used.
-TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+# Where pip's usual index has PyTorch with CUDA only (several GB), name the index of its CPU builds here:
+# make test-torch TORCH_PIP="--index-url ..."
+TORCH_PIP ?=
 
 VENV := .venv
 VENV_TORCH := .venv-torch
@@ -85,12 +86,9 @@ $(VENV_TORCH)/installed: $(WHEELS)/built $(VENV_TORCH)/torch
 	@$(call install_wheel,$(VENV_TORCH))
 	@touch $@
 
-# First the package alone, so that only PyTorch itself is looked for in the index of CUDA-free wheels; then what it needs.
 $(VENV_TORCH)/torch: | $(VENV_TORCH)/bin/python
 	@echo "==> installing $(TORCH) into $(VENV_TORCH)"
-	@$(VENV_TORCH)/bin/python -m pip install -q --disable-pip-version-check --retries 0 --timeout 20 --no-deps \
-	  --extra-index-url $(TORCH_INDEX) '$(TORCH)' 2>/dev/null || true
-	@$(VENV_TORCH)/bin/python -m pip install -q --disable-pip-version-check '$(TORCH)'
+	@$(VENV_TORCH)/bin/python -m pip install -q --disable-pip-version-check $(TORCH_PIP) '$(TORCH)'
 	@touch $@
 
 $(VENV)/lint-tools: $(VENV)/installed

@@ -71,8 +71,8 @@ def in_place_method(name: str, function: Callable[..., Any]) -> Callable[..., An
 
 
 def binary_operator(name: str) -> Callable[[Any, Any], Any]:
-    core = registry[name].core
-    return lambda self, other: promotion.mixed_binary(core, self, other)
+    core, by_number = registry[name].core, registry[name].by_number
+    return lambda self, other: promotion.mixed_binary(core if isinstance(other, TensorBase) else by_number, self, other)
 
 
 def reflected_operator(name: str) -> Callable[[Any, Any], Any]:

@@ -307,14 +307,6 @@ def multinomial(
     return write_out("multinomial", out, indices) if out is not None else _core.wrap(indices)
 
 
-def dropout_mask(input: TensorBase, p: float, generator: Any = None) -> Any:
-    """The factors of dropout as an array: zero with probability p, else 1 / (1 - p). Drawn as PyTorch draws them."""
-    mask = drawn(np.empty_like(input.array), "bernoulli_p", checked("dropout", generator), 1.0 - p)
-    if p < 1:
-        mask /= mask.dtype.type(1.0 - p)
-    return mask
-
-
 # -- in place ---------------------------------------------------------------------------------------------------------
 
 

@@ -184,11 +184,19 @@ METHODS = {
 }
 
 
+def usable(name, shape, args):
+    """Without what PyTorch itself stumbles over: it speaks of an overflow, or fails in the backward pass."""
+    if (name in ("expand", "broadcast_to") and shape == ()) or (name in ("tile", "repeat") and 0 in shape):
+        return (tuple(abs(n) for n in args[0]),)
+    return args
+
+
 @pytest.mark.parametrize("name", CALLS)
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_functions(name, data):
-    shape, args = data.draw(shapes), data.draw(CALLS[name])
+    shape = data.draw(shapes)
+    args = usable(name, shape, data.draw(CALLS[name]))
     dtype, order = data.draw(st.sampled_from(DTYPES)), data.draw(st.sampled_from("CF"))
     step = data.draw(st.integers(1, 3))
     compare(lambda m, x: getattr(m, name)(x, *args), [pair(shape, dtype, order=order)], use=lambda i: i % step == 0)
@@ -198,9 +206,8 @@ def test_functions(name, data):
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_methods(name, data):
-    shape, args = data.draw(shapes), data.draw(METHODS[name])
-    if name == "expand" and shape == ():
-        args = (tuple(abs(n) for n in args[0]),)  # with -1 PyTorch speaks of an overflow
+    shape = data.draw(shapes)
+    args = usable(name, shape, data.draw(METHODS[name]))
     dtype, order = data.draw(st.sampled_from(DTYPES)), data.draw(st.sampled_from("CF"))
     compare(lambda m, x: getattr(x, name)(*args), [pair(shape, dtype, order=order)])
 

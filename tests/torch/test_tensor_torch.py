@@ -413,7 +413,9 @@ def test_copies() -> None:
 @given(
     st.lists(st.floats(width=32), min_size=1, max_size=6),
     st.lists(st.floats(width=32), min_size=1, max_size=6),
-    st.sampled_from(("add", "sub", "mul", "div", "remainder", "floor_divide", "maximum", "minimum", "eq", "lt", "fmod")),
+    st.sampled_from(
+        ("add", "sub", "mul", "div", "remainder", "floor_divide", "maximum", "minimum", "eq", "lt", "fmod")
+    ),
 )
 def test_pairs_of_floats(a: list[float], b: list[float], name: str) -> None:
     n = min(len(a), len(b))
@@ -426,7 +428,9 @@ def test_pairs_of_floats(a: list[float], b: list[float], name: str) -> None:
     st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=6),
     st.integers(-1000, 1000),
     st.sampled_from(("int8", "int16", "int32", "int64", "uint8")),
-    st.sampled_from(("add", "sub", "mul", "remainder", "floor_divide", "eq", "lt", "bitwise_and", "bitwise_left_shift")),
+    st.sampled_from(
+        ("add", "sub", "mul", "remainder", "floor_divide", "eq", "lt", "bitwise_and", "bitwise_left_shift")
+    ),
 )
 def test_integers_wrap_around(a: list[int], b: int, dtype: str, name: str) -> None:
     def call(m: Any) -> Any:

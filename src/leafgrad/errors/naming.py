@@ -33,6 +33,7 @@ MOST_FRAMES = 200
 MOST_VALUES = 20_000  # looked at in one search
 MOST_ELEMENTS = 200  # looked at in one list
 MOST_COLUMNS = 100  # shown of a line of source
+CUT_OFF = " ..."  # where more of it follows
 
 
 def quietly(function: Callable[P, R]) -> Callable[P, R | None]:
@@ -71,7 +72,7 @@ def place_of(code: Any, lasti: int) -> Place:
 def source_line(filename: str, line: int) -> str:
     linecache.checkcache(filename)  # the file may have been edited since
     text = linecache.getline(filename, line).strip()
-    return text if len(text) <= MOST_COLUMNS else text[:MOST_COLUMNS] + " ..."
+    return text if len(text) <= MOST_COLUMNS else text[:MOST_COLUMNS] + CUT_OFF
 
 
 @quietly
@@ -343,7 +344,7 @@ def with_argument(call: str | None, argument: str) -> str:
 
 def statement(source: str) -> str:
     """A line of source without its comment, if it is a whole statement; otherwise nothing."""
-    return _statement(source) or ""
+    return "" if source.endswith(CUT_OFF) else _statement(source) or ""
 
 
 @quietly

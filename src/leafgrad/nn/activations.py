@@ -48,9 +48,12 @@ def module_of(
         shown = [k for k in names if k not in hidden or getattr(self, k) != options[k]]
         return ", ".join(f"{key}={getattr(self, key)!r}" for key in shown)
 
+    called = [forward_without_option, forward_with_one_option, forward][min(len(names), 2)]
+    for method, its_name in ((__init__, "__init__"), (called, "forward"), (extra_repr, "extra_repr")):
+        method.__name__, method.__qualname__ = its_name, f"{name}.{its_name}"
     members = {
         "__init__": __init__,
-        "forward": [forward_without_option, forward_with_one_option, forward][min(len(names), 2)],
+        "forward": called,
         "extra_repr": extra_repr,
         "__signature__": signature,
         "__doc__": f"{name}{signature}: {doc}",

@@ -1,6 +1,7 @@
 """The operations. Importing this package registers all of them."""
 
 from leafgrad.ops import (
+    binary_losses,
     comparison,
     complexes,
     convert,
@@ -38,6 +39,7 @@ from leafgrad.ops import (
 )
 
 __all__ = [
+    "binary_losses",
     "comparison",
     "complexes",
     "convert",
@@ -47,8 +49,8 @@ __all__ = [
     "embedding",
     "extremes",
     "fill",
-    "grids",
     "gathering",
+    "grids",
     "index_reading",
     "indexing",
     "inplace",
@@ -65,8 +67,8 @@ __all__ = [
     "reducing",
     "reducing_scatter",
     "reductions",
-    "scattering",
     "rounding",
+    "scattering",
     "select",
     "slicing",
     "softmax",

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import dtypes, errors
+from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.convert import conj
-from leafgrad.ops.elementwise import cos, mul, sin
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.elementwise import sgn
+from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.views import ViewFamily, view_of
 
@@ -62,13 +62,37 @@ def check_parts(first: TensorBase, second: TensorBase) -> None:
         )
 
 
-@composite(lambda t: [S(t(3, 2, low=0.3), t(3, 2))], method=False)
-def polar(abs: TensorBase, angle: TensorBase) -> Any:
+@op
+class polar_form(Family):
     """polar(abs, angle): complex numbers with these absolute values and angles."""
-    check_parts(abs, angle)
-    if abs.array.dtype == np.float16:
-        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
-    return complex_.function(mul.function(abs, cos.function(angle)), mul.function(abs, sin.function(angle)))
+
+    inputs = ("abs", "angle")
+    holomorphic = False
+    method = False
+    public_name = "polar"
+    node_name = "PolarBackward0"
+
+    def forward(abs: A, angle: A) -> A:
+        return complex_.forward(abs * np.cos(angle), abs * np.sin(angle))
+
+    def call(abs: TensorBase, angle: TensorBase) -> Any:
+        check_parts(abs, angle)
+        if abs.array.dtype == np.float16:
+            raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
+        try:
+            return polar_form.record(abs, angle)
+        except ValueError as error:
+            raise errors.broadcast_mismatch("polar", (abs.array, angle.array)) from error
+
+    def vjp_abs(g: A, out: A) -> A:
+        return (g.conj() * sgn(out)).real
+
+    def vjp_angle(g: A, out: A) -> A:
+        return (g.conj() * (out * 1j)).real
+
+    samples = staticmethod(
+        lambda t: [S(t(3, 2, low=0.3), t(3, 2)), S(t(3, 1, low=0.3), t(2)), S(t(low=0.3), t()), S(t(0), t(0))]
+    )
 
 
 @op
@@ -132,4 +156,7 @@ class view_as_complex(ViewFamily):
 @composite(lambda t: [S(t(3, 2))], in_place=True)
 def conj_physical(input: TensorBase) -> Any:
     """conj_physical(input): the complex conjugate, computed at once."""
-    return conj.function(input)
+    return input if input.array.dtype.kind != "c" else _core.apply(_conj_physical, (input,), ())
+
+
+_conj_physical = renamed(conj.core, "ConjPhysicalBackward0")

@@ -133,7 +133,7 @@ class real_part(ViewFamily):
     """real(input): the real part, as a view."""
 
     holomorphic = False
-    node_name = "RealBackward0"
+    node_name = "SelectBackward0"  # of view_as_real, in PyTorch
     public_name = "real"
     method = False  # a property
     samples = staticmethod(lambda t: [S(t(3, 2)), S(t())])
@@ -153,7 +153,7 @@ class imag_part(ViewFamily):
     """imag(input): the imaginary part, as a view. Only complex tensors have one."""
 
     holomorphic = False
-    node_name = "ImagBackward0"
+    node_name = "SelectBackward0"
     public_name = "imag"
     method = False  # a property
     samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])

@@ -119,6 +119,8 @@ class remainder(Binary):
         refuse_zero(x, y)
         return np.remainder(x, y)
 
+    node_name = "RemainderBackward1"
+    number_name = "RemainderBackward0"
     samples = pairs(0.3, 3)
     refuses = (BOOL, COMPLEX)
     kernel = "remainder_cpu"
@@ -137,7 +139,8 @@ class rsub_same(Binary):
     def forward(x: A, y: A) -> A:
         return np.subtract(y, x)
 
-    node_name = "RsubBackward1"
+    node_name = "RsubBackward0"
+    number_name = "RsubBackward1"
     public_name = ""
     refuses = (BOOL,)
     because = sub.rules.because

@@ -270,7 +270,7 @@ class Binary(Family):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        core, family = operation.core, body.get
+        core, by_number, family = operation.core, operation.by_number, body.get
         operation.rules = BinaryRules(
             operation.name,
             family("as_float", False),
@@ -282,7 +282,7 @@ class Binary(Family):
 
         def function(input: Any, other: Any) -> Any:
             if isinstance(input, TensorBase):
-                result = broadcast_binary(core, input, other)
+                result = broadcast_binary(core if isinstance(other, TensorBase) else by_number, input, other)
             else:
                 result = mixed_binary(core, input, other)
             if result is NotImplemented:

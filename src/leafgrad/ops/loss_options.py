@@ -7,6 +7,10 @@ from typing import Any
 
 from leafgrad._core import TensorBase
 from leafgrad.device import Size
+from leafgrad.ops.reducing import raw, total
+from leafgrad.ops.reductions import mean_dim
+
+A = Any  # an array, or a tensor under create_graph
 
 
 def legacy_reduction(size_average: Any, reduce: Any, stacklevel: int = 3) -> str:
@@ -44,3 +48,18 @@ def warn_of_broadcasting(input: TensorBase, target: TensorBase) -> None:
         UserWarning,
         stacklevel=3,
     )
+
+
+def reduced(losses: Any, reduction: str) -> Any:
+    """The losses of single elements, or their sum, or their mean."""
+    if reduction == "none":
+        return losses
+    dims = tuple(range(losses.ndim))
+    return mean_dim.forward(losses, dims, False) if reduction == "mean" else total(losses, dims, False)
+
+
+def share(g: A, losses: A, reduction: str, factor: float = 1) -> A:
+    """The part of the gradient that each element gets (times a factor)."""
+    if reduction == "mean":
+        factor /= raw(losses).size or 1
+    return g if factor == 1 else g * factor

@@ -8,14 +8,21 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase
+from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.ops.binary_losses import binary_cross_entropy, binary_cross_entropy_with_logits, logsigmoid
 from leafgrad.ops.cross_entropy import cross_entropy, nll_loss
-from leafgrad.ops.loss_options import checked_reduction, legacy_reduction, warn_of_broadcasting
+from leafgrad.ops.elementwise import sgn
+from leafgrad.ops.loss_options import checked_reduction, legacy_reduction, reduced, share, warn_of_broadcasting
 from leafgrad.ops.promotion import cast, common_dtype
-from leafgrad.ops.reducing import F32, F64, add_reduce, is_half, raw, sum_of_squares
+from leafgrad.ops.reducing import F32, F64, is_half, raw, refused, sum_of_squares
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.select import where
 
 A = Any  # an array, or a tensor under create_graph
+
+
+# -- distances --------------------------------------------------------------------------------------------------------
 
 
 @op
@@ -30,11 +37,8 @@ class mse_loss_(Family):
 
     def forward(x: A, y: A, reduction: str) -> A:
         off = x - y
-        if reduction == "none":
-            return off * off
-        if is_half(off.dtype):
-            out = add_reduce(off * off, None, F32)
-            return (out / off.size if reduction == "mean" else out).astype(off.dtype)
+        if reduction == "none" or is_half(off.dtype):
+            return reduced(off * off, reduction)
         out = sum_of_squares(off)
         return out / off.size if reduction == "mean" else out
 
@@ -65,10 +69,12 @@ class mse_loss_(Family):
         return _core.finish(mse_loss_.core, (input, target), (x, y), (reduction,), np.asarray(out))
 
     def vjp_input(g: A, input: A, target: A, reduction: A) -> A:
-        return _twice(g, input - target, reduction)
+        off = input - target
+        return share(g, off, reduction, 2) * off
 
     def vjp_target(g: A, input: A, target: A, reduction: A) -> A:
-        return _twice(g, target - input, reduction)
+        off = target - input
+        return share(g, off, reduction, 2) * off
 
     samples = staticmethod(
         lambda t: [
@@ -79,11 +85,6 @@ class mse_loss_(Family):
 
 
 mse_loss = mse_loss_.function
-
-
-def _twice(g: A, off: A, reduction: str) -> A:
-    count = raw(off).size if reduction == "mean" else 1
-    return (g * (2 / (count or 1))) * off
 
 
 def _in_common(input: TensorBase, target: TensorBase, kernel: str) -> tuple[Any, Any]:
@@ -108,4 +109,135 @@ def _weighted(losses: Any, weight: Any, input: TensorBase, reduction: str) -> An
     raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
 
 
-__all__ = ["cross_entropy", "mse_loss", "nll_loss"]
+@op
+class smooth_l1_loss_(Family):
+    """smooth_l1_loss(input, target, size_average=None, reduce=None, reduction='mean', beta=1.0): |input - target|, with
+    the corner below beta replaced by a parabola; its mean, its sum, or itself."""
+
+    inputs = ("input", "target")
+    options = ("reduction", "beta")
+    node_name = "SmoothL1LossBackward0"
+    public_name = ""
+    method = False
+
+    def forward(x: A, y: A, reduction: str, beta: float) -> A:
+        size = _size(x - y)
+        out = reduced(np.where(size < beta, size * size * (0.5 / beta), size - 0.5 * beta), reduction)
+        return out.astype(x.dtype)
+
+    def call(
+        input: Any,
+        target: TensorBase,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> Any:
+        if input.array.shape != target.array.shape:
+            warn_of_broadcasting(input, target)
+        if size_average is not None or reduce is not None:
+            reduction = legacy_reduction(size_average, reduce)
+        reduction = checked_reduction(reduction)
+        if beta == 0:
+            losses = (input - target).abs()
+            return losses if reduction == "none" else getattr(losses, reduction)()
+        if beta < 0:
+            raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+        return _distance(smooth_l1_loss_, input, target, _in_common(input, target, "smooth_l1_cpu"), reduction, beta)
+
+    def vjp_input(g: A, input: A, target: A, reduction: A, beta: A) -> A:
+        return _slope(g, input - target, reduction, beta, 1 / beta)
+
+    def vjp_target(g: A, input: A, target: A, reduction: A, beta: A) -> A:
+        return _slope(g, target - input, reduction, beta, 1 / beta)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(3, 4)),
+            S(t(5), t(5), reduction="sum", beta=0.5),
+            S(t(2, 3), t(2, 3), reduction="none", beta=2.0),
+        ]
+    )
+
+
+smooth_l1_loss = smooth_l1_loss_.function
+
+
+@op
+class huber_loss_(Family):
+    """huber_loss(input, target, reduction='mean', delta=1.0, weight=None): (input - target)**2 / 2, continued as
+    straight lines beyond delta; its mean, its sum, or itself."""
+
+    inputs = ("input", "target")
+    options = ("reduction", "delta")
+    public_name = ""
+    method = False
+
+    def forward(x: A, y: A, reduction: str, delta: float) -> A:
+        size = _size(x - y)
+        out = reduced(np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)), reduction)
+        return out.astype(x.dtype)
+
+    def call(
+        input: Any, target: TensorBase, reduction: str = "mean", delta: float = 1.0, weight: TensorBase | None = None
+    ) -> Any:
+        if input.array.shape != target.array.shape:
+            warn_of_broadcasting(input, target)
+        kind = from_numpy_dtype(input.array.dtype)
+        if not kind.is_floating_point:
+            raise refused("huber_cpu", input)
+        if delta <= 0:
+            raise RuntimeError("huber_loss does not support non-positive values for delta.")
+        arrays = input.array, cast(target.array, kind)
+        if weight is not None:
+            losses = _distance(huber_loss_, input, target, arrays, "none", delta)
+            weighted = _weighted(losses, weight, input, "none" if reduction == "mean" else reduction)
+            return weighted.mean() if reduction == "mean" else weighted
+        return _distance(huber_loss_, input, target, arrays, checked_reduction(reduction), delta)
+
+    def vjp_input(g: A, input: A, target: A, reduction: A, delta: A) -> A:
+        return _slope(g, input - target, reduction, delta, 1)
+
+    def vjp_target(g: A, input: A, target: A, reduction: A, delta: A) -> A:
+        return _slope(g, target - input, reduction, delta, 1)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(3, 4)),
+            S(t(5), t(5), reduction="sum", delta=0.5),
+            S(t(2, 3), t(2, 3), reduction="none", delta=2.0),
+        ]
+    )
+
+
+huber_loss = huber_loss_.function
+
+
+def _size(off: Any) -> Any:
+    return np.abs(off.astype(F32) if is_half(off.dtype) else off)
+
+
+def _distance(operation: Any, input: Any, target: Any, arrays: tuple[Any, Any], *options: Any) -> Any:
+    try:
+        out = operation.core.forward(*arrays, *options)
+    except ValueError as error:
+        raise errors.broadcast_mismatch(operation.core.name, arrays) from error
+    return _core.finish(operation.core, (input, target), arrays, options, np.asarray(out))
+
+
+def _slope(g: A, off: A, reduction: str, limit: float, steepness: float) -> A:
+    """The gradient of a parabola up to `limit` that goes on as a straight line."""
+    inside = np.abs(raw(off)) < limit
+    return share(g, off, reduction) * where(inside, off * steepness, sgn(off) * (limit * steepness))
+
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
+    "huber_loss",
+    "logsigmoid",
+    "mse_loss",
+    "nll_loss",
+    "smooth_l1_loss",
+]

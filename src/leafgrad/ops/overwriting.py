@@ -14,6 +14,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, wrap
+from leafgrad.autograd.graph import Op
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.from_data import to_array
 from leafgrad.ops.inplace import changed, check_writable, rebase, stand_in
@@ -28,7 +29,8 @@ _f32, _f64 = np.dtype(np.float32), np.dtype(np.float64)
 class Overwriting(Family):
     """Operations that change some elements of a tensor. A block has
 
-    prepare(input, ...)   the arguments, checked: (tensors, options), where tensors[0] is the input
+    prepare(input, ...)   the arguments, checked: (tensors, options), where tensors[0] is the input, and, if PyTorch
+                          has several names for the node, the other one
     write(x, ...)         the change of an array: of a copy of the input, or of its own memory
     """
 
@@ -43,15 +45,19 @@ class Overwriting(Family):
         def function(input: Any, *args: Any, **kwargs: Any) -> Any:
             if not isinstance(input, TensorBase):
                 raise errors.not_a_tensor(operation.name, "input", 1, input)
-            tensors, options = prepare(input, *args, **kwargs)
-            return operation.record(*tensors, *options)
+            tensors, options, *name = prepare(input, *args, **kwargs)
+            return _core.apply(named(operation.core, *name), tensors, options)
 
         @functools.wraps(prepare)
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            tensors, options = prepare(self, *args, **kwargs)
+            tensors, options, *name = prepare(self, *args, **kwargs)
             if tensors[0].array.shape != self.array.shape:
-                raise errors.in_place_shape(operation.name, self.array.shape, tensors[0].array.shape)
-            return overwrite(self, operation, write, tensors[1:], options)
+                raise errors.in_place_shape(
+                    operation.name, self.array.shape, tensors[0].array.shape
+                )
+            return overwrite(
+                self, named(operation.core, *name), write, tensors[1:], options
+            )
 
         name = function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
@@ -59,6 +65,26 @@ class Overwriting(Family):
         method.__doc__ = f"{name}_(...): {name}, in place."
         composites[name + "_"] = Composite(method, lambda t: [], True, False)
         return function
+
+
+_named: dict[Any, Op] = {}
+
+
+def named(core: Op, node_name: str | None = None) -> Op:
+    """An operation, its node shown under another name."""
+    if node_name is None:
+        return core
+    found = _named.get((core, node_name))
+    if found is None:
+        found = _named[core, node_name] = Op(
+            core.name, node_name, core.forward, core.backward, core.saves
+        )
+        twin = core.conjugated
+        if twin is not None and twin is not core:
+            found.conjugated = Op(
+                core.name, node_name, core.forward, twin.backward, core.saves
+            )
+    return found
 
 
 def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
@@ -73,15 +99,21 @@ def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
 
 
 def overwrite(
-    x: Any, operation: Any, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]
+    x: Any,
+    core: Op,
+    write: Callable[..., None],
+    others: Sequence[Any],
+    options: tuple[Any, ...],
 ) -> Any:
-    """Change the memory of x, and record it as `operation(x, *others, *options)`."""
+    """Change the memory of x, and record it as `core` of (x, *others, *options)."""
     check_writable(x, *others)
     result = None
     if _core.needs_recording((x, *others)) and x.array.dtype.kind not in "biu":
         tensors = (stand_in(x), *others)
         arrays = [t.array for t in tensors]
-        node = _core.make_node(operation.core, tensors, arrays, options, (), (), x.array.shape, x.array.dtype)
+        node = _core.make_node(
+            core, tensors, arrays, options, (), (), x.array.shape, x.array.dtype
+        )
         result = _core.wrap_node(x.array, node)
     write(x.array, *[t.array for t in others], *options)
     changed(x)
@@ -91,14 +123,25 @@ def overwrite(
 
 def number_as(value: Any, array: Array) -> Array:
     """A Python number in the dtype of an array, which has to be able to hold it."""
-    if value.__class__ is float and (array.dtype is _f64 or (array.dtype is _f32 and -3e38 < value < 3e38)):
+    if value.__class__ is float and (
+        array.dtype is _f64 or (array.dtype is _f32 and -3e38 < value < 3e38)
+    ):
         return np.array(value, array.dtype)
     kind = from_numpy_dtype(array.dtype)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError("Overflow when unpacking long long")
     made = to_array(value, kind)
-    if kind.itemsize > 2 and array.dtype.kind in "fc" and np.isinf(made) and not np.isinf(value):
-        name = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}.get(kind.name, kind.name)
+    if (
+        kind.itemsize > 2
+        and array.dtype.kind in "fc"
+        and np.isinf(made)
+        and not np.isinf(value)
+    ):
+        name = {
+            "float32": "float",
+            "float64": "double",
+            "complex64": "c10::complex<float>",
+        }.get(kind.name, kind.name)
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
     return made
 
@@ -109,7 +152,7 @@ def zero(g: A) -> Array:
 
 def same_dtype(x: Array, source: Array, message: str) -> None:
     if x.dtype != source.dtype:
-        raise errors.mistake(RuntimeError, f"{message}")
+        raise errors.mistake(RuntimeError, message)
 
 
 def value_tensor(name: str, input: TensorBase, value: Any) -> Any:
@@ -123,5 +166,7 @@ def value_tensor(name: str, input: TensorBase, value: Any) -> Any:
             )
         return value
     if not isinstance(value, (int, float, complex, np.integer)):
-        raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
+        raise TypeError(
+            f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}"
+        )
     return wrap(number_as(value, input.array))

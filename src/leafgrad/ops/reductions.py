@@ -35,7 +35,7 @@ from leafgrad.ops.reducing import (
     total,
     total_of_all,
 )
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.views import shape_arguments
 
@@ -229,7 +229,8 @@ class prod(Reduction):
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         x = cast(input.array, dtype or sum_dtype(from_numpy_dtype(input.array.dtype)))
         if dim is None or (x.ndim == 0 and one_dim(dim, 0, "prod") == 0):
-            return _core.finish(prod.core, (input,), (x,), (), np.asarray(_prod_all(x)))
+            core = prod.core if dim is None else _prod_of_number
+            return _core.finish(core, (input,), (x,), (), np.asarray(_prod_all(x)))
         place = one_dim(dim, x.ndim, "prod")
         out = np.asarray(prod_dim.core.forward(x, place, keepdim))
         return _core.finish(prod_dim.core, (input,), (x,), (place, keepdim), out)
@@ -246,6 +247,9 @@ class prod(Reduction):
             S(t(0, 3), 0),
         ]
     )
+
+
+_prod_of_number = renamed(prod.core, "ProdBackward1")
 
 
 @op

@@ -104,6 +104,8 @@ class Operation:
         if self.is_pair and self.differentiable:
             for core in [c for c in (self.core, self.core.conjugated) if c is not None]:
                 core.keeps = [sum(bit for bit, place in zip((1, 2, 4), saves(m), strict=True) if place != NOTHING) for m in range(4)]
+        # what is recorded if the second operand is a number, where PyTorch has another name for that
+        self.by_number = renamed(self.core, body["number_name"]) if "number_name" in body else self.core
         self.function: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
 
     def __call__(self, *args: Any) -> Any:
@@ -207,7 +209,7 @@ class Family:
 def renamed(core: Op, node_name: str) -> Op:
     """The same operation under the name that PyTorch's graph has for it in another case."""
     twin = Op(core.name, node_name, core.forward, core.backward, core.saves)
-    twin.hidden = core.hidden
+    twin.hidden, twin.keeps, twin.consume = core.hidden, core.keeps, core.consume
     if core.conjugated is not None:
         twin.conjugated = renamed(core.conjugated, node_name)
     return twin

@@ -13,7 +13,7 @@ from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.from_data import to_array
 from leafgrad.ops.elementwise import maximum, minimum
 from leafgrad.ops.promotion import as_tensor_operand, cast, common_dtype, operand
-from leafgrad.ops.registry import Family, Operation, op, registry
+from leafgrad.ops.registry import Family, Operation, op, registry, renamed
 from leafgrad.ops.samples import S, real
 
 A = Any  # an array, or a tensor under create_graph
@@ -185,7 +185,7 @@ class clamp_min(Family):
 
     def call(input: A, min: Any) -> Any:
         if isinstance(min, TensorBase):
-            return _clamp_by_tensors(input, min, None)
+            return _clamp_by_tensors(input, min, None, _clamp_min_by_tensor)
         return clamp_min.record(*_bounds("clamp_min", input, min, None)[:2])
 
     def vjp(g: A, input: A, min: A) -> A:
@@ -205,7 +205,7 @@ class clamp_max(Family):
 
     def call(input: A, max: Any) -> Any:
         if isinstance(max, TensorBase):
-            return _clamp_by_tensors(input, None, max)
+            return _clamp_by_tensors(input, None, max, _clamp_max_by_tensor)
         input, _, bound = _bounds("clamp_max", input, None, max)
         return clamp_max.record(input, bound)
 
@@ -224,8 +224,7 @@ class clamp_by_tensors(Family):
     node_name = "ClampBackward0"
     public_name = ""
 
-    def forward(x: A, min: A, max: A) -> A:
-        return np.clip(x, min, max)
+    forward = clamp.forward
 
     def call(input: A, min: Any, max: Any) -> Any:
         return _clamp_by_tensors(input, min, max)
@@ -251,13 +250,17 @@ class clamp_by_tensors(Family):
     )
 
 
-def _clamp_by_tensors(input: Any, low: Any, high: Any) -> Any:
+_clamp_min_by_tensor = renamed(clamp_by_tensors.core, "ClampMinBackward1")
+_clamp_max_by_tensor = renamed(clamp_by_tensors.core, "ClampMaxBackward1")
+
+
+def _clamp_by_tensors(input: Any, low: Any, high: Any, core: Any = clamp_by_tensors.core) -> Any:
     kind = common_dtype(input, *[v for v in (low, high) if v is not None])
     if kind.is_complex:
         raise NotImplementedError("clamp is not supported for complex types")
     tensors = [None if v is None else as_tensor_operand(v, input).to(kind) for v in (input, low, high)]  # type: ignore[attr-defined]
     try:
-        return _core.apply(clamp_by_tensors.core, tuple(tensors), ())
+        return _core.apply(core, tuple(tensors), ())
     except ValueError:
         arrays = [t.array for t in tensors if t is not None]
         raise errors.broadcast_mismatch("clamp", _odd_pair(arrays)) from None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
+from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.reducing import (
     F32,
@@ -25,7 +25,7 @@ from leafgrad.ops.reducing import (
     total,
 )
 from leafgrad.ops.reductions import mean_dim
-from leafgrad.ops.registry import composite, op
+from leafgrad.ops.registry import composite, op, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where, zero_like
 
@@ -134,11 +134,15 @@ class std(Variance):
 
 
 def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
+    node_name = f"{name[:3].capitalize()}MeanBackward0"
+    spread_core, mean_core = renamed(operation.core, node_name), renamed(mean_dim.core, node_name)
+
     def call(
         input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
     ) -> Any:
         dims, freedom, keep = _var_arguments(name, input, dim, unbiased, keepdim, correction)
-        return operation.record(input, dims, freedom, keep), mean_dim.record(input, dims, keep)
+        spread = _core.apply(spread_core, (input,), (dims, freedom, keep))
+        return spread, _core.apply(mean_core, (input,), (dims, keep))
 
     call.__name__ = call.__qualname__ = name
     doc = f"{name}(input, dim=None, *, correction=1, keepdim=False): {name[:3]} and mean, as a pair."

@@ -209,12 +209,12 @@ def fill_in(name: str, shape: tuple[int, ...], input: TensorBase) -> tuple[int, 
             raise errors.wrong_count(name, input, shape)
         return shape
     if shape.count(-1) > 1:
-        raise RuntimeError(f"only one dimension can be inferred\n  {name} at {errors.here()}")
+        raise RuntimeError(f"only one dimension can be inferred\n  at {errors.here()}")
     known = math.prod([s for s in shape if s != -1])
     if known == 0 and count == 0:
         raise RuntimeError(
             f"cannot reshape tensor of 0 elements into shape {errors.size(shape)} because the unspecified dimension "
-            f"size -1 can be any value and is ambiguous\n  {name} at {errors.here()}"
+            f"size -1 can be any value and is ambiguous\n  at {errors.here()}"
         )
     if known == 0 or count % known:
         raise errors.wrong_count(name, input, shape)
