@@ -267,7 +267,7 @@ def test_seed_and_state() -> None:
     after = torch.rand(2)
     torch.set_rng_state(state)
     assert torch.equal(torch.rand(2), after)
-    with pytest.raises(TypeError, match="RNG state must be a torch.ByteTensor"):
+    with pytest.raises(TypeError, match=r"RNG state must be a torch.ByteTensor"):
         torch.set_rng_state(torch.zeros(3))
     with torch.random.fork_rng():
         torch.rand(5)

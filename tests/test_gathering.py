@@ -114,6 +114,14 @@ def test_gradients_of_functions() -> None:
         check_gradients(lambda x, y, r=reduce, o=own: x.scatter_reduce(0, k, y, r, include_self=o), (3, 3), (2, 3))
 
 
+def test_a_source_larger_than_the_index() -> None:
+    at = longs([[0, 2], [1, 1]])
+    check_gradients(lambda x, y: x.scatter(1, at[:1], y), (2, 3), (3, 4))
+    check_gradients(lambda x, y: x.scatter_add(1, at, y), (2, 3), (3, 4))
+    for reduce in ("sum", "prod", "mean", "amax"):
+        check_gradients(lambda x, y, r=reduce: x.scatter_reduce(1, at, y, r), (2, 3), (3, 4))
+
+
 def test_products_with_zeros() -> None:
     x = np.array([2.0, 0.0, 3.0, 5.0])
     y = np.array([0.0, 4.0, 0.0, 0.0, 7.0])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+
+from leafgrad.ops.registry import Operation, registry
 from op_checks import (
     CONSTANT_ARGUMENTS,
     Case,
@@ -22,8 +24,6 @@ from op_promises import (
     check_rule_memory,
     outputs_or_refusal,
 )
-
-from leafgrad.ops.registry import Operation, registry
 
 every_op = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 every_dtype = pytest.mark.parametrize("dtype", ["float64", "complex128"])

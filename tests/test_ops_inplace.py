@@ -7,6 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import leafgrad as lg
+from leafgrad.dtypes import can_cast
+from leafgrad.ops.registry import Composite, registry
+from leafgrad.ops.samples import S
 from op_checks import (
     Case,
     Entry,
@@ -24,11 +29,6 @@ from op_checks import (
     tolerance,
 )
 from op_promises import check_change
-
-import leafgrad as lg
-from leafgrad.dtypes import can_cast
-from leafgrad.ops.registry import Composite, registry
-from leafgrad.ops.samples import S
 
 pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 

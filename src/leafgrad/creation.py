@@ -15,6 +15,7 @@ import numpy as np
 
 from leafgrad import dtypes, errors
 from leafgrad._core import TensorBase
+from leafgrad._state import quiet
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.from_data import as_dtype, as_scalar, check_options, finished, to_array
 from leafgrad.layouts import empty_array, empty_like_array
@@ -82,6 +83,7 @@ def create(
     default: Callable[[], Dtype] = dtypes.get_default_dtype,
 ) -> Any:
     """A tensor around `make(dtype)`, or `out` with those values, after a look at the common arguments."""
+    quiet()
     kind = as_dtype(name, dtype)
     requires_grad = check_options(name, options)
     if out is None:
@@ -295,7 +297,7 @@ def arange_array(start: Any, end: Any, step: Any, kind: Dtype) -> Any:
     if kind.category == dtypes.INTEGER:
         first, by = int(start), int(step)
         if abs(first) + abs(by) * length < 2**63:
-            return np.arange(first, first + by * length, by, np.int64).astype(kind.np, copy=False)
+            return np.arange(first, first + by * length, by, dtype=np.int64).astype(kind.np, copy=False)
         return np.array([first + by * i for i in range(length)], np.int64).astype(kind.np)
     return (float(start) + float(step) * np.arange(length)).astype(kind.np, copy=False)
 
@@ -334,8 +336,8 @@ def logspace(
     def make(kind: Dtype) -> Any:
         if kind is dtypes.bool_:
             raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
-        powers = np.power(base, spaced(first, last, count, kind))
-        return powers.astype(kind.np)
+        exponents = spaced(first, last, count, kind).astype(np.complex128 if kind.is_complex else np.float64)
+        return np.power(base, exponents).astype(kind.np)
 
     return create("logspace", make, dtype, out, options, lambda: _float_dtype(first, last))
 

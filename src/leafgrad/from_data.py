@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad import _core, dtypes, errors
 from leafgrad._core import Cut, Extra, TensorBase
+from leafgrad._state import quiet
 from leafgrad.device import check_device, layout, strided
 from leafgrad.dtypes import dtype as Dtype
 
@@ -92,9 +93,10 @@ def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
         # 16-bit floats are reached by way of float32, which rounds twice, as PyTorch does
         return np.asarray(number).astype(np.float32 if kind.itemsize < 8 else np.float64).astype(kind.np)
     info = np.iinfo(kind.np)
-    # unsigned numbers accept the negative of what they hold and wrap around
-    lowest = -int(info.max) if not kind.is_signed else int(info.min)
-    if value != value or abs(value) == float("inf") or not lowest <= int(value) <= int(info.max):
+    # unsigned numbers accept the negative of an integer that they hold, and wrap around; of a float they do not
+    lowest = -int(info.max) if not kind.is_signed and isinstance(value, int) else int(info.min)
+    highest = float(info.max) if isinstance(value, float) else int(info.max)  # rounded up, for int64, as in PyTorch
+    if not lowest <= value <= highest:  # nor nan
         raise overflow
     return np.asarray(int(value)).astype(kind.np)
 
@@ -140,6 +142,7 @@ def copied(data: Any, kind: Dtype | None) -> Any:
     """A new array with the numbers in `data`, in the dtype that PyTorch would give them."""
     from leafgrad.ops.promotion import cast
 
+    quiet()
     if data.__class__ is list or data.__class__ is tuple:
         return nested(data, kind)
     if isinstance(data, TensorBase):

@@ -367,7 +367,7 @@ class Tensor(TensorBase):
 
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, (TensorBase, int, float, complex, bool)):
-            return bool((self == element).array.any())  # type: ignore[attr-defined]
+            return bool((self == element).array.any())
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
     __hash__ = object.__hash__  # by identity; not a Python function, the engine keeps tensors in dictionaries

@@ -10,6 +10,7 @@ import numpy as np
 
 from leafgrad import _core, creation, dtypes, errors, legacy
 from leafgrad._core import TensorBase
+from leafgrad._state import quiet
 from leafgrad.device import check_device
 from leafgrad.from_data import copied
 from leafgrad.layouts import copy_in_format, lies_in_format
@@ -109,22 +110,6 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
 def resize_as_(self: Any, other: Any, memory_format: Any = None) -> Any:
     """resize_as_(other): resize_ to the shape of another tensor."""
     return resize_(self, other.array.shape, memory_format=memory_format)
-
-
-def sum_to_size(self: Any, *size: Any) -> Any:
-    """sum_to_size(*size): the sum over the dimensions that broadcasting from `size` would have added or stretched."""
-    wanted, own = shape_arguments(size), self.array.shape
-    if wanted == own:
-        return self
-    extra = len(own) - len(wanted)
-    if extra < 0 or any([w not in (1, s) for w, s in zip(wanted, own[extra:])]):
-        raise RuntimeError(f"size {{{errors.size(wanted)}}} is not expandable to size {{{errors.size(own)}}}.")
-    kept = tuple([extra + i for i, w in enumerate(wanted) if w == 1 and own[extra + i] != 1])
-    if kept:
-        self = self.sum(dim=kept, keepdim=True)
-    if extra:
-        self = self.sum(dim=tuple(range(extra)))
-    return self
 
 
 # -- conversions ------------------------------------------------------------------------------------------------------
@@ -233,6 +218,7 @@ def equal(input: Any, other: Any) -> bool:
 
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): |input - other| <= atol + rtol * |other|?"""
+    quiet()
     a, b = _tensor("isclose", input).array, _tensor("isclose", other, "other", 2).array
     if a.dtype != b.dtype:
         kinds = [dtypes.from_numpy_dtype(x.dtype).alias for x in (a, b)]
@@ -296,7 +282,7 @@ def false(self: Any) -> bool:
 
 METHODS: dict[str, Callable[..., Any]] = {
     "abs_": abs_, "absolute_": abs_, "copy_": copy_, "fill_": fill_, "zero_": zero_, "set_": set_,
-    "resize_": resize_, "resize_as_": resize_as_, "sum_to_size": sum_to_size,
+    "resize_": resize_, "resize_as_": resize_as_,
     "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
     "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,

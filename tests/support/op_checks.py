@@ -50,9 +50,7 @@ def is_public(entry: Entry) -> bool:
 # -- tensors ----------------------------------------------------------------------------------------------------------
 
 # Tensors that PyTorch refuses to differentiate by, although they hold floats: (name, position) of the argument.
-CONSTANT_ARGUMENTS = {
-    name: ("weight", 2) for name in ("nll_loss", "nll_loss_2d", "cross_entropy", "cross_entropy_2d")
-}
+CONSTANT_ARGUMENTS = {name: ("weight", 2) for name in ("nll_loss", "nll_loss_2d", "cross_entropy", "cross_entropy_2d")}
 
 LAYOUTS = ("contiguous", "transposed", "stepped", "expanded")
 
@@ -64,7 +62,11 @@ def maker(dtype: str, layout: str, seed: int, fixed: list[Any]) -> Callable[...,
     default = dtype
 
     def t(
-        *shape: int, low: float | None = None, high: float | None = None, dtype: str | None = None, contiguous: bool = False
+        *shape: int,
+        low: float | None = None,
+        high: float | None = None,
+        dtype: str | None = None,
+        contiguous: bool = False,
     ) -> Any:
         values = drawn(rng, shape, dtype or default, dtype is not None, low, high)
         made = wrap(laid_out(values, "contiguous" if contiguous else layout))
@@ -111,7 +113,8 @@ def laid_out(values: Array, layout: str) -> Array:
         return seen
     if layout == "expanded" and values.ndim and values.size:
         one = values[:, :1].copy() if values.ndim > 1 else values[:1].copy()
-        return np.lib.stride_tricks.as_strided(one, values.shape, (one.strides[0] * (values.ndim > 1), 0, *one.strides[2:])[: values.ndim])
+        strides = np.broadcast_to(one, values.shape).strides
+        return np.lib.stride_tricks.as_strided(one, values.shape, strides)  # which can be written to
     return values
 
 
@@ -304,7 +307,9 @@ def differentiable(outputs: Sequence[Any]) -> list[Any]:
     return [t for t in outputs if t.array.dtype.kind not in "biu"]
 
 
-def gradients(case: Case, leaves: Sequence[Any], cotangents: Sequence[Any] | None = None, create_graph: bool = False) -> list[Any]:
+def gradients(
+    case: Case, leaves: Sequence[Any], cotangents: Sequence[Any] | None = None, create_graph: bool = False
+) -> list[Any]:
     """The gradients of a call's float results with respect to its leaves, as tensors; zeros where nothing flows."""
     outputs = differentiable(case.outputs())
     given = [wrap(c) for c in random_like([t.array for t in outputs])] if cotangents is None else cotangents
@@ -361,7 +366,7 @@ def check_second_gradient(case: Case) -> None:
 class Recorded:
     """One use of an operation's own rule: on which arrays and options, with which result, and the rule to call."""
 
-    def __init__(self, rule: Callable[..., Any], saved: tuple[Any, ...], arrays: tuple[Any, ...], options: tuple[Any, ...], edges: tuple[Any, ...], g: Any) -> None:
+    def __init__(self, rule: Callable[..., Any], saved: Any, arrays: Any, options: Any, edges: Any, g: Any) -> None:
         self.rule, self.saved, self.arrays, self.options, self.edges, self.g = rule, saved, arrays, options, edges, g
 
     def vjp(self, g: Any) -> list[Any]:

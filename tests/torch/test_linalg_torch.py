@@ -146,6 +146,7 @@ def test_different_dtypes(name, first, second, third):
 def test_addmm(x, n, k, m, dtype, beta, alpha, seed):
     if dtype not in FLOATS:
         k = max(k, 1)  # with nothing to multiply PyTorch takes another way, which promotes integers
+        beta = abs(beta) if dtype == "uint8" else beta
     shapes = [x, (n, k), (k, m)]
     compare("addmm", [pair(s, dtype, seed + i, grad=True) for i, s in enumerate(shapes)], dtype, beta=beta, alpha=alpha)
 
@@ -162,7 +163,7 @@ def test_addmm(x, n, k, m, dtype, beta, alpha, seed):
 def test_linear(lead, k, m, wrong, bias, dtype, orders, seed):
     if dtype not in FLOATS:
         k = max(k, 1)  # see above
-        orders = "CC" if wrong else orders  # otherwise PyTorch's words depend on whether a gradient is wanted
+        orders = "CC"  # otherwise what PyTorch says depends on whether a gradient is wanted
     tensors = [pair((*lead, k), dtype, seed, orders[0], True), pair((m, k + wrong), dtype, seed + 1, orders[1], True)]
     if bias is not None:
         shape = {"m": (m,), "1": (1,), "m+1": (m + 1,), "full": (*lead, m)}[bias]

@@ -8,6 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+
+import leafgrad as lg
+from leafgrad import dtypes
+from leafgrad._core import wrap
+from leafgrad.device import memory_format
 from op_checks import (
     Case,
     Entry,
@@ -22,15 +27,16 @@ from op_checks import (
     tolerance,
 )
 
-import leafgrad as lg
-from leafgrad import dtypes
-from leafgrad._core import wrap
-from leafgrad.device import memory_format
-
 DTYPES = ["float64", "float32", "complex128", "int64", "bool", "float16", "bfloat16"]
 F = torch.nn.functional
 
 # -- which function of PyTorch ----------------------------------------------------------------------------------------
+
+
+def as_tensor(bound: Any) -> Any:
+    """PyTorch does not take a tensor and a number as bounds of one clamp."""
+    return torch.tensor(bound) if isinstance(bound, float) else bound
+
 
 # Operations that PyTorch has under another name or in another form.
 COUNTERPARTS: dict[str, Callable[..., Any]] = {
@@ -57,7 +63,7 @@ COUNTERPARTS: dict[str, Callable[..., Any]] = {
     "new_dimension": lambda x, index: x[index],
     "alias": lambda x, index: x[index],
     "zero": lambda x: x.clone().zero_(),
-    "clamp_by_tensors": torch.clamp,
+    "clamp_by_tensors": lambda x, low, high: torch.clamp(x, as_tensor(low), as_tensor(high)),
     "pick": lambda x, index, dim: torch.gather(x, dim, index),
     # as methods they take a shape number by number, as functions of PyTorch they do not
     "reshape": torch.Tensor.reshape,
@@ -90,7 +96,8 @@ def counterpart(entry: Entry) -> Callable[..., Any] | None:
     if entry.name in COUNTERPARTS:
         return COUNTERPARTS[entry.name]
     name = public_name(entry) or entry.name
-    for place in (F, torch, torch.Tensor) if name in vars(lg.nn.functional) else (torch, torch.Tensor):
+    functional = name in vars(lg.nn.functional) or not public_name(entry)
+    for place in (F, torch, torch.Tensor) if functional else (torch, torch.Tensor):
         if callable(getattr(place, name, None)):
             return getattr(place, name)  # type: ignore[no-any-return]
     return None
@@ -157,6 +164,12 @@ REFUSED_WHEN_TRIVIAL = {"amax", "amin", "softmax", "log_softmax", "kthvalue"}
 # It even multiplies bools if there are none to multiply, and then fails to add the result to bools.
 NOTHING_TO_MULTIPLY = {("addmm", "bool"), ("linear", "bool")}
 
+# The last step of a composition, which has another name than the one operation that leafgrad makes of it.
+OTHER_NAMES = {
+    # a matrix times several: PyTorch exchanges the operands, and copies the result, if the matrix wants a gradient
+    ("matmul", "UnsafeViewBackward0", "CloneBackward0"),
+}
+
 # Which of several equal elements is found is not said anywhere.
 ANY_OF_EQUALS = {"topk", "kthvalue"}
 
@@ -182,6 +195,7 @@ def with_negative_indices(case: Case) -> bool:
 NO_GRADIENT: dict[str, Callable[[Case], bool]] = {
     "scatter": lambda case: "reduce" in case.apart[1] or with_source_larger_than_index(case),
     "scatter_add": with_source_larger_than_index,
+    "scatter_reduce": with_source_larger_than_index,
     "index_fill": with_negative_indices,
     # infinite, because the number of elements is taken to be one
     "var": with_no_dimensions_named,
@@ -193,6 +207,10 @@ NO_SECOND_GRADIENT: dict[str, Callable[[Case], bool]] = {
     # its gradient is scaled, the gradient of that is not; and it cannot reshape what is empty
     "embedding": lambda case: "scale_grad_by_freq" in case.apart[1] or case.tensors[0].numel() == 0,
 }
+
+
+# PyTorch adds 1e-12 to what it divides by, which is x * (1 - x), and then takes the square.
+LOOSE = {("binary_cross_entropy", "second gradient"): 1e-10}
 
 
 class Both:
@@ -245,7 +263,8 @@ class Both:
         for ours, theirs in zip(self.outputs, self.torch_outputs, strict=True):
             if theirs.grad_fn is not None:
                 assert ours.grad_fn is not None, self.case
-                assert ours.grad_fn.name() == theirs.grad_fn.name(), self.case
+                names = (self.case.entry.name, ours.grad_fn.name(), theirs.grad_fn.name())
+                assert names[1] == names[2] or names in OTHER_NAMES, self.case
 
     def check_gradients(self, second: bool) -> None:
         roots = [t for t in differentiable(self.outputs) if t.requires_grad]
@@ -275,7 +294,8 @@ class Both:
             assert a is None or a.dtype is x.dtype, self.case
             found = np.zeros_like(x.array) if a is None else a.array
             expected = np.zeros_like(x.array) if b is None else array_of(b)
-            assert_close(found, expected, tolerance(x.array.dtype), f"{what} {i} of {self.case}")
+            within = LOOSE.get((self.case.entry.name, what), 0.0) + tolerance(x.array.dtype)
+            assert_close(found, expected, within, f"{what} {i} of {self.case}")
 
 
 def second_gradient(grad: Callable[..., Any], first: Any, variables: Any, outer: Any) -> Any:
@@ -335,3 +355,99 @@ def test_gradients(entry: Entry, dtype: str) -> None:
 def test_names_in_the_graph(entry: Entry, dtype: str) -> None:
     for case in cases(entry, dtype):
         Both(case, dtype).check_names()
+
+
+# -- what is saved ----------------------------------------------------------------------------------------------------
+
+# Here the same changes make backward fail, no more and no fewer. Elsewhere leafgrad saves less in places; that the
+# gradient is right then is shown in test_ops_inplace.py.
+EXACTLY = {
+    *(
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "exp",
+        "log",
+        "sqrt",
+        "tanh",
+        "sigmoid",
+        "relu",
+        "maximum",
+        "minimum",
+        "where",
+        "clamp",
+    ),
+    *("linear", "mm", "bmm", "mv", "sum", "mean", "max", "min", "amax", "var", "std", "prod", "softmax", "log_softmax"),
+    *(
+        "cat",
+        "stack",
+        "abs",
+        "sin",
+        "cos",
+        "reciprocal",
+        "rsqrt",
+        "index_select",
+        "masked_fill",
+        "logsumexp",
+        "mse_loss",
+    ),
+}
+# Rules that save a tensor which PyTorch does not.
+SAVES_MORE = {
+    "cross_entropy": "the scores, of which PyTorch saves the softmax; but not the classes",
+    "matmul": "the operands, which PyTorch has copied if it had to change their shape",
+    "norm": "the matrix, of which PyTorch saves the singular vectors",
+}
+
+
+Call = tuple[list[Any], list[Any]]  # arguments and results
+
+
+def changes_noticed(module: Any, call: Callable[[], Call], only: int) -> list[bool]:
+    """For each argument and result: does backward fail if it was changed, when argument `only` wants a gradient?"""
+    found: list[bool] = []
+    while True:
+        given, results = call()
+        if len(found) == len(given) + len(results):
+            return found
+        roots, target = [t for t in results if t.requires_grad], [*given, *results][len(found)]
+        error = None
+        if roots and target.numel():
+            with module.no_grad():
+                target.zero_()
+            try:
+                module.autograd.grad(roots, given[only], [module.ones_like(t) for t in roots])
+            except RuntimeError as failed:
+                error = failed
+        found.append(error is not None)
+
+
+def calling(case: Case, only: int, function: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[[], Call]:
+    """The call of a sample in leafgrad or PyTorch, each time with new tensors."""
+
+    def call() -> Call:
+        given, results = [convert(t.array.copy()) for t in case.tensors], list[Any]()
+        given[only].requires_grad_()
+        tensors(case.call(given, function), results)
+        return given, results
+
+    return call
+
+
+@pytest.mark.parametrize("entry", [e for e in compared if is_public(e) and e.name not in SAVES_MORE], ids=identity)
+def test_the_same_changes_are_noticed(entry: Entry) -> None:
+    function = counterpart(entry)
+    assert function is not None
+    in_torch = lambda *a, **k: function(*to_torch(a), **to_torch(k))
+    for case in cases(entry):
+        for only in case.variable():
+            ours = changes_noticed(lg, calling(case, only, entry.function, wrap), only)
+            theirs = changes_noticed(torch, calling(case, only, in_torch, array_to_torch), only)
+            if entry.name not in EXACTLY or (entry.name == "div" and "rounding_mode" in case.apart[1]):
+                theirs = [a and b for a, b in zip(ours, theirs, strict=True)]
+            assert ours == theirs, f"{case}, tensor {only} wants a gradient: {ours}, PyTorch: {theirs}"
+
+
+def test_the_operations_to_compare_exist() -> None:
+    assert set(EXACTLY) | set(SAVES_MORE) <= {e.name for e in compared}

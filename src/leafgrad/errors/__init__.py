@@ -34,6 +34,7 @@ from leafgrad.errors.backward import (
     needs_graph,
     no_graph,
     not_scalar,
+    on_a_copy,
     saved_tensor_changed,
     unused_input,
 )
@@ -79,6 +80,6 @@ __all__ = [
     "graph_was_freed", "here", "hook_changed", "hook_returned", "in_place_dtype", "in_place_shape",
     "integer_requires_grad", "leaf_in_place", "library", "lines", "mistake", "name_in_loop", "name_of",
     "needs_graph", "no_graph", "not_a_tensor", "not_one_element", "not_scalar", "not_sizes",
-    "numpy_needs_detach", "only_for_leaves", "recorded", "saved_tensor_changed", "size", "subject",
+    "numpy_needs_detach", "on_a_copy", "only_for_leaves", "recorded", "saved_tensor_changed", "size", "subject",
     "unused_input", "view_in_place", "view_needs_copy", "wrong_count",
 ]  # fmt: skip

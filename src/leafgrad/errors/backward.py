@@ -208,10 +208,11 @@ def name_in_loop(node: Node) -> str | None:
         later = t.node
         if later is None or later.code is not node.code or later.lasti != node.lasti or later.op is not node.op:
             return False
-        return later.order < node.order and bool(ways_to(node, [later]))
+        return later.order < node.order
 
     found = find(comes_later)
-    return found.name if found else None
+    computed_from_it = found is not None and found.tensor.node is not None and ways_to(node, [found.tensor.node])
+    return found.name if found and computed_from_it else None
 
 
 def ways_to(node: Node, roots: Sequence[Node]) -> list[Node]:
@@ -256,7 +257,7 @@ def saved_tensor_changed(node: Node, index: int) -> RuntimeError:
         ("changed", changed),
         fix="call backward() before that line, or compute the loss again after it"
         if isinstance(source, TensorBase)  # a leaf: what changes it is an update
-        else out_of_place(changed.source if changed else "", as_code(found.name if found else None)),
+        else on_a_copy(changed.source if changed else "", found.name if found else None),
     )
 
 
@@ -286,8 +287,8 @@ def _producer(node: Node, place: int, array: Any, tensor: TensorBase | None) -> 
     return f", which is output {index} of {'torch::autograd::' if name == 'CopySlices' else ''}{name},"
 
 
-def out_of_place(source: str, name: str) -> str:
-    """A line that changes a tensor in place, written so that it makes a new one."""
+def out_of_place(source: str) -> str:
+    """A line that changes a tensor in place, written so that it makes a new one; nothing if it is of another form."""
     changed = re.match(r"([A-Za-z_][\w.]*)\s*(\*\*|//|<<|>>|[-+*/%@&|^])=(?!=)\s*([^;#]*[^;#\s])\s*(#.*)?$", source)
     if changed is not None:
         target, operator, value = changed[1], changed[2], changed[3]
@@ -296,7 +297,13 @@ def out_of_place(source: str, name: str) -> str:
     changed = re.match(r"([A-Za-z_][\w.]*)\.([a-z]\w*)_(\([^;#]*\))\s*(#.*)?$", source)
     if changed is not None and changed[2] not in ("fill", "copy", "set") and hasattr(late.tensor_class, changed[2]):
         return f"{changed[1]} = {changed[1]}.{changed[2]}{changed[3]}"
-    return f"{name} = {name}.clone()   # before the line that changes it"
+    return ""
+
+
+def on_a_copy(source: str, name: str | None) -> str:
+    """The same, or a copy to be made before the line."""
+    variable = as_code(name)
+    return out_of_place(source) or f"{variable} = {variable}.clone()   # before the line that changes it"
 
 
 def function_input_changed(name: str) -> RuntimeError:

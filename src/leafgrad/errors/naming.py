@@ -16,6 +16,7 @@ import linecache
 import os
 import re
 import sys
+import tokenize
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -72,7 +73,20 @@ def place_of(code: Any, lasti: int) -> Place:
 def source_line(filename: str, line: int) -> str:
     linecache.checkcache(filename)  # the file may have been edited since
     text = linecache.getline(filename, line).strip()
+    if "#" in text:
+        text = without_comment(text) or text
     return text if len(text) <= MOST_COLUMNS else text[:MOST_COLUMNS] + CUT_OFF
+
+
+@quietly
+def without_comment(text: str) -> str | None:
+    try:
+        for token in tokenize.generate_tokens(iter([text]).__next__):
+            if token.type == tokenize.COMMENT:
+                return text[: token.start[1]].rstrip()
+    except tokenize.TokenError:
+        pass  # the statement goes on in the next line
+    return None
 
 
 @quietly
@@ -104,9 +118,10 @@ def is_users(filename: str) -> bool:
 
 def users_frame() -> Any:
     """The innermost frame of the user's; where there is none, the innermost that is not leafgrad's."""
+    frame: Any
     for frame in users_frames():
         return frame
-    frame: Any = sys._getframe(1)
+    frame = sys._getframe(1)
     while frame.f_back is not None and is_internal(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
@@ -210,7 +225,7 @@ def parts(value: Any) -> Iterable[tuple[str, Any]]:
     found = []
     for table in (own.get("_parameters"), own.get("_buffers"), own.get("_modules"), own):
         if isinstance(table, dict):
-            found += [(f".{name}", part) for name, part in list(table.items()) if not name.startswith("_")]
+            found += [(f".{name}", part) for name, part in list(table.items()) if name[0] != "_" or is_tensor(part)]
     return found
 
 
@@ -343,14 +358,11 @@ def with_argument(call: str | None, argument: str) -> str:
 
 
 def statement(source: str) -> str:
-    """A line of source without its comment, if it is a whole statement; otherwise nothing."""
-    return "" if source.endswith(CUT_OFF) else _statement(source) or ""
+    """A line of source, if it is one whole statement; otherwise nothing."""
+    return source if _is_statement(source) and not source.endswith(CUT_OFF) else ""
 
 
 @quietly
-def _statement(source: str) -> str:
+def _is_statement(source: str) -> bool:
     (only,) = ast.parse(source).body
-    if isinstance(only, (ast.If, ast.For, ast.While, ast.With)):
-        return ""  # the body is on the same line
-    assert only.end_col_offset is not None
-    return source.encode()[: only.end_col_offset].decode()
+    return not isinstance(only, (ast.If, ast.For, ast.While, ast.With))  # with their body on the same line

@@ -115,16 +115,15 @@ def expand_mismatch(tensor: TensorBase, target: Shape) -> RuntimeError:
             f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
         )
         why = f"{len(own)} dimensions cannot become {len(target)}"
-    elif -1 in target[:lead]:
-        dim = target.index(-1)
-        first = f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {dim}"
-        why = f"dimension {dim} is a new one, which needs a size"
-    else:
-        wrong = [i for i, s in enumerate(target) if i >= lead and s != -1 and own[i - lead] not in (1, s)]
+    elif wrong := [i for i, s in enumerate(target) if i >= lead and s != -1 and own[i - lead] not in (1, s)]:
         dim = wrong[-1]  # PyTorch looks from the end
         first = (
             f"The expanded size of the tensor ({target[dim]}) must match the existing size ({own[dim - lead]}) at "
             f"non-singleton dimension {dim}.  Target sizes: {size(target)}.  Tensor sizes: {size(own)}"
         )
         why = f"dimension {dim} is {own[dim - lead]}, and only a dimension of size 1 can be expanded to {target[dim]}"
+    else:
+        dim = lead - 1 - target[:lead][::-1].index(-1)
+        first = f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {dim}"
+        why = f"dimension {dim} is a new one, which needs a size"
     return mistake(RuntimeError, first, ("tensor", describe(tensor)), ("expand", f"{size(target)}: {why}"))

@@ -11,7 +11,7 @@ from leafgrad._core import TensorBase
 from leafgrad.autograd.graph import Output
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.dtypes import from_numpy_dtype, get_default_dtype
-from leafgrad.errors.backward import out_of_place
+from leafgrad.errors.backward import on_a_copy, out_of_place
 from leafgrad.errors.form import describe, mistake, recorded, size
 from leafgrad.errors.naming import as_code, expression_here, here, library, name_of, statement
 
@@ -33,7 +33,7 @@ def leaf_in_place(leaf: TensorBase, is_view: bool) -> RuntimeError:
     if is_view:
         fix.append(f"{name} = {name}.clone()   # before the view is taken: then the change is recorded")
     elif "." not in name:  # an attribute of a module stays a parameter
-        again = out_of_place(source, name)
+        again = on_a_copy(source, name)
         fix.append(again if "#" in again else f"{again}   # a step of the computation, recorded")
     return mistake(
         RuntimeError,
@@ -69,7 +69,7 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
     if indirect:
         fix = "take the view again after the change"
     elif many:
-        fix = out_of_place(statement(here().source), as_code(name_of(view)))
+        fix = on_a_copy(statement(here().source), name_of(view))
     else:
         fix = f"take the view and change it both inside, or both outside of `with {library()}.no_grad():`"
     return mistake(
@@ -87,7 +87,7 @@ def in_place_shape(op: str, own: Any, out: Any) -> RuntimeError:
         RuntimeError,
         f"output with shape {size(own)} doesn't match the broadcast shape {size(out)}",
         (op, f"in place on shape {size(own)}, which would have to become {size(out)}"),
-        fix=out_of_place(statement(here().source), "tensor"),
+        fix=out_of_place(statement(here().source)),
     )
 
 
@@ -96,7 +96,7 @@ def in_place_dtype(op: str, source: Dtype, target: Dtype) -> RuntimeError:
         RuntimeError,
         f"result type {source.alias} can't be cast to the desired output type {target.alias}",
         (op, f"in place on {target}, with a result that is {source}"),
-        fix=out_of_place(statement(here().source), "tensor"),
+        fix=out_of_place(statement(here().source)),
     )
 
 

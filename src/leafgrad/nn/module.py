@@ -99,7 +99,7 @@ class Module(Called, Stateful):
                     f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
             own["_modules"][name] = None
-        elif name in own["_buffers"] or isinstance(value, Buffer):
+        elif name in own["_buffers"] or (isinstance(value, TensorBase) and isinstance(value, Buffer)):
             self._set_buffer(name, value)
         else:
             object.__setattr__(self, name, value)
@@ -355,7 +355,7 @@ class Module(Called, Stateful):
 
     def type(self, dst_type: Any) -> Self:
         """type(dst_type): cast all parameters and buffers."""
-        return self._apply(lambda t: t.to(dst_type))
+        return self._apply(lambda t: t.type(dst_type))
 
     def _cast_floats(self, kind: dtypes.dtype) -> Self:
         return self._apply(lambda t: t.to(kind) if t.is_floating_point() else t)

@@ -141,7 +141,8 @@ class linear(Family):
         if n == 2:
             core = linear.core if b is not None else linear_without_bias
         else:
-            core = linear_folded if b is not None else linear_folded_without_bias
+            without_bias = vector_without_bias if n == 1 else linear_folded_without_bias
+            core = linear_folded if b is not None else without_bias
         return _core.apply(core, (input, weight, bias), ())
 
     def vjp_input(g: A, weight: A) -> A:
@@ -182,6 +183,7 @@ class linear(Family):
 linear_without_bias = renamed(linear.core, "MmBackward0")
 linear_folded = renamed(linear.core, "ViewBackward0")
 linear_folded_without_bias = renamed(linear.core, "UnsafeViewBackward0")
+vector_without_bias = renamed(linear.core, "SqueezeBackward4")
 
 
 def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:

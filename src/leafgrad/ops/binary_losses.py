@@ -8,6 +8,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase
+from leafgrad._state import quiet
 from leafgrad.device import Size
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.elementwise import log, sigmoid
@@ -116,7 +117,7 @@ class binary_cross_entropy_(Family):
 
     def vjp_input(g: A, input: A, target: A, weight: A, reduction: A) -> A:
         spread = (1 - input) * input
-        least = np.asarray(1e-12, raw(input).dtype)
+        least = np.asarray(np.float32(1e-12)).astype(raw(input).dtype)  # so rounded in PyTorch, for doubles too
         slope = (input - target) / where(raw(spread) < least, least, spread)
         return share(g, slope, reduction) * (slope if weight is None else slope * weight)
 
@@ -192,6 +193,7 @@ class binary_cross_entropy_with_logits_(Family):
                 "  fix: target.float()"
             )
         _no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+        quiet()
         x, y = cast(input.array, kind), cast(target.array, kind)
         weights = [None if w is None else w.array for w in (weight, pos_weight)]
         _check_broadcast(x, *weights)

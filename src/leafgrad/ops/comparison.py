@@ -48,7 +48,8 @@ def compare(core: Any, a: Any, b: Any) -> Any:
     if isinstance(a, TensorBase) and a.array.dtype in _FAST and COMPUTES_FLOATS[core.name]:
         x = a.array
         if isinstance(b, TensorBase):
-            y, tensors = b.array, (a, b)
+            y: Any = b.array
+            tensors: tuple[Any, ...] = (a, b)
             same = x.dtype is y.dtype
         else:
             same = b.__class__ is int or b.__class__ is float

@@ -8,11 +8,13 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase
+from leafgrad._state import quiet
 from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.ops.elementwise import true_div
 from leafgrad.ops.extremes import place
 from leafgrad.ops.loss_options import checked_reduction, legacy_reduction
 from leafgrad.ops.reducing import F32, Dims, is_half, max_reduce, refused, total
-from leafgrad.ops.registry import Family, Operation, registry
+from leafgrad.ops.registry import Family, Operation, registry, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where
 from leafgrad.ops.softmax import log_softmax, softmax
@@ -265,6 +267,7 @@ class _CrossEntropy(Family):
             reduction = legacy_reduction(size_average, reduce)
         elif reduction != "mean":
             reduction = checked_reduction(reduction)
+        quiet()
         x = input.array
         if x.shape == target.array.shape:
             return _of_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
@@ -349,7 +352,12 @@ def _of_probabilities(
     if reduction == "none":
         return -products.sum(dim)
     total = -products.sum()
-    return total if reduction == "sum" else total / (input.array.size // shape[dim] if input.array.size else 0)
+    if reduction == "sum":
+        return total
+    return _core.binary(_mean, total, input.array.size // shape[dim] if input.array.size else 0)
+
+
+_mean = renamed(true_div.core, "DivBackward1")  # the name that division by a number has inside of PyTorch
 
 
 def _for_classes(weight: Any, shape: Dims) -> Any:

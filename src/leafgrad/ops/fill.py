@@ -13,7 +13,6 @@ from leafgrad.from_data import to_array
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, op, renamed, zeros_like
 from leafgrad.ops.samples import S, real
-from leafgrad.ops.select import zeros_of
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -29,7 +28,8 @@ class fill(Family):
         return np.full(x.shape, cast(value, dtypes.from_numpy_dtype(x.dtype)))
 
     def call(input: A, value: Any) -> Any:
-        return fill.record(input, fill_value(input, value))
+        core = _fill_with_tensor if isinstance(value, TensorBase) else fill.core
+        return _core.apply(core, (input, fill_value(input, value)), ())
 
     def vjp_input(g: A) -> A:
         return zeros_like(g)
@@ -40,6 +40,7 @@ class fill(Family):
     samples = staticmethod(lambda t: [S(t(3, 2), 1.5), S(t(3, 2), t()), S(t(), 2), S(t(0), 1.0)])
 
 
+_fill_with_tensor = renamed(fill.core, "FillBackward1")
 _with_number, _with_tensor = renamed(fill.core, "FillBackward2"), renamed(fill.core, "FillBackward3")
 _with_number.hidden = (1,)
 

@@ -53,14 +53,8 @@ def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
         values = values.copy()
     if dim == 0 and x.flags.c_contiguous:
         width = prod(x.shape[count:])
-        rows = np.broadcast_to(values, at.shape + x.shape[count:]).reshape(
-            at.size, width
-        )
-        add_rows(
-            x.reshape(prod(x.shape[:count]), width),
-            nonnegative(at, prod(x.shape[:count])),
-            rows,
-        )
+        rows = np.broadcast_to(values, at.shape + x.shape[count:]).reshape(at.size, width)
+        add_rows(x.reshape(prod(x.shape[:count]), width), nonnegative(at, prod(x.shape[:count])), rows)
     else:
         np.add.at(x, places(x.shape, dim, count, at), values)
 
@@ -71,28 +65,19 @@ def sum_at(g: Array, shape: tuple[int, ...], dim: int, count: int, at: Array) ->
     places = prod(sizes)
     # the indexed dimensions first, so that each index is one row
     if dim:
-        g = g.transpose(
-            (*range(dim, dim + at.ndim), *range(dim), *range(dim + at.ndim, g.ndim))
-        )
+        g = g.transpose((*range(dim, dim + at.ndim), *range(dim), *range(dim + at.ndim, g.ndim)))
     shape = sizes + shape[:dim] + shape[dim + count :]
     width = prod(shape[count:])
     rows, at = g.reshape(at.size, width), nonnegative(at, places)
     # half precision sums in single precision, as everywhere else
-    total = np.zeros(
-        shape,
-        np.float32 if g.dtype.itemsize == 2 and g.dtype.kind not in "iu" else g.dtype,
-    )
-    if increasing(
-        at
-    ):  # no index twice, so there is nothing to add: masks, sorted indices
+    total = np.zeros(shape, np.float32 if g.dtype.itemsize == 2 and g.dtype.kind not in "iu" else g.dtype)
+    if increasing(at):  # no index twice, so there is nothing to add: masks, sorted indices
         total.reshape(places, width)[at] = rows
     else:
         add_rows(total.reshape(places, width), at, rows)
     total = total.astype(g.dtype, copy=False)
     if dim:
-        total = total.transpose(
-            (*range(count, count + dim), *range(count), *range(count + dim, len(shape)))
-        )
+        total = total.transpose((*range(count, count + dim), *range(count), *range(count + dim, len(shape))))
     return total
 
 
@@ -114,11 +99,7 @@ def add_rows(total: Array, at: Array, rows: Array) -> None:
     starts = at * width
     for i in range(0, at.size, step):
         elements = (starts[i : i + step, None] + columns).reshape(-1)
-        np.add.at(
-            flat,
-            elements,
-            rows[i : i + step].reshape(-1).astype(total.dtype, copy=False),
-        )
+        np.add.at(flat, elements, rows[i : i + step].reshape(-1).astype(total.dtype, copy=False))
 
 
 def merged(x: Array, dim: int, count: int) -> Array:
@@ -126,19 +107,13 @@ def merged(x: Array, dim: int, count: int) -> Array:
     if count == 1:
         return x
     shape = x.shape
-    return x.reshape(
-        shape[:dim] + (prod(shape[dim : dim + count]),) + shape[dim + count :]
-    )
+    return x.reshape(shape[:dim] + (prod(shape[dim : dim + count]),) + shape[dim + count :])
 
 
 def places(shape: tuple[int, ...], dim: int, count: int, at: Array) -> tuple[Any, ...]:
     """NumPy's own index for what `dim`, `count` and `at` describe."""
     lead = (slice(None),) * dim
-    return (
-        (*lead, at)
-        if count == 1
-        else (*lead, *np.unravel_index(at, shape[dim : dim + count]))
-    )
+    return (*lead, at) if count == 1 else (*lead, *np.unravel_index(at, shape[dim : dim + count]))
 
 
 def nonnegative(at: Array, size: int) -> Array:
@@ -158,9 +133,7 @@ def elements_along(shape: tuple[int, ...], dim: int, index: Array) -> Array:
     at = index * np.int64(steps[dim])
     for d, step in enumerate(steps):
         if d != dim:
-            at = at + (np.arange(index.shape[d]) * step).reshape(
-                (-1,) + (1,) * (len(shape) - 1 - d)
-            )
+            at = at + (np.arange(index.shape[d]) * step).reshape((-1,) + (1,) * (len(shape) - 1 - d))
     return at
 
 
@@ -171,24 +144,13 @@ def alias(array: Array) -> str | None:
     return from_numpy_dtype(array.dtype).alias
 
 
-def check_index(
-    name: str,
-    argument: str,
-    position: int,
-    index: Any,
-    kinds: tuple[Any, ...],
-    message: str,
-) -> None:
+def check_index(name: str, argument: str, position: int, index: Any, kinds: tuple[Any, ...], message: str) -> None:
     """An index argument must be a tensor of one of the integer dtypes in `kinds`."""
     if not isinstance(index, TensorBase):
         raise errors.not_a_tensor(name, argument, position, index)
-    if index.array.dtype not in kinds and (
-        index.array.size or len(kinds) == 1
-    ):  # nothing is said of empty ones
+    if index.array.dtype not in kinds and (index.array.size or len(kinds) == 1):  # nothing is said of empty ones
         kind = from_numpy_dtype(index.array.dtype)
-        raise errors.mistake(
-            RuntimeError, message, ("index", f"{errors.describe(index)}, {kind}")
-        )
+        raise errors.mistake(RuntimeError, message, ("index", f"{errors.describe(index)}, {kind}"))
 
 
 LONG = (np.dtype(np.int64),)
@@ -203,14 +165,7 @@ def outside(index: Array, low: int, size: int) -> int | None:
     return int(flat[np.argmax((flat < low) | (flat >= size))])
 
 
-def check_range(
-    index: Array,
-    low: int,
-    size: int,
-    dim: int,
-    shape: Any,
-    error: type[Exception] = RuntimeError,
-) -> None:
+def check_range(index: Array, low: int, size: int, dim: int, shape: Any, error: type[Exception] = RuntimeError) -> None:
     if (wrong := outside(index, low, size)) is not None:
         first = f"index {wrong} is out of bounds for dimension {dim} with size {size}"
         raise errors.mistake(error, first, ("indexed", f"shape {errors.size(shape)}"))
@@ -225,9 +180,7 @@ class index(Family):
 
     options = ("dim", "count", "at")
     forward = take_at
-    holomorphic = (
-        False  # the gradient of a choice is a choice, and needs no conjugation
-    )
+    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
     jvp = "linear"
     public_name = ""
 
@@ -290,9 +243,7 @@ class index_select(Family):
         message = "index_select(): Expected dtype int32 or int64 for index"
         check_index("index_select", "index", 2, index, LONG_OR_INT, message)
         if index.array.ndim > 1:
-            raise errors.mistake(
-                IndexError, "index_select(): Index is supposed to be a vector"
-            )
+            raise errors.mistake(IndexError, "index_select(): Index is supposed to be a vector")
         shape = input.array.shape
         dim = wrap_dim(dim, len(shape))
         if not shape and index.array.size != 1:
@@ -301,17 +252,11 @@ class index_select(Family):
             )
         if (wrong := outside(index.array, 0, shape[dim] if shape else 1)) is not None:
             what = f"{wrong}, for dimension {dim} of shape {errors.size(shape)}"
-            raise errors.mistake(
-                IndexError, "index out of range in self", ("index", what)
-            )
+            raise errors.mistake(IndexError, "index out of range in self", ("index", what))
         return index_select.record(input, index, dim)
 
     def vjp_input(g: A, index: A, input_shape: A, dim: A) -> A:
-        return (
-            index_sum(g, input_shape, dim, 1, values_of(index).reshape(-1))
-            if input_shape
-            else g
-        )
+        return index_sum(g, input_shape, dim, 1, values_of(index).reshape(-1)) if input_shape else g
 
     samples = staticmethod(
         lambda t: [
@@ -357,17 +302,8 @@ class gather(Family):
     forward = gather_array
     holomorphic = False
 
-    def call(
-        input: A, dim: int, index: TensorBase, *, sparse_grad: bool = False
-    ) -> Any:
-        check_index(
-            "gather",
-            "index",
-            2,
-            index,
-            LONG_OR_INT,
-            "gather(): Expected dtype int32/int64 for index",
-        )
+    def call(input: A, dim: int, index: TensorBase, *, sparse_grad: bool = False) -> Any:
+        check_index("gather", "index", 2, index, LONG_OR_INT, "gather(): Expected dtype int32/int64 for index")
         dim = wrap_dim(dim, input.array.ndim)
         check_along(index.array, dim, input.array, "input")
         return gather.record(input, index, dim)
@@ -403,21 +339,13 @@ class gather_sum(Family):
     def vjp_input(g: A, index: A, dim: A) -> A:
         return gather(g, index, dim)
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 4), t(2, 4, dtype="int64", low=0, high=3), (3, 4), 0)]
-    )
+    samples = staticmethod(lambda t: [S(t(2, 4), t(2, 4, dtype="int64", low=0, high=3), (3, 4), 0)])
 
 
-def check_along(
-    index: Array, dim: int, x: Array, name: str, src: Array | None = None
-) -> None:
+def check_along(index: Array, dim: int, x: Array, name: str, src: Array | None = None) -> None:
     """May `index` be used along `dim` of x (and of src)?"""
     for other, who in ((x, name), (src, "src")):
-        if (
-            other is not None
-            and index.size
-            and max(index.ndim, 1) != max(other.ndim, 1)
-        ):
+        if other is not None and index.size and max(index.ndim, 1) != max(other.ndim, 1):
             raise errors.mistake(
                 RuntimeError,
                 f"Index tensor must have the same number of dimensions as {who} tensor",
@@ -434,14 +362,8 @@ def check_along(
                 f"Size does not match at dimension {d} expected index {errors.size(index.shape)} to be no larger than "
                 f"self {errors.size(x.shape)} apart from dimension {dim}",
             )
-        if too_large or (
-            src is not None and index.shape[d] > (src.shape[d] if src.ndim else 1)
-        ):
-            than = (
-                ""
-                if src is None
-                else f" and to be no larger size than src {errors.size(src.shape)}"
-            )
+        if too_large or (src is not None and index.shape[d] > (src.shape[d] if src.ndim else 1)):
+            than = "" if src is None else f" and to be no larger size than src {errors.size(src.shape)}"
             raise errors.mistake(
                 RuntimeError,
                 f"Expected index {errors.size(index.shape)} to be no larger than self {errors.size(x.shape)} apart "
@@ -457,9 +379,7 @@ def check_along(
         S(t(3, 4), t(5, dtype="int64", low=0, high=12)),
     ]
 )
-def take_along_dim(
-    input: TensorBase, indices: TensorBase, dim: int | None = None
-) -> Any:
+def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = None) -> Any:
     """take_along_dim(input, indices, dim=None): gather with broadcasting; of the flat input if dim is None."""
     message = f"torch.take_along_dim(): dtype of indices should be Long but got {alias(indices.array)}"
     check_index("take_along_dim", "indices", 2, indices, LONG, message)
@@ -492,8 +412,7 @@ def take_along_dim(
 def check_flat_range(index: Array, count: int) -> None:
     if (wrong := outside(index, -count, count)) is not None:
         raise errors.mistake(
-            IndexError,
-            f"out of range: tried to access index {wrong} on a tensor of {count} elements.",
+            IndexError, f"out of range: tried to access index {wrong} on a tensor of {count} elements."
         )
 
 
@@ -508,23 +427,14 @@ class take(Family):
 
     def call(input: A, index: TensorBase) -> Any:
         kind = alias(index.array) if isinstance(index, TensorBase) else ""
-        check_index(
-            "take",
-            "index",
-            1,
-            index,
-            LONG,
-            f"take(): Expected a long tensor for index, but got {kind}",
-        )
+        check_index("take", "index", 1, index, LONG, f"take(): Expected a long tensor for index, but got {kind}")
         if input.array.size == 0 and index.array.size:
             raise IndexError("take(): tried to take from an empty tensor")
         check_flat_range(index.array, input.array.size)
         return take.record(input, index)
 
     def vjp_input(g: A, index: A, input_shape: A) -> A:
-        return index_sum(
-            g, input_shape, 0, len(input_shape), counted_from_front(index, input_shape)
-        )
+        return index_sum(g, input_shape, 0, len(input_shape), counted_from_front(index, input_shape))
 
     samples = staticmethod(
         lambda t: [

@@ -22,21 +22,9 @@ def items_of(index: Any) -> tuple[Any, ...]:
     """The parts of an index, one for each comma in x[a, b, c]."""
     if isinstance(index, tuple):
         return index
-    if (
-        isinstance(index, (TensorBase, np.ndarray))
-        or not is_sequence(index)
-        or len(index) >= 32
-    ):
+    if isinstance(index, (TensorBase, np.ndarray)) or not is_sequence(index) or len(index) >= 32:
         return (index,)
-    if any(
-        [
-            isinstance(i, (TensorBase, Slice))
-            or i is None
-            or i is ...
-            or is_sequence(i)
-            for i in index
-        ]
-    ):
+    if any([isinstance(i, (TensorBase, Slice)) or i is None or i is ... or is_sequence(i) for i in index]):
         if not isinstance(index, str):
             warnings.warn(
                 "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
@@ -50,29 +38,19 @@ def items_of(index: Any) -> tuple[Any, ...]:
 
 
 def is_sequence(value: Any) -> bool:
-    return (
-        hasattr(type(value), "__getitem__")
-        and hasattr(type(value), "__len__")
-        and not isinstance(value, dict)
-    )
+    return hasattr(type(value), "__getitem__") and hasattr(type(value), "__len__") and not isinstance(value, dict)
 
 
 def part_of(item: Any) -> Any:
     """One part of an index as an int, a bool, a slice of ints, None, Ellipsis, or an array of int64 or bool."""
-    if (
-        item is None or item is ... or isinstance(item, (int, np.integer))
-    ):  # bool is an int
+    if item is None or item is ... or isinstance(item, (int, np.integer)):  # bool is an int
         return item
     if isinstance(item, Slice):
         return checked_slice(item)
     if isinstance(item, TensorBase):
         array = item.array
         if array.ndim == 0 and array.dtype.kind in "biu":
-            return (
-                bool(array)
-                if array.dtype.kind == "b" or array.dtype == np.uint8
-                else int(array)
-            )
+            return bool(array) if array.dtype.kind == "b" or array.dtype == np.uint8 else int(array)
         return index_array(array)
     if isinstance(item, np.generic) or not is_sequence(item):
         module = "numpy." if isinstance(item, np.generic) else ""
@@ -90,11 +68,7 @@ def part_of(item: Any) -> Any:
     else:
         array = from_data.copied(item, None)
     # lists and NumPy arrays are converted, tensors have to have the right dtype
-    return index_array(
-        array
-        if array.dtype.kind == "b" or array.dtype == np.uint8
-        else array.astype(np.int64)
-    )
+    return index_array(array if array.dtype.kind == "b" or array.dtype == np.uint8 else array.astype(np.int64))
 
 
 def index_array(array: Array) -> Array:
@@ -113,10 +87,7 @@ def index_array(array: Array) -> Array:
     raise errors.mistake(
         IndexError,
         "tensors used as indices must be long, int, byte or bool tensors",
-        (
-            "index",
-            f"shape {errors.size(array.shape)}, {dtypes.from_numpy_dtype(array.dtype)}",
-        ),
+        ("index", f"shape {errors.size(array.shape)}, {dtypes.from_numpy_dtype(array.dtype)}"),
         fix="index.long()",
     )
 
@@ -127,20 +98,13 @@ def checked_slice(part: slice) -> slice:
     for bound in (start, stop, step):
         if bound is not None and bound.__class__ is not int:
             try:
-                start, stop, step = [
-                    None if v is None else operator.index(v)
-                    for v in (start, stop, step)
-                ]
+                start, stop, step = [None if v is None else operator.index(v) for v in (start, stop, step)]
             except TypeError:
-                raise TypeError(
-                    "slice indices must be integers or None or have an __index__ method"
-                ) from None
+                raise TypeError("slice indices must be integers or None or have an __index__ method") from None
             part = Slice(start, stop, step)
             break
     if step is not None and step < 1:
-        raise ValueError(
-            "step must be greater than zero" if step else "slice step cannot be zero"
-        )
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     return part
 
 
@@ -149,13 +113,9 @@ class Reading:
 
     __slots__ = ("arrays", "operation", "view")
 
-    view: (
-        tuple[Any, ...] | None
-    )  # the part that gives a view, as NumPy takes it; None if it is all of the tensor
+    view: tuple[Any, ...] | None  # the part that gives a view, as NumPy takes it; None if it is all of the tensor
     operation: Any  # what the view is recorded as
-    arrays: (
-        list[Any] | None
-    )  # for each dimension of the view an index array, a mask (for several), or None
+    arrays: list[Any] | None  # for each dimension of the view an index array, a mask (for several), or None
 
 
 def read(index: Any, shape: tuple[int, ...]) -> Reading:
@@ -184,17 +144,12 @@ def read(index: Any, shape: tuple[int, ...]) -> Reading:
             view.append(None)
             arrays.append(None)
             operation = new_dimension
-        elif (
-            part.__class__ is bool
-        ):  # a new dimension, of which one element is taken, or none
+        elif part.__class__ is bool:  # a new dimension, of which one element is taken, or none
             view.append(None)
             arrays.append(np.zeros(1 if part else 0, np.int64))
             operation = new_dimension
         elif part is ...:
-            rest, taken = (
-                len(shape) - taken,
-                len(shape),
-            )  # a second one stands for nothing
+            rest, taken = len(shape) - taken, len(shape)  # a second one stands for nothing
             view += [ALL] * rest
             arrays += [None] * rest
             dim += rest
@@ -225,25 +180,19 @@ def too_many(index: Any, shape: tuple[int, ...]) -> IndexError:
             "0-dim tensor to a number",
         )
     if not shape and isinstance(index, Slice):
-        return errors.mistake(
-            IndexError, "slice() cannot be applied to a 0-dim tensor."
-        )
+        return errors.mistake(IndexError, "slice() cannot be applied to a 0-dim tensor.")
     first = f"too many indices for tensor of dimension {len(shape)}"
     return errors.mistake(IndexError, first, ("indexed", f"shape {errors.size(shape)}"))
 
 
-def out_of_bounds(
-    number: int, dim: int, shape: tuple[int, ...], named: int | None = None
-) -> Exception:
+def out_of_bounds(number: int, dim: int, shape: tuple[int, ...], named: int | None = None) -> Exception:
     """`named` is the dimension that PyTorch names where it is not the right one: it counts index tensors only."""
     if not -(2**63) <= number < 2**63:
         return ValueError("Overflow when unpacking long long")
     first = f"index {number} is out of bounds for dimension {dim if named is None else named} with size {shape[dim]}"
     if shape[dim] == 0 and named is not None:
         first = "index is out of bounds for dimension with size 0"
-    return errors.mistake(
-        IndexError, first, ("indexed", f"dimension {dim} of shape {errors.size(shape)}")
-    )
+    return errors.mistake(IndexError, first, ("indexed", f"dimension {dim} of shape {errors.size(shape)}"))
 
 
 # -- index arrays -----------------------------------------------------------------------------------------------------

@@ -30,14 +30,7 @@ from leafgrad.ops.index_reading import (
     read,
     too_many,
 )
-from leafgrad.ops.inplace import (
-    changed,
-    check_overlap,
-    check_writable,
-    copy_slices,
-    replace,
-    stand_in,
-)
+from leafgrad.ops.inplace import changed, check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.overwriting import number_as, overwrite
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite
@@ -60,11 +53,7 @@ def getitem(self: Any, index: Any) -> Any:
         try:
             return view_at(select, self, where, array[where])
         except IndexError:
-            raise (
-                out_of_bounds(index, 0, array.shape)
-                if array.ndim
-                else too_many(index, ())
-            ) from None
+            raise (out_of_bounds(index, 0, array.shape) if array.ndim else too_many(index, ())) from None
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
         return view_at(slice_, self, where, array[where])
@@ -74,12 +63,7 @@ def getitem(self: Any, index: Any) -> Any:
             return view_at(operation, self, where, array[where])
         except IndexError:
             pass  # read() finds out what is wrong, and says it as PyTorch does
-    if (
-        kind is _core.late.tensor_class
-        and index.array.ndim
-        and array.ndim
-        and index.array.dtype == np.int64
-    ):
+    if kind is _core.late.tensor_class and index.array.ndim and array.ndim and index.array.dtype == np.int64:
         try:
             return index_op.record(self, 0, 1, kept(index.array, self))
         except IndexError:  # NumPy checks while it reads
@@ -140,17 +124,10 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     else:
         module = "numpy." if isinstance(value, (np.ndarray, np.generic)) else ""
         name = dtypes.from_numpy_dtype(self.array.dtype).alias
-        raise errors.mistake(
-            TypeError,
-            f"can't assign a {module}{type(value).__name__} to a torch.{name}Tensor",
-        )
+        raise errors.mistake(TypeError, f"can't assign a {module}{type(value).__name__} to a torch.{name}Tensor")
     if index is False:
         return
-    if (
-        index.__class__ is _core.late.tensor_class
-        and index.array.dtype == np.int64
-        and index.array.ndim
-    ):
+    if index.__class__ is _core.late.tensor_class and index.array.dtype == np.int64 and index.array.ndim:
         if not self.array.ndim:
             raise too_many(index, ())
         at = in_bounds(index.array, 0, self.array.shape, 0)
@@ -209,11 +186,7 @@ def write_all(x: Any, part: Any) -> None:
     check_expands(part.array.shape, x.array.shape, part.array)
     check_writable(x, part)
     check_overlap(x.array, x.version, (part,), x.array.shape)
-    replace(
-        x,
-        copy_from.function if part.array.ndim or not x.array.ndim else fill_with_tensor,
-        part,
-    )
+    replace(x, copy_from.function if part.array.ndim or not x.array.ndim else fill_with_tensor, part)
 
 
 def write_view(x: Any, reading: Reading, part: Any) -> None:
@@ -225,11 +198,7 @@ def write_view(x: Any, reading: Reading, part: Any) -> None:
     check_part_writable(x, part)
     check_overlap(into, x.version, (part,), into.shape)
     seen_through = x.extra.view if x.extra is not None else None
-    base, steps = (
-        (x, (step,))
-        if seen_through is None
-        else (seen_through.base, (*seen_through.steps, step))
-    )
+    base, steps = (x, (step,)) if seen_through is None else (seen_through.base, (*seen_through.steps, step))
     recorded = _core.needs_recording((base, part)) and x.array.dtype.kind not in "biu"
     if recorded:
         # neither the values of the base nor those of the part are needed: only where the part is
@@ -257,11 +226,7 @@ def check_part_writable(x: TensorBase, part: TensorBase) -> None:
 
 def warn_of_lost_imaginary(into: Array) -> None:
     if into.dtype.kind not in "bc":
-        warnings.warn(
-            "Casting complex values to real discards the imaginary part",
-            UserWarning,
-            stacklevel=4,
-        )
+        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
 
 
 def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
@@ -276,24 +241,18 @@ def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
 def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
     """Values that can be broadcast to what the index selects of x."""
     if places.mask and values.array.size == 1 and not accumulate:
-        return reshape(values, ()).to(
-            x.dtype
-        )  # PyTorch fills masks, and only there takes another dtype
+        return reshape(values, ()).to(x.dtype)  # PyTorch fills masks, and only there takes another dtype
     values = fitting(values, places.shape)
     shape = values.array.shape
     extra = len(places.shape) - len(shape)
-    if extra < 0 or any(
-        [n not in (1, places.shape[extra + d]) for d, n in enumerate(shape)]
-    ):
+    if extra < 0 or any([n not in (1, places.shape[extra + d]) for d, n in enumerate(shape)]):
         raise errors.mistake(
             RuntimeError,
             f"shape mismatch: value tensor of shape {errors.size(shape)} cannot be broadcast to indexing result of "
             f"shape {errors.size(places.shape)}",
         )
     if values.array.dtype != x.array.dtype:
-        source, target = [
-            dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)
-        ]
+        source, target = [dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)]
         raise errors.mistake(
             RuntimeError,
             f"Index put requires the source and destination dtypes match, got {target} for the destination and "
@@ -306,9 +265,7 @@ def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
 # -- the same as methods ----------------------------------------------------------------------------------------------
 
 
-def _places_of_tensors(
-    name: str, input: TensorBase, indices: Any, values: Any
-) -> Places:
+def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) -> Places:
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
             f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
@@ -318,19 +275,14 @@ def _places_of_tensors(
     arrays: list[Any] = []
     for i, t in enumerate(indices):
         if not isinstance(t, TensorBase):
-            raise TypeError(
-                f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}"
-            )
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
         array = index_array(t.array)
         arrays += [array] + [()] * (array.ndim - 1 if array.dtype.kind == "b" else 0)
     if not arrays:
-        raise errors.mistake(
-            IndexError, f"{name}(): indices is empty: nothing says where the values go"
-        )
+        raise errors.mistake(IndexError, f"{name}(): indices is empty: nothing says where the values go")
     if len(arrays) > input.array.ndim:
         raise errors.mistake(
-            IndexError,
-            f"too many indices for tensor of dimension {input.array.ndim} (got {len(arrays)})",
+            IndexError, f"too many indices for tensor of dimension {input.array.ndim} (got {len(arrays)})"
         )
     return places_of(arrays, input.array.shape)
 
@@ -338,39 +290,23 @@ def _places_of_tensors(
 def _put_samples(t: Any) -> list[S]:
     return [
         S(t(4, 3), (t(2, dtype="int64", low=0, high=4),), t(3), True),
-        S(
-            t(4, 3),
-            (t(2, dtype="int64", low=0, high=4), t(2, dtype="int64", low=0, high=3)),
-            t(2),
-            True,
-        ),
+        S(t(4, 3), (t(2, dtype="int64", low=0, high=4), t(2, dtype="int64", low=0, high=3)), t(2), True),
         S(t(4, 3), (t(1, dtype="int64", low=0, high=4),), t(1, 3)),
         S(t(4, 3), (t(4, 3, dtype="bool"),), t()),
     ]
 
 
 @composite(_put_samples)
-def index_put(
-    input: TensorBase, indices: Any, values: Any, accumulate: bool = False
-) -> Any:
+def index_put(input: TensorBase, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """index_put(input, indices, values, accumulate=False): a copy of input with input[indices] = values, or with
     values added there."""
     places = _places_of_tensors("index_put", input, indices, values)
     values = broadcastable(values, input, places, accumulate)
-    return index_write.record(
-        input,
-        values,
-        places.dim,
-        places.count,
-        kept(places.at, input, values),
-        accumulate,
-    )
+    return index_write.record(input, values, places.dim, places.count, kept(places.at, input, values), accumulate)
 
 
 @composite(lambda t: [])
-def index_put_(
-    input: TensorBase, indices: Any, values: Any, accumulate: bool = False
-) -> Any:
+def index_put_(input: TensorBase, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """index_put_(indices, values, accumulate=False): index_put, in place."""
     places = _places_of_tensors("index_put_", input, indices, values)
     return write_places(input, places, values, accumulate)

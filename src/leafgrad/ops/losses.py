@@ -8,6 +8,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase
+from leafgrad._state import quiet
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.binary_losses import binary_cross_entropy, binary_cross_entropy_with_logits, logsigmoid
 from leafgrad.ops.cross_entropy import cross_entropy, nll_loss
@@ -50,6 +51,7 @@ class mse_loss_(Family):
         reduction: str = "mean",
         weight: TensorBase | None = None,
     ) -> Any:
+        quiet()
         x, y = input.array, target.array
         if x.shape != y.shape:
             warn_of_broadcasting(input, target)
@@ -218,6 +220,7 @@ def _size(off: Any) -> Any:
 
 
 def _distance(operation: Any, input: Any, target: Any, arrays: tuple[Any, Any], *options: Any) -> Any:
+    quiet()
     try:
         out = operation.core.forward(*arrays, *options)
     except ValueError as error:

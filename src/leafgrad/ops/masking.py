@@ -10,13 +10,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.gathering import alias, index, index_sum, values_of
-from leafgrad.ops.overwriting import (
-    Overwriting,
-    on_a_copy,
-    same_dtype,
-    value_tensor,
-    zero,
-)
+from leafgrad.ops.overwriting import Overwriting, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -49,19 +43,8 @@ def broadcast_with(input: TensorBase, mask: TensorBase, name: str) -> tuple[Any,
     return wide, mask if mask.array.shape == shape else expand.function(mask, shape)
 
 
-_CPP = {
-    "float32": "float",
-    "float64": "double",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-}
-_CPP |= {
-    "int32": "int",
-    "int64": "long int",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-}
+_CPP = {"float32": "float", "float64": "double", "uint8": "unsigned char", "int8": "signed char", "int16": "short int"}
+_CPP |= {"int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
 
 
 def _masked_fill(x: Array, mask: Array, value: Array) -> None:
@@ -77,11 +60,7 @@ class masked_fill(Overwriting):
     forward = on_a_copy(_masked_fill)
 
     def prepare(input: A, mask: TensorBase, value: Any) -> Any:
-        kind = (
-            from_numpy_dtype(mask.array.dtype).name
-            if isinstance(mask, TensorBase)
-            else ""
-        )
+        kind = from_numpy_dtype(mask.array.dtype).name if isinstance(mask, TensorBase) else ""
         message = f"masked_fill_ only supports boolean masks, but got mask with dtype {_CPP.get(kind, kind)}"
         check_mask(mask, message, "masked_fill")
         made = value_tensor("masked_fill", input, value)
@@ -129,9 +108,7 @@ class masked_scatter(Overwriting):
         )
         input, mask = broadcast_with(input, mask, "masked_scatter")
         if np.count_nonzero(mask.array) > source.array.size:
-            raise errors.mistake(
-                RuntimeError, "Number of elements of source < number of ones in mask"
-            )
+            raise errors.mistake(RuntimeError, "Number of elements of source < number of ones in mask")
         return (input, mask, source), ()
 
     def vjp_input(g: A, mask: A) -> A:
@@ -140,9 +117,7 @@ class masked_scatter(Overwriting):
     def vjp_source(g: A, mask: A, source_shape: A) -> A:
         at = np.flatnonzero(values_of(mask))
         size = int(np.prod(source_shape))
-        return around(
-            index(g, 0, len(g.shape), at), (size,), (slice(0, at.size),)
-        ).reshape(source_shape)
+        return around(index(g, 0, len(g.shape), at), (size,), (slice(0, at.size),)).reshape(source_shape)
 
     samples = staticmethod(
         lambda t: [
@@ -169,9 +144,7 @@ class masked_select(Family):
         return masked_select.record(*broadcast_with(input, mask, "masked_select"))
 
     def vjp_input(g: A, input_shape: A, mask: A) -> A:
-        return index_sum(
-            g, input_shape, 0, len(input_shape), np.flatnonzero(values_of(mask))
-        )
+        return index_sum(g, input_shape, 0, len(input_shape), np.flatnonzero(values_of(mask)))
 
     samples = staticmethod(
         lambda t: [
@@ -193,14 +166,7 @@ class nonzero(Family):
     as_tuple one vector for each dimension."""
 
     differentiable = False
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4)),
-            S(t(3, 4, dtype="bool"), as_tuple=True),
-            S(t()),
-            S(t(0, 3)),
-        ]
-    )
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4, dtype="bool"), as_tuple=True), S(t()), S(t(0, 3))])
 
     def forward(x: A) -> A:
         return np.argwhere(x)
@@ -209,9 +175,7 @@ class nonzero(Family):
         if not as_tuple:
             return nonzero.record(input)
         found = np.nonzero(np.atleast_1d(input.array))
-        return tuple(
-            [_core.unrecorded(nonzero.core, (input,), positions) for positions in found]
-        )
+        return tuple([_core.unrecorded(nonzero.core, (input,), positions) for positions in found])
 
 
 @composite(lambda t: [S(t(3, 4)), S(t())])
@@ -220,15 +184,11 @@ def argwhere(input: TensorBase) -> Any:
     return nonzero.function(input)
 
 
-@composite(
-    lambda t: [S(t(3, 4), size=5), S(t(2, dtype="bool"), size=0), S(t(), size=2)]
-)
+@composite(lambda t: [S(t(3, 4), size=5), S(t(2, dtype="bool"), size=0), S(t(), size=2)])
 def nonzero_static(input: TensorBase, *, size: int, fill_value: int = -1) -> Any:
     """nonzero_static(input, *, size, fill_value=-1): exactly `size` rows of nonzero, filled up or cut off."""
     if size < 0:
-        raise errors.mistake(
-            RuntimeError, "nonzero_static: 'size' must be an non-negative integer"
-        )
+        raise errors.mistake(RuntimeError, "nonzero_static: 'size' must be an non-negative integer")
     found = np.argwhere(input.array)[:size]
     rows = np.full((size, found.shape[1]), fill_value, np.int64)
     rows[: len(found)] = found
@@ -242,12 +202,7 @@ class one_hot(Family):
     options = ("num_classes",)
     differentiable = False
     public_name = ""  # nn.functional has it
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 2, dtype="int64", low=0, high=4)),
-            S(t(dtype="int64", low=0, high=3), 5),
-        ]
-    )
+    samples = staticmethod(lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)])
 
     def forward(x: A, num_classes: Any) -> A:
         return (x[..., None] == np.arange(num_classes)).astype(np.int64)
@@ -255,22 +210,15 @@ class one_hot(Family):
     def call(tensor: A, num_classes: int = -1) -> Any:
         x = tensor.array
         if x.dtype != np.int64:
-            raise errors.mistake(
-                RuntimeError,
-                "one_hot is only applicable to index tensor of type LongTensor.",
-            )
+            raise errors.mistake(RuntimeError, "one_hot is only applicable to index tensor of type LongTensor.")
         if not x.size and num_classes <= 0:
-            raise errors.mistake(
-                RuntimeError, "Can not infer total number of classes from empty tensor."
-            )
+            raise errors.mistake(RuntimeError, "Can not infer total number of classes from empty tensor.")
         if x.size and x.min() < 0:
             raise errors.mistake(RuntimeError, "Class values must be non-negative.")
         if num_classes == -1:
             num_classes = int(x.max()) + 1
         elif x.size and x.max() >= num_classes:
-            raise errors.mistake(
-                RuntimeError, "Class values must be smaller than num_classes."
-            )
+            raise errors.mistake(RuntimeError, "Class values must be smaller than num_classes.")
         return one_hot.record(tensor, num_classes)
 
 
@@ -286,13 +234,7 @@ def _check_matrix(name: str, input: Any) -> None:
 
 
 def _matrices(t: Any) -> list[S]:
-    return [
-        S(t(3, 4)),
-        S(t(4, 3), 1),
-        S(t(2, 3, 3), -1),
-        S(t(3, 3), diagonal=7),
-        S(t(0, 3)),
-    ]
+    return [S(t(3, 4)), S(t(4, 3), 1), S(t(2, 3, 3), -1), S(t(3, 3), diagonal=7), S(t(0, 3))]
 
 
 @op

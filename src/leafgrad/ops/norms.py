@@ -32,6 +32,7 @@ from leafgrad.ops.reducing import (
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where, zero_like
+from leafgrad.ops.views import wrap_dim
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -119,11 +120,11 @@ def one_like(x: A) -> Any:
     return np.ones((), raw(x).dtype)
 
 
-def _as_checked(x: Any, kind: Dtype | None) -> Any:
+def _as_checked(x: Any, kind: Dtype | None, name: str = "linalg.vector_norm") -> Any:
     """The tensor in the dtype asked for; norms take floating point only, and convert only to something wider."""
     if not isinstance(x, TensorBase):
         raise errors.not_a_tensor("linalg_vector_norm", "x", 1, x)
-    own, name = from_numpy_dtype(x.array.dtype), "linalg.vector_norm"
+    own = from_numpy_dtype(x.array.dtype)
     if own.category < FLOAT:
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {own.alias}\n  at {errors.here()}\n"
@@ -142,6 +143,14 @@ def _as_checked(x: Any, kind: Dtype | None) -> Any:
             f"dtype ({kind.alias})"
         )
     return to_dtype.function(x, kind)
+
+
+def _refuse_half(matrices: TensorBase) -> None:
+    if is_half(matrices.array.dtype):
+        alias = from_numpy_dtype(matrices.array.dtype).alias
+        raise RuntimeError(
+            f"linalg.matrix_norm: Low precision dtypes not supported. Got {alias}\n  at {errors.here()}"
+        )
 
 
 @composite(
@@ -163,18 +172,11 @@ def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = Fal
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.\n  at {errors.here()}")
     if len(given) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, given))}")
-    first, second = dims_of(given, ndim, "linalg.matrix_norm")
-    kind = dtype or from_numpy_dtype(input.array.dtype)
-    if kind.category < 2:
-        raise RuntimeError(
-            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {kind.alias}\n"
-            f"  at {errors.here()}"
-        )
-    if kind.itemsize == 2:
-        raise RuntimeError(
-            f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind.alias}\n  at {errors.here()}"
-        )
-    out = nuclear_norm.record(_as_checked(input, dtype), first, second)
+    first, second = [wrap_dim(d, ndim) for d in given]
+    if first == second:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({given[0]}, {given[1]})")
+    _refuse_half(input)
+    out = nuclear_norm.record(_as_checked(input, dtype, "linalg.matrix_norm"), first, second)
     if keepdim:
         for d in sorted((first, second)):
             out = out.unsqueeze(d)
@@ -194,6 +196,7 @@ class nuclear_norm(Family):
         return np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), compute_uv=False).sum(-1)
 
     def call(input: Any, first: int, second: int) -> Any:
+        _refuse_half(input)
         return nuclear_norm.record(input, first, second)
 
     def vjp(g: A, input: A, first: A, second: A, input_shape: A) -> A:
@@ -215,6 +218,7 @@ class polar(Family):
         return np.moveaxis(u @ vh, (-2, -1), (first, second))
 
     def call(input: Any, first: int, second: int) -> Any:
+        _refuse_half(input)
         return polar.record(input, first, second)
 
     def vjp(g: A, input: A, first: A, second: A) -> A:

@@ -52,9 +52,7 @@ def _checked_dim(name: str, input: Any, dim: int) -> int:
 
 def _no_complex(input: TensorBase) -> None:
     if input.array.dtype.kind == "c":
-        raise errors.mistake(
-            RuntimeError, " Sort does not support complex dtypes on CPU"
-        )
+        raise errors.mistake(RuntimeError, " Sort does not support complex dtypes on CPU")
 
 
 @op
@@ -70,23 +68,14 @@ class sort(Family):
         order = order_of(x, dim, descending)
         return gather_array(x, order, dim), order
 
-    def call(
-        input: A, dim: int = -1, descending: bool = False, *, stable: bool | None = None
-    ) -> Any:
+    def call(input: A, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
         dim = _checked_dim("sort", input, dim)
         _no_complex(input)
         core = named(sort.core, None if stable is None else "SortBackward1")
         return SortResult(*_core.apply_many(core, (input,), (dim, descending)))
 
     samples = staticmethod(
-        lambda t: [
-            S(t(3, 4)),
-            S(t(3, 4), 0),
-            S(t(2, 3, 4), 1, True),
-            S(t(5), stable=True),
-            S(t()),
-            S(t(0, 2)),
-        ]
+        lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), 1, True), S(t(5), stable=True), S(t()), S(t(0, 2))]
     )
 
 
@@ -98,9 +87,7 @@ class argsort(Family):
     differentiable = False
     forward = order_of
 
-    def call(
-        input: A, dim: int = -1, descending: bool = False, *, stable: bool = False
-    ) -> Any:
+    def call(input: A, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
         dim = _checked_dim("argsort", input, dim)
         _no_complex(input)
         return argsort.record(input, dim, descending)
@@ -127,9 +114,7 @@ def _first_of_order(x: Array, k: int, dim: int, largest: bool) -> Array:
     x = comparable(x)
     few = np.argpartition(x, size - k if largest else k - 1, dim)
     few = few.take(np.arange(size - k, size) if largest else np.arange(k), dim)
-    return np.take_along_axis(
-        few, order_of(np.take_along_axis(x, few, dim), dim, largest), dim
-    )
+    return np.take_along_axis(few, order_of(np.take_along_axis(x, few, dim), dim, largest), dim)
 
 
 @op
@@ -145,25 +130,17 @@ class topk(Family):
         found = _first_of_order(x, k, dim, largest)
         return gather_array(x, found, dim), found
 
-    def call(
-        input: A, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
-    ) -> Any:
+    def call(input: A, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         dim = _checked_dim("topk", input, dim)
         size = input.array.shape[dim] if input.array.ndim else 1
         if not 0 <= k <= size:
             raise errors.mistake(
-                RuntimeError,
-                "selected index k out of range",
-                ("k", f"{k}, of {size} in dimension {dim}"),
+                RuntimeError, "selected index k out of range", ("k", f"{k}, of {size} in dimension {dim}")
             )
         if input.array.dtype.kind == "c":
-            raise errors.mistake(
-                RuntimeError, " topk does not support complex dtypes on CPU"
-            )
+            raise errors.mistake(RuntimeError, " topk does not support complex dtypes on CPU")
         if input.array.dtype.kind == "b":
-            raise errors.mistake(
-                RuntimeError, "topk does not support bool dtypes on CPU"
-            )
+            raise errors.mistake(RuntimeError, "topk does not support bool dtypes on CPU")
         return TopkResult(*topk.record(input, k, dim, largest))
 
     samples = staticmethod(
@@ -196,15 +173,9 @@ class kthvalue(Family):
         dim = _checked_dim("kthvalue", input, dim)
         size = input.array.shape[dim] if input.array.ndim else 1
         if size == 0:
-            raise errors.mistake(
-                IndexError,
-                f"kthvalue(): Expected reduction dim {dim} to have non-zero size.",
-            )
+            raise errors.mistake(IndexError, f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
         if not 1 <= k <= size:
-            raise errors.mistake(
-                RuntimeError,
-                f"kthvalue(): selected number k out of range for dimension {dim}",
-            )
+            raise errors.mistake(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")
         if input.array.dtype.kind in "cb" and input.array.ndim:
             raise errors.dtype_refused("kthvalue", input)
         return KthvalueResult(*kthvalue.record(input, k, dim, keepdim))

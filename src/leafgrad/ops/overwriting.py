@@ -52,12 +52,8 @@ class Overwriting(Family):
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             tensors, options, *name = prepare(self, *args, **kwargs)
             if tensors[0].array.shape != self.array.shape:
-                raise errors.in_place_shape(
-                    operation.name, self.array.shape, tensors[0].array.shape
-                )
-            return overwrite(
-                self, named(operation.core, *name), write, tensors[1:], options
-            )
+                raise errors.in_place_shape(operation.name, self.array.shape, tensors[0].array.shape)
+            return overwrite(self, named(operation.core, *name), write, tensors[1:], options)
 
         name = function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
@@ -76,14 +72,10 @@ def named(core: Op, node_name: str | None = None) -> Op:
         return core
     found = _named.get((core, node_name))
     if found is None:
-        found = _named[core, node_name] = Op(
-            core.name, node_name, core.forward, core.backward, core.saves
-        )
+        found = _named[core, node_name] = Op(core.name, node_name, core.forward, core.backward, core.saves)
         twin = core.conjugated
         if twin is not None and twin is not core:
-            found.conjugated = Op(
-                core.name, node_name, core.forward, twin.backward, core.saves
-            )
+            found.conjugated = Op(core.name, node_name, core.forward, twin.backward, core.saves)
     return found
 
 
@@ -98,22 +90,14 @@ def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
     return forward
 
 
-def overwrite(
-    x: Any,
-    core: Op,
-    write: Callable[..., None],
-    others: Sequence[Any],
-    options: tuple[Any, ...],
-) -> Any:
+def overwrite(x: Any, core: Op, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]) -> Any:
     """Change the memory of x, and record it as `core` of (x, *others, *options)."""
     check_writable(x, *others)
     result = None
     if _core.needs_recording((x, *others)) and x.array.dtype.kind not in "biu":
         tensors = (stand_in(x), *others)
         arrays = [t.array for t in tensors]
-        node = _core.make_node(
-            core, tensors, arrays, options, (), (), x.array.shape, x.array.dtype
-        )
+        node = _core.make_node(core, tensors, arrays, options, (), (), x.array.shape, x.array.dtype)
         result = _core.wrap_node(x.array, node)
     write(x.array, *[t.array for t in others], *options)
     changed(x)
@@ -123,25 +107,14 @@ def overwrite(
 
 def number_as(value: Any, array: Array) -> Array:
     """A Python number in the dtype of an array, which has to be able to hold it."""
-    if value.__class__ is float and (
-        array.dtype is _f64 or (array.dtype is _f32 and -3e38 < value < 3e38)
-    ):
+    if value.__class__ is float and (array.dtype is _f64 or (array.dtype is _f32 and -3e38 < value < 3e38)):
         return np.array(value, array.dtype)
     kind = from_numpy_dtype(array.dtype)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError("Overflow when unpacking long long")
     made = to_array(value, kind)
-    if (
-        kind.itemsize > 2
-        and array.dtype.kind in "fc"
-        and np.isinf(made)
-        and not np.isinf(value)
-    ):
-        name = {
-            "float32": "float",
-            "float64": "double",
-            "complex64": "c10::complex<float>",
-        }.get(kind.name, kind.name)
+    if kind.itemsize > 2 and array.dtype.kind in "fc" and np.isinf(made) and not np.isinf(value):
+        name = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}.get(kind.name, kind.name)
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
     return made
 
@@ -166,7 +139,5 @@ def value_tensor(name: str, input: TensorBase, value: Any) -> Any:
             )
         return value
     if not isinstance(value, (int, float, complex, np.integer)):
-        raise TypeError(
-            f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}"
-        )
+        raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
     return wrap(number_as(value, input.array))

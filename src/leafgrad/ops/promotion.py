@@ -11,6 +11,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, wrap
+from leafgrad._state import quiet
 from leafgrad.autograd.graph import Op
 from leafgrad.dtypes import (
     BOOL,
@@ -64,6 +65,7 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     """An elementwise operation on operands of any two kinds. NotImplemented lets Python try the other operand."""
     from leafgrad.ops.registry import registry
 
+    quiet()
     left, right = operand(a), operand(b)
     if left is None or right is None:
         return NotImplemented

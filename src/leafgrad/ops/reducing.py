@@ -10,6 +10,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase
+from leafgrad._state import quiet
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.registry import Family, Operation
 from leafgrad.ops.views import expand, wrap_dim
@@ -44,6 +45,7 @@ def taking_numpy_names(call: Callable[..., Any], name: str, doc: str) -> Callabl
     def function(input: TensorBase, *args: Any, **options: Any) -> Any:
         if not isinstance(input, TensorBase):
             raise errors.not_a_tensor(name, "input", 1, input)
+        quiet()
         if options:
             options = {NUMPY_NAMES.get(key, key): value for key, value in options.items()}
         return call(input, *args, **options)
@@ -71,6 +73,7 @@ class Total(Reduction):
         def function(input: TensorBase, *args: Any, **options: Any) -> Any:
             if not options and isinstance(input, TensorBase):
                 if args:
+                    quiet()
                     return call(input, *args)
                 kind = input.array.dtype
                 if kind is F32 or kind is F64:

@@ -29,14 +29,7 @@ from leafgrad.ops.gathering import (
     values_of,
 )
 from leafgrad.ops.gathering import index as index_op
-from leafgrad.ops.overwriting import (
-    Overwriting,
-    number_as,
-    on_a_copy,
-    same_dtype,
-    value_tensor,
-    zero,
-)
+from leafgrad.ops.overwriting import Overwriting, number_as, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
@@ -50,9 +43,7 @@ Array = Any
 # -- x[array] = values ------------------------------------------------------------------------------------------------
 
 
-def write_index(
-    x: Array, values: Array, dim: int, count: int, at: Array, accumulate: bool
-) -> None:
+def write_index(x: Array, values: Array, dim: int, count: int, at: Array, accumulate: bool) -> None:
     (add_at if accumulate else put_at)(x, dim, count, at, values)
 
 
@@ -69,9 +60,7 @@ class index_write(Overwriting):
     write = write_index
     forward = on_a_copy(write_index)
 
-    def prepare(
-        input: A, values: Any, dim: int, count: int, at: Array, accumulate: bool
-    ) -> Any:
+    def prepare(input: A, values: Any, dim: int, count: int, at: Array, accumulate: bool) -> Any:
         return (input, values), (dim, count, at, accumulate)
 
     def vjp_input(g: A, dim: A, count: A, at: A, accumulate: A) -> A:
@@ -111,9 +100,7 @@ def check_slices(name: str, x: Array, dim: int, at: Array, source: Array) -> Non
         )
     if fits:
         return
-    slices = [
-        " ".join(map(str, a.shape[:dim] + a.shape[dim + 1 :])) for a in (x, source)
-    ]
+    slices = [" ".join(map(str, a.shape[:dim] + a.shape[dim + 1 :])) for a in (x, source)]
     raise errors.mistake(
         RuntimeError,
         f"{name}(): Source/destination tensor must have same slice shapes. Destination slice shape: {slices[0]} at "
@@ -137,9 +124,7 @@ class index_add(Overwriting):
     write = _index_add
     forward = on_a_copy(_index_add)
 
-    def prepare(
-        input: A, dim: int, index: TensorBase, source: TensorBase, *, alpha: Any = 1
-    ) -> Any:
+    def prepare(input: A, dim: int, index: TensorBase, source: TensorBase, *, alpha: Any = 1) -> Any:
         x = input.array
         dim = wrap_dim(dim, x.ndim)
         kind = alias(index.array) if isinstance(index, TensorBase) else ""
@@ -155,9 +140,7 @@ class index_add(Overwriting):
             )
         message = f"index_add_(): self ({alias(x)}) and source ({alias(source.array)}) must have the same scalar type"
         same_dtype(x, source.array, message)
-        length = (
-            vector(source.array).shape[dim] if dim < max(source.array.ndim, 1) else -1
-        )
+        length = vector(source.array).shape[dim] if dim < max(source.array.ndim, 1) else -1
         if index.array.size != length:
             raise errors.mistake(
                 RuntimeError,
@@ -206,9 +189,7 @@ class index_copy(Overwriting):
         if not isinstance(source, TensorBase):
             raise errors.not_a_tensor("index_copy", "source", 3, source)
         if index.array.ndim > 1:
-            raise IndexError(
-                f"index_copy_(): Index should have dimension 1 or 0 (got {index.array.ndim})"
-            )
+            raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.array.ndim})")
         same_dtype(
             x,
             source.array,
@@ -225,8 +206,7 @@ class index_copy(Overwriting):
         size = vector(x).shape[dim]
         if (wrong := outside(index.array, 0, size)) is not None:
             raise errors.mistake(
-                IndexError,
-                f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {size}",
+                IndexError, f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {size}"
             )
         return (input, index, source), (dim,)
 
@@ -263,16 +243,12 @@ class index_fill(Overwriting):
         if not isinstance(index, TensorBase):
             raise errors.not_a_tensor("index_fill", "index", 2, index)
         if index.array.dtype not in LONG:
-            raise errors.mistake(
-                IndexError, "index_fill_(): Expected dtype int64 for index."
-            )
+            raise errors.mistake(IndexError, "index_fill_(): Expected dtype int64 for index.")
         dim = wrap_dim(dim, x.ndim)
         if index.array.ndim > 1:
             raise errors.mistake(RuntimeError, "Index has to be a vector/scalar")
         if isinstance(value, complex) and x.dtype.kind != "c":
-            raise RuntimeError(
-                "index_fill_(): Converting complex Scalar to non-complex type is not supported"
-            )
+            raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
         size = vector(x).shape[dim]
         check_range(index.array, -size, size, dim, x.shape, IndexError)
         name = "IndexFillBackward1" if isinstance(value, TensorBase) else None
@@ -311,11 +287,7 @@ def elements(x: Array, at: Array, dim: int, src: Array) -> tuple[Array, Array, A
     if np.may_share_memory(x, src):
         src = src.copy()
     if x.flags.c_contiguous:
-        return (
-            x.reshape(-1),
-            elements_along(x.shape, dim, at).reshape(-1),
-            src.reshape(-1),
-        )
+        return (x.reshape(-1), elements_along(x.shape, dim, at).reshape(-1), src.reshape(-1))
     grid = list(np.ogrid[tuple([slice(0, n) for n in at.shape])])
     grid[dim] = at
     return x, tuple(grid), src
@@ -347,18 +319,12 @@ def _read_back(g: A, index: A, src_shape: A, dim: A) -> A:
     shape = values_of(index).shape
     if shape == src_shape or not src_shape:
         return read
-    return (
-        around(read, src_shape, tuple([slice(0, n) for n in shape]))
-        if read.ndim
-        else read.reshape(src_shape)
-    )
+    return around(read, src_shape, tuple([slice(0, n) for n in shape])) if read.ndim else read.reshape(src_shape)
 
 
 def _no_gradient() -> RuntimeError:
     first = "derivative for aten::scatter is not implemented"
-    return errors.mistake(
-        RuntimeError, first, fix="x.scatter_reduce(dim, index, src, reduce='prod')"
-    )
+    return errors.mistake(RuntimeError, first, fix="x.scatter_reduce(dim, index, src, reduce='prod')")
 
 
 @op
@@ -373,35 +339,16 @@ class scatter(Overwriting):
     forward = on_a_copy(_scatter)
 
     def prepare(
-        input: A,
-        dim: int,
-        index: TensorBase,
-        src: Any = None,
-        value: Any = None,
-        *,
-        reduce: Any = None,
+        input: A, dim: int, index: TensorBase, src: Any = None, value: Any = None, *, reduce: Any = None
     ) -> Any:
-        check_index(
-            "scatter",
-            "index",
-            2,
-            index,
-            LONG_OR_INT,
-            "scatter(): Expected dtype int32/int64 for index",
-        )
+        check_index("scatter", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
         if reduce not in (None, "add", "multiply"):
-            raise errors.mistake(
-                RuntimeError, "reduce argument must be either add or multiply."
-            )
+            raise errors.mistake(RuntimeError, "reduce argument must be either add or multiply.")
         dim = wrap_dim(dim, input.array.ndim)
         src = value if src is None else src
         if not isinstance(src, TensorBase):
             check_along(index.array, dim, input.array, "self")
-            return (
-                (input, index, wrap(number_as(src, input.array))),
-                (dim, reduce or ""),
-                "ScatterBackward1",
-            )
+            return ((input, index, wrap(number_as(src, input.array))), (dim, reduce or ""), "ScatterBackward1")
         if reduce is not None:
             warnings.warn(
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
@@ -445,23 +392,12 @@ class scatter_add(Overwriting):
     forward = on_a_copy(scatter_add_array)
 
     def prepare(input: A, dim: int, index: TensorBase, src: TensorBase) -> Any:
-        check_index(
-            "scatter_add",
-            "index",
-            2,
-            index,
-            LONG_OR_INT,
-            "scatter(): Expected dtype int32/int64 for index",
-        )
+        check_index("scatter_add", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
         if not isinstance(src, TensorBase):
             raise errors.not_a_tensor("scatter_add", "src", 3, src)
         dim = wrap_dim(dim, input.array.ndim)
         check_along(index.array, dim, input.array, "self", src.array)
-        same_dtype(
-            input.array,
-            src.array,
-            "scatter(): Expected self.dtype to be equal to src.dtype",
-        )
+        same_dtype(input.array, src.array, "scatter(): Expected self.dtype to be equal to src.dtype")
         return (input, index, src), (dim,)
 
     def vjp_input(g: A) -> A:
@@ -491,19 +427,10 @@ class put(Overwriting):
 
     forward = on_a_copy(write)
 
-    def prepare(
-        input: A, index: TensorBase, source: TensorBase, accumulate: bool = False
-    ) -> Any:
+    def prepare(input: A, index: TensorBase, source: TensorBase, accumulate: bool = False) -> Any:
         x = input.array
         kind = alias(index.array) if isinstance(index, TensorBase) else ""
-        check_index(
-            "put",
-            "index",
-            1,
-            index,
-            LONG,
-            f"put_(): Expected a long tensor for index, but got {kind}",
-        )
+        check_index("put", "index", 1, index, LONG, f"put_(): Expected a long tensor for index, but got {kind}")
         if not isinstance(source, TensorBase):
             raise errors.not_a_tensor("put", "source", 2, source)
         same_dtype(
@@ -528,9 +455,7 @@ class put(Overwriting):
         return put(g, at, np.zeros(at.shape, zero(g).dtype), False)
 
     def vjp_source(g: A, index: A, source_shape: A) -> A:
-        return index_op(g, 0, len(g.shape), counted_from_front(index, g.shape)).reshape(
-            source_shape
-        )
+        return index_op(g, 0, len(g.shape), counted_from_front(index, g.shape)).reshape(source_shape)
 
     samples = staticmethod(
         lambda t: [

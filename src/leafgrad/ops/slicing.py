@@ -43,16 +43,7 @@ def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...], out: Any) -> 
         source, frame = t.node, user_frame()
         inputs = (t if source is None else source,)
         saved = (t.array.shape, index)
-        node = Node(
-            operation.core,
-            inputs,
-            saved,
-            None,
-            out.shape,
-            out.dtype,
-            frame.f_code,
-            frame.f_lasti,
-        )
+        node = Node(operation.core, inputs, saved, None, out.shape, out.dtype, frame.f_code, frame.f_lasti)
         result = _core.wrap_node(out, node)
     elif t.extra is None and not t.needs_grad:
         result = _core.wrap(out)
@@ -66,9 +57,7 @@ class select(ViewFamily):
     """select(input, dim, index): input without dimension `dim`, at position `index` of it."""
 
     options = ("index",)
-    holomorphic = (
-        False  # the gradient of a choice is a choice, and needs no conjugation
-    )
+    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
     forward = operator.getitem
     vjp = _zeros_around
 
@@ -86,14 +75,7 @@ class select(ViewFamily):
         where = (*(ALL,) * dim, number, ...)
         return view_at(select, input, where, array[where])
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, 1),
-            S(t(2, 3, 4), -1, -2),
-            S(t(3), 0, 0),
-            S(t(2, 0), 0, 1),
-        ]
-    )
+    samples = staticmethod(lambda t: [S(t(3, 4), 0, 1), S(t(2, 3, 4), -1, -2), S(t(3), 0, 0), S(t(2, 0), 0, 1)])
 
 
 @op
@@ -101,9 +83,7 @@ class slice_(ViewFamily):
     """slice(input, index): a part of input, by a tuple as NumPy takes it."""
 
     options = ("index",)
-    holomorphic = (
-        False  # the gradient of a choice is a choice, and needs no conjugation
-    )
+    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
     forward = operator.getitem
     vjp = _zeros_around
     public_name = ""
@@ -175,9 +155,7 @@ class around(Family):
     def vjp(g: A, index: A) -> A:
         return slice_(g, index)
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 4), (5, 4), (Slice(1, 4, 2), ...)), S(t(), (3,), (1, ...))]
-    )
+    samples = staticmethod(lambda t: [S(t(2, 4), (5, 4), (Slice(1, 4, 2), ...)), S(t(), (3,), (1, ...))])
 
 
 @composite(lambda t: [S(t(5, 3), 0, 1, 3), S(t(5, 3), -1, -2, 2), S(t(3), 0, 3, 0)])
@@ -192,14 +170,11 @@ def narrow(input: TensorBase, dim: int, start: Any, length: int) -> Any:
     size = shape[dim]
     if not -size <= first <= size:
         raise errors.mistake(
-            IndexError,
-            f"start out of range (expected to be in range of [{-size}, {size}], but got {first})",
+            IndexError, f"start out of range (expected to be in range of [{-size}, {size}], but got {first})"
         )
     first = first + size if first < 0 else first
     if first + length > size:
-        message = (
-            f"start ({first}) + length ({length}) exceeds dimension size ({size})."
-        )
+        message = f"start ({first}) + length ({length}) exceeds dimension size ({size})."
         raise errors.mistake(RuntimeError, message, ("tensor", errors.describe(input)))
     return slice_.function(input, (*(ALL,) * dim, Slice(first, first + length), ...))
 
@@ -215,12 +190,7 @@ def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> 
 
 @composite(lambda t: [S(t(5, 3), t(2, 3), 0, 1, 3), S(t(4, 6), t(4, 3), 1, 0, 6, 2)])
 def slice_scatter(
-    input: TensorBase,
-    src: TensorBase,
-    dim: int = 0,
-    start: int | None = None,
-    end: int | None = None,
-    step: int = 1,
+    input: TensorBase, src: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Any:
     """slice_scatter(input, src, dim=0, start=None, end=None, step=1): a copy of input with a slice replaced by src."""
     dim = wrap_dim(dim, input.array.ndim)
@@ -231,15 +201,11 @@ def slice_scatter(
     return _replaced(input, part, src, "SliceScatterBackward0")
 
 
-def _replaced(
-    input: TensorBase, part: tuple[Any, ...], src: TensorBase, node_name: str
-) -> Any:
+def _replaced(input: TensorBase, part: tuple[Any, ...], src: TensorBase, node_name: str) -> Any:
     """A copy of input with one part replaced."""
     from leafgrad.ops.overwriting import named
 
-    return _core.apply(
-        named(copy_slices.core, node_name), (input, src), (((slice_, (part,)),), None)
-    )
+    return _core.apply(named(copy_slices.core, node_name), (input, src), (((slice_, (part,)),), None))
 
 
 def _same_shape(src: TensorBase, shape: tuple[int, ...], what: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad import _core
 from leafgrad._core import TensorBase
+from leafgrad._state import quiet
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.ops.elementwise import exp
 from leafgrad.ops.promotion import cast, float_input
@@ -73,6 +74,7 @@ class Softmax(Reduction):
 
 
 def _apply(operation: Any, input: TensorBase, dim: Any, dtype: Dtype | None) -> Any:
+    quiet()
     name, x = operation.core.name, input.array
     if dtype is not None:
         x = cast(x, dtype)

@@ -133,7 +133,7 @@ class Optimizer:
     def _update(self, p: Array, g: Array, buffers: Sequence[Array], numbers: Any, decay: Any, group: Group) -> None:
         """One step of one parameter, or of a piece of it."""
         scratch = self._scratch.get((p.shape, p.dtype.char)) or self._scratch_for(p)
-        if group["maximize"]:
+        if group.get("maximize"):
             g = negative(g, scratch[0])
         if decay is not None:
             g = add(multiply(p, decay, scratch[1]), g, scratch[0])
@@ -159,7 +159,7 @@ class Optimizer:
 
     def _numbers(self, group: Group, count: float, kind: Any) -> tuple[Any, Any]:
         """The coefficients and the weight decay as arrays: NumPy converts those much faster than Python numbers."""
-        decay = 0.0 if group.get("decoupled_weight_decay") else float(group["weight_decay"])
+        decay = 0.0 if group.get("decoupled_weight_decay") else float(group.get("weight_decay", 0))
         values = (*self.coefficients(group, count), decay)
         key = (values, kind)
         found = self._arrays.get(key)

@@ -49,6 +49,8 @@ def get_total_norm(
 
 def norm(array: Any, order: float) -> Any:
     """The norm of an array as a vector. `vdot` makes the usual one a single call of BLAS."""
+    if array.dtype.itemsize == 2:
+        array = array.astype(np.float32)
     if order == 2:
         return np.sqrt(np.vdot(array, array).real)
     return np.linalg.norm(array.reshape(-1), order) if array.size else np.zeros((), array.dtype)
