@@ -53,7 +53,7 @@ def without_origin(copy: Path) -> None:
     text = file.read_text()
     if LOOKS not in text or text.count("frame.f_lasti") < 2:
         raise SystemExit("the recorder has changed: bring the text in this benchmark up to date")
-    file.write_text(text.replace(LOOKS, "    code = None\n").replace("code, frame.f_lasti)", "code, 0)").replace(
+    file.write_text(text.replace(LOOKS, "    code: Any = None\n").replace("code, frame.f_lasti)", "code, 0)").replace(
         "kind, code, frame.f_lasti", "kind, code, 0"))  # fmt: skip
 
 

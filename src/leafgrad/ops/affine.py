@@ -10,14 +10,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.elementwise import add
 from leafgrad.ops.linalg import any_product, is_half, matmul, rows, times
-from leafgrad.ops.linalg_checks import (
-    Call,
-    adds_before_unfolding,
-    check_addmm,
-    check_linear,
-    factor,
-    not_tensors,
-)
+from leafgrad.ops.linalg_checks import Call, adds_before_unfolding, check_addmm, check_linear, factor, not_tensors
 from leafgrad.ops.registry import Family, op, renamed
 from leafgrad.ops.samples import S
 
@@ -38,17 +31,11 @@ class addmm(Family):
 
     def forward(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
         if is_half(a.dtype):
-            return _addmm(
-                x.astype(_f32), a.astype(_f32), b.astype(_f32), beta, alpha
-            ).astype(a.dtype)
+            return _addmm(x.astype(_f32), a.astype(_f32), b.astype(_f32), beta, alpha).astype(a.dtype)
         return _addmm(x, a, b, beta, alpha)
 
-    def call(
-        input: A, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1
-    ) -> Any:
-        for position, (name, value) in enumerate(
-            (("input", input), ("mat1", mat1), ("mat2", mat2))
-        ):
+    def call(input: A, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
+        for position, (name, value) in enumerate((("input", input), ("mat1", mat1), ("mat2", mat2))):
             if not isinstance(value, TensorBase):
                 raise errors.not_a_tensor("addmm", name, position + 1, value)
         check_addmm(input.array, mat1.array, mat2.array)
@@ -82,9 +69,7 @@ def _addmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     out = a.dot(b)
     if alpha != 1:
         out *= alpha
-    if (
-        beta != 0
-    ):  # with zero, PyTorch does not even look at the input: not at its nan either
+    if beta != 0:  # with zero, PyTorch does not even look at the input: not at its nan either
         out += x if beta == 1 else x * beta
     return out
 
@@ -116,9 +101,7 @@ class linear(Family):
         if bias is None:
             return any_product(x, weight.T)
         if is_half(kind):
-            return (
-                any_product(x.astype(_f32), weight.T.astype(_f32)) + bias.astype(_f32)
-            ).astype(kind)
+            return (any_product(x.astype(_f32), weight.T.astype(_f32)) + bias.astype(_f32)).astype(kind)
         out = x.dot(weight.T) if x.ndim == 2 else any_product(x, weight.T)
         out += bias
         return out
@@ -156,11 +139,7 @@ class linear(Family):
         return times(g.T, input)
 
     def vjp_bias(g: A, bias_shape: A) -> A:
-        if (
-            g.__class__ is ndarray
-            and bias_shape == g.shape[-1:]
-            and not is_half(g.dtype)
-        ):
+        if g.__class__ is ndarray and bias_shape == g.shape[-1:] and not is_half(g.dtype):
             return column_sums(rows(g))
         return g  # the engine sums what was broadcast
 
@@ -191,10 +170,7 @@ def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:
     if weight.array.ndim == 1:
         if bias is not None and input.array.ndim == 2:
             call = Call("linear", input.array, weight.array)
-            raise call.refused(
-                "mat2 must be a matrix, got 1-D tensor",
-                "with a bias, the weight must be a matrix",
-            )
+            raise call.refused("mat2 must be a matrix, got 1-D tensor", "with a bias, the weight must be a matrix")
         result = matmul.function(input, weight)
         return result if bias is None else add.function(result, bias)
     if adds_before_unfolding(input.array, bias.array):

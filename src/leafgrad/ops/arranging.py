@@ -30,14 +30,7 @@ A = Any  # an array, or a tensor under create_graph
 # -- dimensions in another order --------------------------------------------------------------------------------------
 
 
-@composite(
-    lambda t: [
-        S(t(2, 3, 4), 0, 2),
-        S(t(2, 3, 4), (0, 1), (-1, 0)),
-        S(t(2, 3), 1, 1),
-        S(t(), 0, 0),
-    ]
-)
+@composite(lambda t: [S(t(2, 3, 4), 0, 2), S(t(2, 3, 4), (0, 1), (-1, 0)), S(t(2, 3), 1, 1), S(t(), 0, 0)])
 def movedim(input: TensorBase, source: Any, destination: Any) -> Any:
     """movedim(input, source, destination): the dimensions `source` moved to the places `destination`."""
     ndim = input.array.ndim
@@ -49,14 +42,9 @@ def movedim(input: TensorBase, source: Any, destination: Any) -> Any:
             f"same number of dims as destination ({errors.size(given[1])} dims)",
         )
     dims = [[wrap_dim(d, ndim) for d in group] for group in given]
-    for name, group, written in zip(
-        ("source", "destination"), dims, given, strict=True
-    ):
+    for name, group, written in zip(("source", "destination"), dims, given, strict=True):
         if len(set(group)) != len(group):
-            raise errors.mistake(
-                RuntimeError,
-                f"movedim: repeated dim in `{name}` ({errors.size(written)})",
-            )
+            raise errors.mistake(RuntimeError, f"movedim: repeated dim in `{name}` ({errors.size(written)})")
     if ndim == 0:
         return view_of(alias, input, (...,))
     order: list[int] = [-1] * ndim
@@ -117,55 +105,37 @@ def broadcast_to(input: TensorBase, size: Any) -> Any:
     return expand.function(input, size)
 
 
-@composite(
-    lambda t: [S(t(3, 1), t(4)), S(t(3)), S(t(2, 1), t(), t(1, 3))], method=False
-)
+@composite(lambda t: [S(t(3, 1), t(4)), S(t(3)), S(t(2, 1), t(), t(1, 3))], method=False)
 def broadcast_tensors(*tensors: Any) -> Any:
     """broadcast_tensors(*tensors): all of them expanded to the one shape that they broadcast to."""
     shape: tuple[int, ...] = ()
     for position, t in enumerate(tensors):
         if not isinstance(t, TensorBase):
             raise errors.mistake(
-                TypeError,
-                f"expected Tensor as element {position} in argument 0, but got {type(t).__name__}",
+                TypeError, f"expected Tensor as element {position} in argument 0, but got {type(t).__name__}"
             )
         try:
             shape = np.broadcast_shapes(shape, t.array.shape)
         except ValueError:
-            raise errors.broadcast_mismatch(
-                "broadcast_tensors", (np.empty(shape), t.array)
-            ) from None
-    return tuple(
-        [t if t.array.shape == shape else expand.function(t, shape) for t in tensors]
-    )
+            raise errors.broadcast_mismatch("broadcast_tensors", (np.empty(shape), t.array)) from None
+    return tuple([t if t.array.shape == shape else expand.function(t, shape) for t in tensors])
 
 
-@composite(
-    lambda t: [S(t(2, 6), 1, (2, 3)), S(t(2, 6), -1, (-1, 2)), S(t(4, 2), 0, (2, 2))]
-)
+@composite(lambda t: [S(t(2, 6), 1, (2, 3)), S(t(2, 6), -1, (-1, 2)), S(t(4, 2), 0, (2, 2))])
 def unflatten(input: TensorBase, dim: int, sizes: Any) -> Any:
     """unflatten(input, dim, sizes): one dimension made several; one of the sizes may be -1."""
     if isinstance(sizes, int):
-        raise errors.mistake(
-            TypeError,
-            "unflatten(): argument 'sizes' (position 3) must be tuple of ints, not int",
-        )
+        raise errors.mistake(TypeError, "unflatten(): argument 'sizes' (position 3) must be tuple of ints, not int")
     shape, new = input.array.shape, tuple(int(s) for s in sizes)
     at = wrap_dim(dim, len(shape))
     if not new:
         raise errors.mistake(RuntimeError, "unflatten: sizes must be non-empty")
     if not shape or new.count(-1) > 1 or min(new) < -1:
-        raise errors.mistake(
-            RuntimeError,
-            "unflatten got an unexpected error:",
-            ("sizes", errors.size(new)),
-        )
+        raise errors.mistake(RuntimeError, "unflatten got an unexpected error:", ("sizes", errors.size(new)))
     known = int(np.prod([s for s in new if s != -1]))
     if known == 0 and -1 in new and shape[at] == 0:
         raise errors.mistake(
-            RuntimeError,
-            "unflatten got an unexpected error:",
-            ("sizes", f"{errors.size(new)}: -1 could be anything"),
+            RuntimeError, "unflatten got an unexpected error:", ("sizes", f"{errors.size(new)}: -1 could be anything")
         )
     if shape[at] != known if -1 not in new else known == 0 or shape[at] % known:
         raise errors.mistake(
@@ -190,9 +160,7 @@ class repeat(Family):
     jvp = "linear"
 
     def forward(x: A, repeats: Any) -> A:
-        out = np.empty(
-            [s * n for s, n in zip(_padded(x.shape, repeats), repeats)], x.dtype
-        )
+        out = np.empty([s * n for s, n in zip(_padded(x.shape, repeats), repeats)], x.dtype)
         twice, once = _interleaved(x.shape, repeats)
         out.reshape(twice)[...] = x.reshape(once)
         return out
@@ -201,9 +169,7 @@ class repeat(Family):
         if repeats is not None:
             counts = (repeats,)
         if not counts:
-            raise errors.mistake(
-                TypeError, 'repeat() missing 1 required positional arguments: "repeats"'
-            )
+            raise errors.mistake(TypeError, 'repeat() missing 1 required positional arguments: "repeats"')
         counts, shape = shape_arguments(counts), input.array.shape
         if len(counts) < len(shape):
             raise errors.mistake(
@@ -217,9 +183,7 @@ class repeat(Family):
             odd = next(s for s in target if s < 0)
             first = f"Trying to create tensor with negative dimension {odd}: {errors.size(target)}"
             raise errors.mistake(RuntimeError, first)
-        return repeat.record(
-            input, tuple([max(n, 0) for n in counts])
-        )  # nothing, repeated less than no times
+        return repeat.record(input, tuple([max(n, 0) for n in counts]))  # nothing, repeated less than no times
 
     def vjp(g: A, repeats: A, input_shape: A) -> A:
         # the engine sums what was broadcast, once the repetitions have dimensions of their own
@@ -227,14 +191,7 @@ class repeat(Family):
         return sum_dims(g.reshape(twice), range(0, len(twice), 2)).reshape(input_shape)
 
     samples = staticmethod(
-        lambda t: [
-            S(t(2, 3), 2, 2),
-            S(t(2, 3), (2, 1, 3)),
-            S(t(), 3),
-            S(t(), ()),
-            S(t(2), 0),
-            S(t(0, 2), 2, 3),
-        ]
+        lambda t: [S(t(2, 3), 2, 2), S(t(2, 3), (2, 1, 3)), S(t(), 3), S(t(), ()), S(t(2), 0), S(t(0, 2), 2, 3)]
     )
 
 
@@ -242,15 +199,11 @@ def _padded(shape: Sequence[int], repeats: Sequence[int]) -> tuple[int, ...]:
     return (1,) * (len(repeats) - len(shape)) + tuple(shape)
 
 
-def _interleaved(
-    shape: Sequence[int], repeats: Sequence[int]
-) -> tuple[list[int], list[int]]:
+def _interleaved(shape: Sequence[int], repeats: Sequence[int]) -> tuple[list[int], list[int]]:
     """Shapes with a dimension for each repetition in front of each dimension: (n0, s0, n1, s1, ...) of the result and
     (1, s0, 1, s1, ...) of the input."""
     pairs = list(zip(repeats, _padded(shape, repeats), strict=True))
-    return [size for pair in pairs for size in pair], [
-        size for _, s in pairs for size in (1, s)
-    ]
+    return [size for pair in pairs for size in pair], [size for _, s in pairs for size in (1, s)]
 
 
 def sum_dims(x: A, dims: Sequence[int]) -> A:
@@ -259,16 +212,12 @@ def sum_dims(x: A, dims: Sequence[int]) -> A:
         return x
     if isinstance(x, TensorBase):
         return x.sum(tuple(dims))  # type: ignore[attr-defined]
-    wide = (
-        np.float32 if x.dtype.itemsize == 2 else None
-    )  # half precision sums in single precision
+    wide = np.float32 if x.dtype.itemsize == 2 else None  # half precision sums in single precision
     total = x.sum(axis=tuple(dims), dtype=wide)
     return total if wide is None else total.astype(x.dtype)
 
 
-@composite(
-    lambda t: [S(t(2, 3), (2,)), S(t(2, 3), (2, 1, 2)), S(t(), (2,)), S(t(2, 3), ())]
-)
+@composite(lambda t: [S(t(2, 3), (2,)), S(t(2, 3), (2, 1, 2)), S(t(), (2,)), S(t(2, 3), ())])
 def tile(input: TensorBase, *counts: Any, dims: Any = None) -> Any:
     """tile(input, dims): repeat, where missing dimensions count as one."""
     counts = shape_arguments(counts if dims is None else (dims,))
@@ -291,22 +240,14 @@ class flip(Family):
 
     def call(input: A, *chosen: Any, dims: Any = None) -> Any:
         ndim = input.array.ndim
-        chosen = distinct_dims(
-            shape_arguments(chosen if dims is None else (dims,)), ndim
-        )
+        chosen = distinct_dims(shape_arguments(chosen if dims is None else (dims,)), ndim)
         return flip.record(input, chosen if ndim else ())
 
     def vjp(g: A, dims: A) -> A:
         return flip(g, dims)
 
     samples = staticmethod(
-        lambda t: [
-            S(t(2, 3), (0,)),
-            S(t(2, 3), (0, -1)),
-            S(t(2, 3), ()),
-            S(t(), (0,)),
-            S(t(0), (0,)),
-        ]
+        lambda t: [S(t(2, 3), (0,)), S(t(2, 3), (0, -1)), S(t(2, 3), ()), S(t(), (0,)), S(t(0), (0,))]
     )
 
 
@@ -339,23 +280,17 @@ class roll(Family):
 
     def call(input: A, shifts: Any, dims: Any = None) -> Any:
         by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-        along = (
-            () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
-        )
+        along = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
         if not by:
             raise errors.mistake(RuntimeError, "`shifts` required")
         if len(by) != len(along) and not (len(by) == 1 and not along):
             raise errors.mistake(
-                RuntimeError,
-                f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}",
+                RuntimeError, f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}"
             )
         if not along or input.array.size == 0:
             return roll.record(input, by[0], ())
         if not input.array.ndim:
-            raise errors.mistake(
-                IndexError,
-                f"Dimension specified as {along[0]} but tensor has no dimensions",
-            )
+            raise errors.mistake(IndexError, f"Dimension specified as {along[0]} but tensor has no dimensions")
         along = tuple([wrap_dim(d, input.array.ndim) for d in along])
         return roll.record(input, by, along)
 
@@ -363,14 +298,7 @@ class roll(Family):
         return roll(g, tuple([-s for s in shifts]) if dims else -shifts, dims)
 
     samples = staticmethod(
-        lambda t: [
-            S(t(2, 3), 1),
-            S(t(4), -2, 0),
-            S(t(2, 3), (1, -1), (0, 1)),
-            S(t(3, 2), 5, -1),
-            S(t(0), 1),
-            S(t(), 1),
-        ]
+        lambda t: [S(t(2, 3), 1), S(t(4), -2, 0), S(t(2, 3), (1, -1), (0, 1)), S(t(3, 2), 5, -1), S(t(0), 1), S(t(), 1)]
     )
 
 
@@ -388,25 +316,17 @@ class rot90(Family):
     def call(input: A, k: int = 1, dims: Any = (0, 1)) -> Any:
         ndim = input.array.ndim
         if len(dims) != 2:
-            raise errors.mistake(
-                RuntimeError,
-                f"expected total rotation dims == 2, but got dims = {len(dims)}",
-            )
+            raise errors.mistake(RuntimeError, f"expected total rotation dims == 2, but got dims = {len(dims)}")
         if ndim < 2:
-            raise errors.mistake(
-                RuntimeError, f"expected total dims >= 2, but got total dims = {ndim}"
-            )
+            raise errors.mistake(RuntimeError, f"expected total dims >= 2, but got total dims = {ndim}")
         plane = (wrap_dim(dims[0], ndim), wrap_dim(dims[1], ndim))
         if plane[0] == plane[1]:
             raise errors.mistake(
-                RuntimeError,
-                f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}",
+                RuntimeError, f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
             )
         return rot90.record(input, k, plane)
 
     def vjp(g: A, k: A, dims: A) -> A:
         return rot90(g, -k, dims)
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 3)), S(t(2, 3), 2), S(t(2, 3, 4), -1, (2, 0)), S(t(2, 3), 0)]
-    )
+    samples = staticmethod(lambda t: [S(t(2, 3)), S(t(2, 3), 2), S(t(2, 3, 4), -1, (2, 0)), S(t(2, 3), 0)])

@@ -35,14 +35,12 @@ def tensor_list(name: str, tensors: Any) -> list[Any]:
     if not isinstance(tensors, (list, tuple)):
         kind = type(tensors).__name__
         raise errors.mistake(
-            TypeError,
-            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}",
+            TypeError, f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
         )
     for position, value in enumerate(tensors):
         if not isinstance(value, TensorBase):
             raise errors.mistake(
-                TypeError,
-                f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}",
+                TypeError, f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}"
             )
     return list(tensors)
 
@@ -65,17 +63,13 @@ class cat(Joining):
 
     def forward(*args: Any) -> A:
         dim, sizes = args[-2:]
-        return np.concatenate(
-            [x for x, size in zip(args, sizes) if size != SKIPPED], dim
-        )
+        return np.concatenate([x for x, size in zip(args, sizes) if size != SKIPPED], dim)
 
     def call(tensors: A, dim: int = 0, *, axis: int | None = None) -> Any:
         dim = dim if axis is None else axis
         inputs = tensor_list("cat", tensors)
         if not inputs:
-            raise errors.mistake(
-                ValueError, "torch.cat(): expected a non-empty list of Tensors"
-            )
+            raise errors.mistake(ValueError, "torch.cat(): expected a non-empty list of Tensors")
         arrays = arrays_in_common_dtype(inputs)
         dim, sizes = _sizes_along(dim, arrays)
         try:
@@ -88,13 +82,9 @@ class cat(Joining):
         gradients, start = [], 0
         for need, size in zip(needs, sizes, strict=True):
             if size == SKIPPED:
-                gradients.append(
-                    slice_(g.reshape((-1,)), (slice(0),)) if need else None
-                )
+                gradients.append(slice_(g.reshape((-1,)), (slice(0),)) if need else None)
             else:
-                gradients.append(
-                    slice_(g, range_of(dim, start, size)) if need else None
-                )
+                gradients.append(slice_(g, range_of(dim, start, size)) if need else None)
                 start += size
         return gradients
 
@@ -119,11 +109,7 @@ def _sizes_along(dim: int, arrays: list[Any]) -> tuple[int, tuple[int, ...]]:
     for position, x in enumerate(arrays):
         if not x.ndim:
             first = f"zero-dimensional tensor (at position {position}) cannot be concatenated"
-            raise errors.mistake(
-                RuntimeError,
-                first,
-                fix=f"{errors.library()}.stack takes tensors without dimensions",
-            )
+            raise errors.mistake(RuntimeError, first, fix=f"{errors.library()}.stack takes tensors without dimensions")
     dim = wrap_dim(dim, len(lead))
     sizes = []
     for x in arrays:
@@ -139,17 +125,12 @@ def _sizes_along(dim: int, arrays: list[Any]) -> tuple[int, tuple[int, ...]]:
 def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
     """The first tensor that does not fit, and in which dimension it does not."""
     lead = next(x.shape for x in arrays if x.shape != (0,))
-    shapes = ", ".join(errors.describe_array(x) for x in arrays[:6]) + (
-        ", ..." if len(arrays) > 6 else ""
-    )
+    shapes = ", ".join(errors.describe_array(x) for x in arrays[:6]) + (", ..." if len(arrays) > 6 else "")
     for position, x in enumerate(arrays):
         if x.ndim != len(lead) and x.shape != (0,):
             first = f"Tensors must have same number of dimensions: got {len(lead)} and {x.ndim}"
             return errors.mistake(
-                RuntimeError,
-                first,
-                ("cat", shapes),
-                ("mismatch", f"tensor number {position} has {x.ndim} dimensions"),
+                RuntimeError, first, ("cat", shapes), ("mismatch", f"tensor number {position} has {x.ndim} dimensions")
             )
         for i, (want, have) in enumerate(zip(lead, x.shape)):
             if i != dim and want != have and x.ndim == len(lead):
@@ -158,10 +139,7 @@ def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
                     f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size {have} "
                     f"for tensor number {position} in the list.",
                     ("cat", f"{shapes} along dimension {dim}"),
-                    (
-                        "mismatch",
-                        f"dimension {i} of tensor number {position} is {have}, not {want}",
-                    ),
+                    ("mismatch", f"dimension {i} of tensor number {position} is {have}, not {want}"),
                 )
     raise AssertionError("cat failed although all sizes match")
 
@@ -204,9 +182,7 @@ class stack(Joining):
                     f"stack expects each tensor to be equal size, but got {errors.size(shape)} at entry 0 and "
                     f"{errors.size(x.shape)} at entry {position}",
                 )
-        return _core.finish(
-            stack.core, inputs, arrays, (dim,), stack.forward(*arrays, dim)
-        )
+        return _core.finish(stack.core, inputs, arrays, (dim,), stack.forward(*arrays, dim))
 
     def vjp_all(g: A, needs: A, dim: A) -> A:
         return [slice_(g, at(dim, i)) if need else None for i, need in enumerate(needs)]
@@ -270,18 +246,14 @@ def _stacking(name: str, tensors: Any, n: int) -> list[Any]:
     return [_at_least(n, t) for t in inputs]
 
 
-@composite(
-    lambda t: [S([t(2), t(3)]), S([t(2, 1), t(2, 3)]), S([t(), t()])], method=False
-)
+@composite(lambda t: [S([t(2), t(3)]), S([t(2, 1), t(2, 3)]), S([t(), t()])], method=False)
 def hstack(tensors: Any) -> Any:
     """hstack(tensors): side by side, along dimension 1 (dimension 0 for vectors)."""
     parts = _stacking("hstack", tensors, 1)
     return cat.function(parts, 0 if parts[0].array.ndim == 1 else 1)
 
 
-@composite(
-    lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False
-)
+@composite(lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False)
 def vstack(tensors: Any) -> Any:
     """vstack(tensors): on top of each other, along dimension 0; vectors are rows."""
     return cat.function(_stacking("vstack", tensors, 2), 0)
@@ -293,9 +265,7 @@ def row_stack(tensors: Any) -> Any:
     return cat.function(_stacking("vstack", tensor_list("row_stack", tensors), 2), 0)
 
 
-@composite(
-    lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False
-)
+@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False)
 def dstack(tensors: Any) -> Any:
     """dstack(tensors): behind each other, along dimension 2."""
     return cat.function(_stacking("dstack", tensors, 3), 2)
@@ -305,9 +275,7 @@ def dstack(tensors: Any) -> Any:
 def column_stack(tensors: Any) -> Any:
     """column_stack(tensors): side by side; numbers and vectors are columns."""
     parts = _stacking("column_stack", tensors, 0)
-    return cat.function(
-        [reshape(t, (t.array.size, 1)) if t.array.ndim < 2 else t for t in parts], 1
-    )
+    return cat.function([reshape(t, (t.array.size, 1)) if t.array.ndim < 2 else t for t in parts], 1)
 
 
 from leafgrad.ops import arranging as arranging  # noqa: E402  registers its operations

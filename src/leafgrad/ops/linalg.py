@@ -98,9 +98,7 @@ class mm(Family):
         a, b = arrays_of("mm", ("input", "mat2"), input, mat2)
         for which, x in (("self", a), ("mat2", b)):
             if x.ndim != 2:
-                raise Call("mm", a, b).refused(
-                    f"{which} must be a matrix", "both must have two dimensions"
-                )
+                raise Call("mm", a, b).refused(f"{which} must be a matrix", "both must have two dimensions")
         return matrices("mm", input, mat2, a, b)
 
     def vjp_input(g: A, mat2: A) -> A:
@@ -110,23 +108,14 @@ class mm(Family):
         return times(input.T, g)
 
     samples = staticmethod(
-        lambda t: [
-            S(t(2, 3), t(3, 4)),
-            S(t(1, 1), t(1, 1)),
-            S(t(2, 0), t(0, 3)),
-            S(t(0, 2), t(2, 3)),
-        ]
+        lambda t: [S(t(2, 3), t(3, 4)), S(t(1, 1), t(1, 1)), S(t(2, 0), t(0, 3)), S(t(0, 2), t(2, 3))]
     )
 
 
 def matrices(name: str, input: TensorBase, mat2: TensorBase, a: Any, b: Any) -> Any:
     """The product of two tensors that are known to be matrices."""
     kind = a.dtype
-    if (
-        a.shape[1] != b.shape[0]
-        or kind is not b.dtype
-        or not (kind is _f32 or kind is _f64)
-    ):
+    if a.shape[1] != b.shape[0] or kind is not b.dtype or not (kind is _f32 or kind is _f64):
         check_matrices(Call(name, a, b), a, b)
     return _core.apply(mm.core, (input, mat2), ())
 
@@ -149,9 +138,7 @@ class mv(Family):
     def vjp_vec(g: A, input: A) -> A:
         return mv(input.T, g)
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 3), t(3)), S(t(2, 0), t(0)), S(t(0, 2), t(2))]
-    )
+    samples = staticmethod(lambda t: [S(t(2, 3), t(3)), S(t(2, 0), t(0)), S(t(0, 2), t(2))])
 
 
 @op
@@ -209,10 +196,7 @@ class bmm(Family):
         call = Call("bmm", a, b)
         for number, x in ((1, a), (2, b)):
             if x.ndim != 3:
-                raise call.refused(
-                    f"batch{number} must be a 3D tensor",
-                    "both must have three dimensions",
-                )
+                raise call.refused(f"batch{number} must be a 3D tensor", "both must have three dimensions")
         if a.shape[0] != b.shape[0]:
             raise call.refused(
                 f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, {a.shape[2]}] but got: "
@@ -228,11 +212,7 @@ class bmm(Family):
     def vjp_mat2(g: A, input: A) -> A:
         return bmm(transpose(input, 1, 2), g)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]
-        ]
-    )
+    samples = staticmethod(lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]])
 
 
 @composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))])
@@ -262,9 +242,7 @@ class matmul(Family):
 
     inputs = ("input", "other")
     forward = any_product
-    node_name = (
-        "UnsafeViewBackward0"  # what PyTorch's composition of reshapes and bmm ends in
-    )
+    node_name = "UnsafeViewBackward0"  # what PyTorch's composition of reshapes and bmm ends in
 
     def call(input: A, other: TensorBase) -> Any:
         a, b = arrays_of("matmul", ("input", "other"), input, other)
@@ -299,20 +277,9 @@ class matmul(Family):
         lambda t: [
             *[S(t(3), t(*b)) for b in [(3,), (3, 2), (2, 3, 2)]],
             *[S(t(2, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2)]],
-            *[
-                S(t(2, 4, 3), t(*b))
-                for b in [(3,), (3, 4), (2, 3, 2), (1, 3, 4), (5, 1, 3, 2)]
-            ],
+            *[S(t(2, 4, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2), (1, 3, 4), (5, 1, 3, 2)]],
             *[S(t(2, 1, 2, 3), t(*b)) for b in [(3,), (3, 2), (4, 3, 2)]],
-            *[
-                S(t(*a), t(*b))
-                for a, b in [
-                    ((0,), (0,)),
-                    ((2, 0, 3), (3, 4)),
-                    ((2, 3, 0), (0, 2)),
-                    ((0, 2, 3), (3,)),
-                ]
-            ],
+            *[S(t(*a), t(*b)) for a, b in [((0,), (0,)), ((2, 0, 3), (3, 4)), ((2, 3, 0), (0, 2)), ((0, 2, 3), (3,))]],
         ]
     )
 
@@ -331,22 +298,14 @@ def matmul_operator(self: Any, other: Any) -> Any:
     """self @ other. NotImplemented lets Python try the other operand."""
     if isinstance(other, TensorBase):
         return matmul.function(self, other)
-    return (
-        matmul.function(self, wrap(other))
-        if isinstance(other, ndarray)
-        else NotImplemented
-    )
+    return matmul.function(self, wrap(other)) if isinstance(other, ndarray) else NotImplemented
 
 
 def reflected_matmul_operator(self: Any, other: Any) -> Any:
     """other @ self, for those who call it by name, and for NumPy arrays on the left."""
     if isinstance(other, TensorBase):
         return matmul.function(other, self)
-    return (
-        matmul.function(wrap(other), self)
-        if isinstance(other, ndarray)
-        else NotImplemented
-    )
+    return matmul.function(wrap(other), self) if isinstance(other, ndarray) else NotImplemented
 
 
 # -- transposes that are attributes -----------------------------------------------------------------------------------
@@ -356,9 +315,7 @@ def transposed(self: Any) -> Any:
     """T: the dimensions in reverse order; meant for matrices."""
     n = self.array.ndim
     if n == 0:
-        _warn(
-            "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
-        )
+        _warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
     elif n != 2:
         _warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
@@ -371,13 +328,9 @@ def transposed(self: Any) -> Any:
 def matrices_transposed(self: Any) -> Any:
     """mT: the last two dimensions exchanged."""
     if self.array.ndim == 0:
-        _warn(
-            "Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases."
-        )
+        _warn("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.")
         return self
-    return _exchange(
-        self, "tensor.mT is only supported on matrices or batches of matrices."
-    )
+    return _exchange(self, "tensor.mT is only supported on matrices or batches of matrices.")
 
 
 def conjugate_transposed(self: Any) -> Any:
@@ -389,8 +342,7 @@ def conjugate_transposed(self: Any) -> Any:
     if n != 2:
         more = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
         raise errors.mistake(
-            RuntimeError,
-            f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{more}",
+            RuntimeError, f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{more}"
         )
     return conj.function(_exchange(self, ""))
 
@@ -400,11 +352,7 @@ def matrices_conjugate_transposed(self: Any) -> Any:
     if self.array.ndim == 0:
         _warn("Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().")
         return conj.function(self)
-    return conj.function(
-        _exchange(
-            self, "tensor.mH is only supported on matrices or batches of matrices."
-        )
-    )
+    return conj.function(_exchange(self, "tensor.mH is only supported on matrices or batches of matrices."))
 
 
 @composite(lambda t: [S(t(2, 3)), S(t(2, 3, 4))])
@@ -413,12 +361,7 @@ def adjoint(input: TensorBase) -> Any:
     if input.array.ndim == 0:
         _warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
         return conj.function(input)
-    return conj.function(
-        _exchange(
-            input,
-            "tensor.adjoint() is only supported on matrices or batches of matrices.",
-        )
-    )
+    return conj.function(_exchange(input, "tensor.adjoint() is only supported on matrices or batches of matrices."))
 
 
 def _exchange(x: Any, otherwise: str) -> Any:

@@ -22,12 +22,8 @@ class Call(NamedTuple):
     b: Any
 
     def refused(self, first: str, why: str, fix: str = "") -> RuntimeError:
-        operands = (
-            f"{errors.describe_array(self.a)} and {errors.describe_array(self.b)}"
-        )
-        return errors.mistake(
-            RuntimeError, first, (self.name, operands), ("mismatch", why), fix=fix
-        )
+        operands = f"{errors.describe_array(self.a)} and {errors.describe_array(self.b)}"
+        return errors.mistake(RuntimeError, first, (self.name, operands), ("mismatch", why), fix=fix)
 
     def inner_sizes(self) -> str:
         """Which dimensions would have to agree."""
@@ -49,9 +45,7 @@ def alias(x: Any) -> str:
 def refuse_bool(call: Call, kernel: str) -> None:
     """There is no product of bools, unless nothing has to be multiplied."""
     if call.a.dtype.kind == "b" and call.a.size and call.b.size:
-        raise errors.mistake(
-            NotImplementedError, f"\"{kernel}\" not implemented for 'Bool'"
-        )
+        raise errors.mistake(NotImplementedError, f"\"{kernel}\" not implemented for 'Bool'")
 
 
 class Form(NamedTuple):
@@ -91,22 +85,16 @@ def check_matrices(call: Call, a: Any, b: Any) -> None:
     """Two matrices must agree in their inner size and in dtype."""
     if a.shape[1] != b.shape[0]:
         shapes = f"{a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]}"
-        raise call.refused(
-            f"mat1 and mat2 shapes cannot be multiplied ({shapes})", call.inner_sizes()
-        )
+        raise call.refused(f"mat1 and mat2 shapes cannot be multiplied ({shapes})", call.inner_sizes())
     if a.dtype != b.dtype:
         names = f"{errors.C_NAMES[alias(a)]} != {errors.C_NAMES[alias(b)]}"
-        raise call.other_dtypes(
-            f"expected m1 and m2 to have the same dtype, but got: {names}"
-        )
+        raise call.other_dtypes(f"expected m1 and m2 to have the same dtype, but got: {names}")
     refuse_bool(call, "addmm_impl_cpu_")
 
 
 def check_matrix_vector(call: Call, a: Any, b: Any) -> None:
     if a.ndim == 0:
-        raise errors.mistake(
-            IndexError, "Dimension specified as 0 but tensor has no dimensions"
-        )
+        raise errors.mistake(IndexError, "Dimension specified as 0 but tensor has no dimensions")
     if a.ndim != 2 or b.ndim != 1:
         raise call.refused(
             f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}",
@@ -114,29 +102,19 @@ def check_matrix_vector(call: Call, a: Any, b: Any) -> None:
         )
     (n, k), (m,) = a.shape, b.shape
     if k != m:
-        raise call.refused(
-            f"size mismatch, got input ({n}), mat ({n}x{k}), vec ({m})",
-            call.inner_sizes(),
-        )
+        raise call.refused(f"size mismatch, got input ({n}), mat ({n}x{k}), vec ({m})", call.inner_sizes())
     if a.dtype != b.dtype:
         names = f"{alias(b)}, {alias(a)}, and {alias(b)}"
-        raise call.other_dtypes(
-            f"addmv input tensors must have the same dtype, but got {names}"
-        )
+        raise call.other_dtypes(f"addmv input tensors must have the same dtype, but got {names}")
     refuse_bool(call, "addmv_impl_cpu")
 
 
 def check_vectors(name: str, a: Any, b: Any) -> None:
     call = Call(name, a, b)
     if a.ndim != 1 or b.ndim != 1:
-        raise call.refused(
-            f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors",
-            "both must be vectors",
-        )
+        raise call.refused(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors", "both must be vectors")
     if a.dtype != b.dtype:
-        raise call.other_dtypes(
-            f"dot : expected both vectors to have same dtype, but found {alias(a)} and {alias(b)}"
-        )
+        raise call.other_dtypes(f"dot : expected both vectors to have same dtype, but found {alias(a)} and {alias(b)}")
     if a.shape != b.shape:
         raise call.refused(
             f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of "
@@ -188,14 +166,8 @@ def check_matmul(input: Any, other: Any) -> None:
         else:
             check_vectors("matmul", a, b)
     elif one.ndim != two.ndim and folds(input, other, one, two):
-        large, small = (
-            (a, two)
-            if one.ndim > two.ndim
-            else (turned(b), one if one.ndim == 1 else turned(one))
-        )
-        (check_matrix_vector if small.ndim == 1 else check_matrices)(
-            call, folded(large), small
-        )
+        large, small = (a, two) if one.ndim > two.ndim else (turned(b), one if one.ndim == 1 else turned(one))
+        (check_matrix_vector if small.ndim == 1 else check_matrices)(call, folded(large), small)
     else:
         first = Form((1, *a.shape), a.dtype) if a.ndim == 1 else a
         check_batches(call, first, Form((*b.shape, 1), b.dtype) if b.ndim == 1 else b)
@@ -204,11 +176,7 @@ def check_matmul(input: Any, other: Any) -> None:
 def without_batch(operand: Any, other: Any) -> Any:
     """A stack of one matrix that wants a gradient is a matrix to PyTorch, if the other operand has a real batch."""
     x = operand.array
-    if (
-        operand.needs_grad
-        and x.ndim == other.ndim == 3
-        and x.shape[0] == 1 != other.shape[0]
-    ):
+    if operand.needs_grad and x.ndim == other.ndim == 3 and x.shape[0] == 1 != other.shape[0]:
         return Form(x.shape[1:], x.dtype)
     return x
 
@@ -224,9 +192,7 @@ def folds(input: Any, other: Any, one: Any, two: Any) -> bool:
         return False
     x = large.array if large is input else large.array.swapaxes(-1, -2)
     shape, strides = x.shape, x.strides
-    return x.size == 0 or all(
-        strides[i] == strides[i + 1] * shape[i + 1] for i in range(x.ndim - 2)
-    )
+    return x.size == 0 or all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(x.ndim - 2))
 
 
 # -- something added --------------------------------------------------------------------------------------------------
@@ -239,17 +205,11 @@ def factor(value: Any, kind: Any) -> Any:
     fits = kind.kind == "c" or not isinstance(value, complex)
     if fits and kind.kind in "iu":
         limits = np.iinfo(kind)
-        lowest = (
-            -limits.max if kind.kind == "u" and isinstance(value, int) else limits.min
-        )
+        lowest = -limits.max if kind.kind == "u" and isinstance(value, int) else limits.min
         fits = lowest <= value <= limits.max  # and so not nan
     if not fits:
-        name = {"float64": "double", "int32": "int"}.get(
-            kind.name, f"{kind.name}_t" if kind.kind in "iu" else "float"
-        )
-        raise errors.mistake(
-            RuntimeError, f"value cannot be converted to type {name} without overflow"
-        )
+        name = {"float64": "double", "int32": "int"}.get(kind.name, f"{kind.name}_t" if kind.kind in "iu" else "float")
+        raise errors.mistake(RuntimeError, f"value cannot be converted to type {name} without overflow")
     if kind.kind in "iu":
         return int(value) % (np.iinfo(kind).max + 1) if kind.kind == "u" else int(value)
     return bool(value) if kind.kind == "b" else value
@@ -259,9 +219,7 @@ def check_three_dtypes(name: str, x: Any, a: Any, b: Any) -> None:
     for which, one in (("self", x), ("mat1", a)):
         if one.dtype != b.dtype:
             names = f"{alias(one)} and {alias(b)}"
-            raise Call(name, one, b).other_dtypes(
-                f"{which} and mat2 must have the same dtype, but got {names}"
-            )
+            raise Call(name, one, b).other_dtypes(f"{which} and mat2 must have the same dtype, but got {names}")
 
 
 def check_addmm(x: Any, a: Any, b: Any) -> None:
@@ -269,10 +227,7 @@ def check_addmm(x: Any, a: Any, b: Any) -> None:
     check_three_dtypes("addmm", x, a, b)
     for which, matrix in (("mat1", a), ("mat2", b)):
         if matrix.ndim != 2:
-            raise call.refused(
-                f"{which} must be a matrix, got {matrix.ndim}-D tensor",
-                "both must be matrices",
-            )
+            raise call.refused(f"{which} must be a matrix, got {matrix.ndim}-D tensor", "both must be matrices")
     if a.shape[1] == b.shape[0]:  # otherwise the product itself is the problem
         check_addend("addmm", x, (a.shape[0], b.shape[1]))
     check_matrices(call, a, b)
@@ -282,18 +237,12 @@ def check_addend(name: str, x: Any, target: tuple[int, ...]) -> None:
     """What is added to a product must be expandable to the product's shape."""
     own, goal = errors.size(x.shape), errors.size(target)
     if x.ndim > len(target):
-        kind = (
-            f"CPU{alias(x)}Type" if x.dtype.kind in "bcV" else f"torch.{alias(x)}Tensor"
-        )
+        kind = f"CPU{alias(x)}Type" if x.dtype.kind in "bcV" else f"torch.{alias(x)}Tensor"
         first = (
             f"expand({kind}{{{own}}}, size={goal}): the number of sizes provided ({len(target)}) must be greater or "
             f"equal to the number of dimensions in the tensor ({x.ndim})"
         )
-        raise errors.mistake(
-            RuntimeError,
-            first,
-            (name, f"{errors.describe_array(x)} is added to a product {goal}"),
-        )
+        raise errors.mistake(RuntimeError, first, (name, f"{errors.describe_array(x)} is added to a product {goal}"))
     for back in range(1, x.ndim + 1):
         if x.shape[-back] not in (1, target[-back]):
             raise errors.mistake(
@@ -301,10 +250,7 @@ def check_addend(name: str, x: Any, target: tuple[int, ...]) -> None:
                 f"The expanded size of the tensor ({target[-back]}) must match the existing size ({x.shape[-back]}) at "
                 f"non-singleton dimension {len(target) - back}.  Target sizes: {goal}.  Tensor sizes: {own}",
                 (name, f"{errors.describe_array(x)} is added to a product {goal}"),
-                (
-                    "mismatch",
-                    f"dimension {x.ndim - back}: {x.shape[-back]} and {target[-back]}",
-                ),
+                ("mismatch", f"dimension {x.ndim - back}: {x.shape[-back]} and {target[-back]}"),
             )
 
 
@@ -317,8 +263,7 @@ def check_linear(x: Any, w: Any, b: Any) -> None:
         )
     if w.ndim > 2:
         raise call.refused(
-            f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D",
-            "weight is (out_features, in_features)",
+            f"t() expects a tensor with <= 2 dimensions, but self is {w.ndim}D", "weight is (out_features, in_features)"
         )
     if w.ndim == 1:
         return  # a product of a matrix and a vector, whose own checks come later
@@ -342,10 +287,7 @@ def check_linear(x: Any, w: Any, b: Any) -> None:
 def adds_before_unfolding(x: Any, b: Any) -> bool:
     """Does PyTorch add the bias to the tall matrix that it makes of the batch? It does if the bias has one dimension,
     not counting those of size one, and the batch can be folded as it lies in memory."""
-    return bool(
-        x.flags.c_contiguous
-        and (b.ndim == 1 or len([size for size in b.shape if size != 1]) == 1)
-    )
+    return bool(x.flags.c_contiguous and (b.ndim == 1 or len([size for size in b.shape if size != 1]) == 1))
 
 
 def check_broadcast(b: Any, target: tuple[int, ...]) -> None:
@@ -353,9 +295,7 @@ def check_broadcast(b: Any, target: tuple[int, ...]) -> None:
     try:
         full = np.broadcast_shapes(b.shape, target)
     except ValueError:
-        raise errors.broadcast_mismatch(
-            "linear", (np.broadcast_to(0, target), b)
-        ) from None
+        raise errors.broadcast_mismatch("linear", (np.broadcast_to(0, target), b)) from None
     if full != target:
         raise errors.in_place_shape("linear adds its bias", target, full)
 

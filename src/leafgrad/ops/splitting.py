@@ -61,23 +61,14 @@ class diagonal(Part):
         ndim = tensor_argument("diagonal", input).ndim
         one, two = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
         if one == two:
-            raise errors.mistake(
-                RuntimeError, f"diagonal dimensions cannot be identical {dim1}, {dim2}"
-            )
+            raise errors.mistake(RuntimeError, f"diagonal dimensions cannot be identical {dim1}, {dim2}")
         return view_of(diagonal, input, offset, one, two)
 
     def vjp(g: A, offset: A, dim1: A, dim2: A, input_shape: A) -> A:
         return put_diagonal(g, offset, dim1, dim2, input_shape)
 
     samples = staticmethod(
-        lambda t: [
-            S(t(3, 4)),
-            S(t(3, 4), 1),
-            S(t(3, 4), -2),
-            S(t(2, 3, 4), 0, 2, 0),
-            S(t(3, 2), 5),
-            S(t(0, 2)),
-        ]
+        lambda t: [S(t(3, 4)), S(t(3, 4), 1), S(t(3, 4), -2), S(t(2, 3, 4), 0, 2, 0), S(t(3, 2), 5), S(t(0, 2))]
     )
 
 
@@ -102,9 +93,7 @@ class put_diagonal(Family):
     def vjp(g: A, offset: A, dim1: A, dim2: A) -> A:
         return diagonal(g, offset, dim1, dim2)
 
-    samples = staticmethod(
-        lambda t: [S(t(3), 0, 0, 1, (3, 4)), S(t(2, 3), 1, 1, 2, (2, 3, 5))]
-    )
+    samples = staticmethod(lambda t: [S(t(3), 0, 0, 1, (3, 4)), S(t(2, 3), 1, 1, 2, (2, 3, 5))])
 
 
 # -- several parts at once --------------------------------------------------------------------------------------------
@@ -124,9 +113,7 @@ def _joined(g: list[Any], dim: int, sizes: Sequence[int], shape: Sequence[int]) 
 
     known = next(piece for piece in g if piece is not None)
     pieces = [
-        zeros_beside(known, (*shape[:dim], size, *shape[dim + 1 :]))
-        if piece is None
-        else piece
+        zeros_beside(known, (*shape[:dim], size, *shape[dim + 1 :])) if piece is None else piece
         for piece, size in zip(g, sizes, strict=True)
     ]
     return cat(*pieces, dim, sizes)
@@ -139,9 +126,7 @@ def zeros_beside(known: A, shape: tuple[int, ...]) -> A:
     return np.zeros(shape, known.dtype)
 
 
-def pieces_of(
-    operation: Any, input: TensorBase, dim: int, sizes: tuple[int, ...]
-) -> tuple[Any, ...]:
+def pieces_of(operation: Any, input: TensorBase, dim: int, sizes: tuple[int, ...]) -> tuple[Any, ...]:
     """Apply an operation whose results are consecutive pieces of its input, all of them views."""
     results = _core.apply_many(operation.core, (input,), (dim, sizes))
     start = 0
@@ -177,25 +162,18 @@ class split_with_sizes(Pieces):
                 f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
                 f"{dim}), but got {listed}",
                 ("tensor", errors.describe(input)),
-                (
-                    "mismatch",
-                    f"the sizes add up to {sum(sizes)}, dimension {wrapped} is {size}",
-                ),
+                ("mismatch", f"the sizes add up to {sum(sizes)}, dimension {wrapped} is {size}"),
             )
         return pieces_of(split_with_sizes, input, wrapped, sizes)
 
     def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
         return _joined(g, dim, sizes, input_shape)
 
-    samples = staticmethod(
-        lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])]
-    )
+    samples = staticmethod(lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])])
 
 
 def _checked_sizes(sizes: Any) -> tuple[int, ...]:
-    complaint = (
-        "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints,"
-    )
+    complaint = "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints,"
     if isinstance(sizes, (int, float, TensorBase)):
         raise errors.mistake(TypeError, f"{complaint} not {type(sizes).__name__}")
     checked = []
@@ -212,9 +190,7 @@ def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
     """The dimension to split, counted from the front, and its size."""
     shape = tensor_argument(name, input).shape
     if not shape:
-        raise errors.mistake(
-            RuntimeError, f"{name} expects at least a 1-dimensional tensor"
-        )
+        raise errors.mistake(RuntimeError, f"{name} expects at least a 1-dimensional tensor")
     dim = wrap_dim(dim, len(shape))
     return dim, shape[dim]
 
@@ -225,28 +201,18 @@ class split(Pieces):
 
     forward = _slices
 
-    def call(
-        tensor: A,
-        split_size_or_sections: Any = None,
-        dim: int = 0,
-        *,
-        split_size: Any = None,
-    ) -> Any:
+    def call(tensor: A, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> Any:
         step = split_size_or_sections if split_size is None else split_size
         try:
             step = as_index(step)
         except TypeError:  # not one size but several
             return split_with_sizes.function(tensor, step, dim)
         if step < 0 and tensor_argument("split", tensor).ndim:
-            raise errors.mistake(
-                RuntimeError,
-                f"split expects split_size be non-negative, but got split_size={step}",
-            )
+            raise errors.mistake(RuntimeError, f"split expects split_size be non-negative, but got split_size={step}")
         dim, size = _split_dim("split", tensor, dim)
         if step == 0 and size != 0:
             raise errors.mistake(
-                RuntimeError,
-                f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}",
+                RuntimeError, f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
             )
         return pieces_of(split, tensor, dim, _equal_sizes(size, step))
 
@@ -254,13 +220,7 @@ class split(Pieces):
         return _joined(g, dim, sizes, input_shape)
 
     samples = staticmethod(
-        lambda t: [
-            S(t(5, 2), 2),
-            S(t(2, 4), 2, 1),
-            S(t(5), [2, 3]),
-            S(t(3, 2), 7, dim=-2),
-            S(t(0, 2), 0),
-        ]
+        lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(5), [2, 3]), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
     )
 
 
@@ -275,9 +235,7 @@ def _equal_sizes(size: int, step: int) -> tuple[int, ...]:
 def chunk(input: TensorBase, chunks: int, dim: int = 0) -> Any:
     """chunk(input, chunks, dim=0): at most `chunks` pieces of equal size; the last may be smaller."""
     if chunks <= 0 and tensor_argument("chunk", input).ndim:
-        raise errors.mistake(
-            RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}"
-        )
+        raise errors.mistake(RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     dim, size = _split_dim("chunk", input, dim)
     step = -(-size // chunks)
     if step == 0:  # an empty dimension gives as many empty pieces as were asked for
@@ -299,9 +257,7 @@ class unbind(Part):
         ndim = tensor_argument("unbind", input).ndim
         if not ndim:
             wrap_dim(dim, 0)
-            raise errors.mistake(
-                IndexError, "Dimension specified as 0 but tensor has no dimensions"
-            )
+            raise errors.mistake(IndexError, "Dimension specified as 0 but tensor has no dimensions")
         dim = wrap_dim(dim, ndim)
         results = _core.apply_many(unbind.core, (input,), (dim,))
         for i, result in enumerate(results):
@@ -313,34 +269,21 @@ class unbind(Part):
 
         known = next(piece for piece in g if piece is not None)
         shape = input_shape[:dim] + input_shape[dim + 1 :]
-        return stack(
-            *[zeros_beside(known, shape) if piece is None else piece for piece in g],
-            dim,
-        )
+        return stack(*[zeros_beside(known, shape) if piece is None else piece for piece in g], dim)
 
-    samples = staticmethod(
-        lambda t: [S(t(3, 2)), S(t(2, 3), -1), S(t(4)), S(t(0, 2)), S(t(2, 0))]
-    )
+    samples = staticmethod(lambda t: [S(t(3, 2)), S(t(2, 3), -1), S(t(4)), S(t(0, 2)), S(t(2, 0))])
 
 
-@composite(
-    lambda t: [S(t(5, 2), 3), S(t(2, 6), (1, 4), 1), S(t(3), 5), S(t(5), (3, 1))]
-)
+@composite(lambda t: [S(t(5, 2), 3), S(t(2, 6), (1, 4), 1), S(t(3), 5), S(t(5), (3, 1))])
 def tensor_split(
-    input: TensorBase,
-    indices_or_sections: Any = None,
-    dim: int = 0,
-    *,
-    indices: Any = None,
-    sections: Any = None,
+    input: TensorBase, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
 ) -> Any:
     """tensor_split(input, indices_or_sections, dim=0): pieces of almost equal size, or cut at the given indices."""
     given = next(v for v in (indices_or_sections, indices, sections) if v is not None)
     shape = tensor_argument("tensor_split", input).shape
     if not shape:
         raise errors.mistake(
-            RuntimeError,
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+            RuntimeError, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
         )
     dim = wrap_dim(dim, len(shape))
     size = shape[dim]
@@ -348,18 +291,14 @@ def tensor_split(
         given = _cuts_of(given.array)
     if isinstance(given, (int, np.integer)):
         if given <= 0:
-            raise errors.mistake(
-                RuntimeError, f"number of sections must be larger than 0, got {given}"
-            )
+            raise errors.mistake(RuntimeError, f"number of sections must be larger than 0, got {given}")
         small, larger = divmod(size, int(given))
         cuts = [i * small + min(i, larger) for i in range(1, int(given))]
     else:
         cuts = [as_index(i) for i in given]
     pieces = []
     for start, end in zip([0, *cuts], [*cuts, size], strict=True):
-        start, end, _ = slice(start, end).indices(
-            size
-        )  # as Python's slices: clipped, negative from the end
+        start, end, _ = slice(start, end).indices(size)  # as Python's slices: clipped, negative from the end
         pieces.append(view_of(slice_, input, range_of(dim, start, max(end - start, 0))))
     return tuple(pieces)
 
