@@ -32,6 +32,7 @@ from op_promises import (
     check_memory,
     check_narrow_dtype,
     check_rule_memory,
+    uses,
 )
 
 A = Any
@@ -115,9 +116,9 @@ CHECKS: dict[str, Callable[[Operation], None]] = {
     "transposed": lambda o: check_layout(o, "transposed"),
     "expanded": lambda o: check_layout(o, "expanded"),
     "memory": check_memory,
-    "rule memory": check_rule_memory,
-    "linear rule": check_linearity,
-    "forward derivative": check_forward_derivative,
+    "rule memory": lambda o: check_rule_memory(o, uses(o)),
+    "linear rule": lambda o: check_linearity(o, uses(o)),
+    "forward derivative": lambda o: check_forward_derivative(o, uses(o)),
     "change": check_change,
 }
 

@@ -431,7 +431,7 @@ def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:
     for t in tensors:
         if t is not None and t.needs_grad:
             result.extra = Extra()
-            result.extra.cut = Cut(op.name if state.grad_enabled else "no_grad")
+            result.extra.cut = Cut(op.name if state.grad_enabled else "inference_mode" if state.inference else "no_grad")
             return result
     for t in tensors:
         if t is not None and t.extra is not None and t.extra.cut is not None:

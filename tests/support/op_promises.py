@@ -152,9 +152,9 @@ def each(g: Any) -> list[Any]:
     return g if isinstance(g, list) else [g]
 
 
-def check_rule_memory(operation: Operation) -> None:
+def check_rule_memory(operation: Operation, recorded: list[Recorded]) -> None:
     """The engine adds to arrays that rules return, unless they are the gradient it gave them or a view of it."""
-    for use in uses(operation):
+    for use in recorded:
         given = given_again(use.g, 7)
         before = [None if one is None else one.copy() for one in each(given)]
         results = [r for r in use.vjp(given) if r is not None]
@@ -169,9 +169,9 @@ def check_rule_memory(operation: Operation) -> None:
         assert all(same), f"{operation.name} changes g"
 
 
-def check_linearity(operation: Operation) -> None:
+def check_linearity(operation: Operation, recorded: list[Recorded]) -> None:
     """A rule is linear in the gradient. Those without dimensions come as NumPy scalars, as they do from the engine."""
-    for use in uses(operation):
+    for use in recorded:
         one, two = given_again(use.g, 8), given_again(use.g, 9)
         both = [None if a is None else 2.0 * a - 3.0 * b for a, b in zip(each(one), each(two), strict=True)]
         third = use.fitted(both if isinstance(one, list) else both[0])
@@ -180,9 +180,9 @@ def check_linearity(operation: Operation) -> None:
                 assert_close(np.asarray(c), np.asarray(2.0 * a - 3.0 * b), DOUBLE, operation.name)
 
 
-def check_forward_derivative(operation: Operation) -> None:
+def check_forward_derivative(operation: Operation, recorded: list[Recorded]) -> None:
     """<change of the result, c> = <change of the inputs, rule(c)> for any changes and any c."""
-    for use in uses(operation):
+    for use in recorded:
         tangents = [
             None if edge is None else random_like([x], i)[0]
             for i, (x, edge) in enumerate(zip(use.arrays, use.edges, strict=True))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 Torch = Any  # torch or leafgrad
@@ -104,6 +105,10 @@ def mask(torch: Torch, x: Tensor, k: int) -> Tensor:
     return torch.tensor([(i * 7 + k) % 3 != 0 for i in range(count)], dtype=torch.bool).reshape(tuple(x.shape))
 
 
+def where(torch: Torch, k: int, x: Tensor, y: Tensor) -> Tensor:
+    return torch.where(mask(torch, x, k), x, y)
+
+
 def part(x: Tensor, k: int) -> Any:
     """An index that gives a view."""
     size = x.shape[0] if x.dim() else 0
@@ -140,7 +145,7 @@ SMOOTH: dict[str, Action] = {
     "sqrt": lambda torch, x, y, k: (x * x + 1).sqrt(),
     "sigmoid": lambda torch, x, y, k: torch.sigmoid(x),
     "pow": lambda torch, x, y, k: x ** (2 + k % 2),
-    "where": on_both(lambda x, y: x.where(x.detach().sin() > 0.1, y)),
+    "where": lambda torch, x, y, k: where(torch, k, *beside(x, y)),
     "sum": lambda torch, x, y, k: x.sum(),
     "mean": lambda torch, x, y, k: x.mean(),
     "sum_dim": lambda torch, x, y, k: x.sum(dim_of(x, k), keepdim=bool(k // 4 % 2)),
@@ -252,7 +257,7 @@ CUTS: dict[str, Action] = {
     "max_dim": lambda torch, x, y, k: x.max(dim_of(x, k))[0],
     "prod": lambda torch, x, y, k: x.prod(),
     "wild_add": lambda torch, x, y, k: x.contiguous() + y.contiguous(),
-    "wild_mul_": lambda torch, x, y, k: x.mul_(y),
+    "wild_mul_": lambda torch, x, y, k: x.mul_(y.clone()),
     "wild_matmul": lambda torch, x, y, k: x @ y,
     "wild_view": lambda torch, x, y, k: x.view(2, -1),
     "compare": lambda torch, x, y, k: (x > 0).double(),
@@ -307,11 +312,24 @@ def run(
     return result
 
 
-def loss_of(values: Sequence[Tensor]) -> Tensor:
-    """One number that depends on all values, on each element in its own way."""
-    total = values[0].sum() * 0
+def usable(values: Sequence[Tensor]) -> list[bool]:
+    """Which values can still take part in a computation? Some views cannot, after their memory was changed."""
+    result = []
+    for v in values:
+        try:
+            v.grad_fn  # noqa: B018
+            result.append(True)
+        except RuntimeError:
+            result.append(False)
+    return result
+
+
+def loss_of(values: Sequence[Tensor], chosen: Sequence[bool]) -> Tensor:
+    """One number that depends on the chosen values, on each of them in its own way."""
+    total = values[0].detach().sum() * 0
     for i, v in enumerate(values):
-        total = total + (v * v).mean() * (0.3 + 0.1 * i) + v.sum() * (0.7 - 0.1 * (i % 3))
+        if chosen[i] and v.numel():
+            total = total + (v * v).mean() * (0.3 + 0.1 * i) + v.sum() * (0.7 - 0.1 * (i % 3))
     return total
 
 
@@ -344,3 +362,9 @@ def programs(ops: Sequence[str], *, may_cut: bool, longest: int = 12) -> st.Sear
         return st.builds(lambda f, s: Program(tuple(shapes), f, tuple(s)), flags, steps)
 
     return st.lists(st.sampled_from(SHAPES), min_size=1, max_size=3).flatmap(with_leaves)
+
+
+def examples(count: int) -> settings:
+    """Settings for `count` examples, the same ones every time."""
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+    return settings(derandomize=True, database=None, deadline=None, max_examples=count, suppress_health_check=slow)

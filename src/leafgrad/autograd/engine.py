@@ -128,7 +128,7 @@ def walk(
             versions = node.versions
             if versions is not None:
                 if saved.__class__ is Freed or changed_since(versions):
-                    raise unusable(node)
+                    raise unusable(node, roots)
                 if not keep_graph:
                     if freed is None:
                         frame = origin.user_frame()
@@ -169,12 +169,12 @@ def changed_since(versions: tuple[Any, ...]) -> bool:
     return count > 4 and changed_since(versions[4:])
 
 
-def unusable(node: Node) -> RuntimeError:
+def unusable(node: Node, roots: Sequence[Edge]) -> RuntimeError:
     """The error for a node whose saved values are gone, or are no longer what they were."""
     from leafgrad import errors
 
     if isinstance(node.saved, Freed):
-        return errors.graph_was_freed(node, node.saved)
+        return errors.graph_was_freed(node, node.saved, roots)
     assert node.versions is not None
     stale = [i for i in range(0, len(node.versions), 2) if node.versions[i][0] != node.versions[i + 1]]
     return errors.saved_tensor_changed(node, stale[0] // 2)

@@ -1,0 +1,96 @@
+"""Random programs of arithmetic, views, in-place changes and reductions: their gradients are compared with differences
+of the values that the same programs compute without recording."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import event, example, given
+
+import leafgrad as lg
+import random_programs as rp
+from random_programs import Program, Step
+
+REFUSALS = (
+    "a leaf Variable", "a view of a leaf", "is a view and", "unsupported operation", "view size is not compatible",
+    "expanded tensor", "0-dim", "dimension", "out of range", "can only be", "expects a tensor", "no dimensions",
+    "The expanded size", "index", "division", "cannot be applied", "zero", "by zero",
+)  # fmt: skip
+
+
+def differences(program: Program, run: rp.Run, chosen: list[bool]) -> list[Any]:
+    """The gradient of the loss by central differences, leaf by leaf."""
+
+    def value(arrays: list[Any]) -> float:
+        again = rp.run(lg, program, arrays, recorded=False, skip=run.errors)
+        return float(rp.loss_of(again.values, chosen))
+
+    step = 1e-6
+    gradients = []
+    start = program.start()
+    for which, array in enumerate(start):
+        result = np.zeros(array.shape)
+        for place in np.ndindex(array.shape):
+            ends = []
+            for sign in (1, -1):
+                moved = [a.copy() for a in start]
+                moved[which][place] += sign * step
+                ends.append(value(moved))
+            result[place] = (ends[0] - ends[1]) / (2 * step)
+        gradients.append(result)
+    return gradients
+
+
+def check(program: Program) -> str:
+    """Run a program, compare its gradients, and say how it went."""
+    run = rp.run(lg, program, program.start())
+    chosen = rp.usable(run.values)
+    if rp.size_of([v.detach().numpy() for v in run.values]) > 1e3:
+        return "too large"
+    loss = rp.loss_of(run.values, chosen)
+    again = rp.run(lg, program, program.start(), recorded=False, skip=run.errors)
+    for recorded, computed in zip(run.values, again.values, strict=True):
+        np.testing.assert_array_equal(recorded.detach().numpy(), computed.numpy())
+    try:
+        loss.backward()
+    except RuntimeError as error:
+        assert "modified by an inplace operation" in str(error)
+        return "a saved value was changed"
+    for leaf, expected in zip(run.leaves, differences(program, run, chosen)):
+        found = np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.numpy()
+        np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-5)
+    return "compared"
+
+
+@rp.examples(250)
+@given(rp.programs([*rp.SMOOTH, *rp.VIEWS, *rp.IN_PLACE], may_cut=False))
+@example(Program(((2, 3),), (True,), (Step("sin", 0, 0, 0), Step("t", 1, 0, 0), Step("mul_", 2, 1, 0))))
+@example(Program(((3,),), (True,), (Step("mul_scalar", 0, 0, 0), Step("index", 1, 0, 4), Step("copy_", 2, 0, 0))))
+def test_gradients_agree_with_differences(program: Program) -> None:
+    event(check(program))
+
+
+@rp.examples(150)
+@given(rp.programs([*rp.VIEWS, *rp.IN_PLACE, "mul_scalar", "sin", "clone"], may_cut=False))
+def test_gradients_through_views_and_changes_agree_with_differences(program: Program) -> None:
+    event(check(program))
+
+
+@pytest.mark.parametrize("name", sorted([*rp.SMOOTH, *rp.VIEWS, *rp.IN_PLACE]))
+def test_every_operation_of_the_programs_works_somewhere(name: str) -> None:
+    """Otherwise the tests above would prove nothing about it."""
+    worked = 0
+    for shape in rp.SHAPES:
+        for k in range(12):
+            program = Program((shape, (3,)), (True, True), (Step("sin", 0, 0, 0), Step(name, 2, 1, k)))
+            worked += check(program) == "compared" and rp.run(lg, program, program.start()).errors == [None, None]
+    assert worked
+
+
+def test_programs_that_are_refused_are_refused_for_a_reason() -> None:
+    program = Program(((2, 3),), (True,), (Step("add_", 0, 0, 0), Step("zero_", 0, 0, 0), Step("set_part", 0, 0, 2)))
+    run = rp.run(lg, program, program.start())
+    assert run.errors == ["RuntimeError"] * 3
+    assert all(any(reason in message for reason in REFUSALS) for message in run.messages)
