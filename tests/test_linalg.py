@@ -358,4 +358,4 @@ def test_an_error_tells_shapes_dimension_and_line():
     text = str(caught.value)
     assert "linear    'x' [2, 2] and 'weight' [4, 3]" in text
     assert "dimension 1 of the input is 2, but dimension 1 of the weight is 3" in text
-    assert "linear(x, weight)  # this line" in text
+    assert "linear(x, weight)" in text

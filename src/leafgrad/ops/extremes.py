@@ -17,6 +17,7 @@ from leafgrad.ops.reducing import (
     Reduction,
     all_if_empty,
     dims_of,
+    extreme_along,
     max_reduce,
     min_reduce,
     one_dim,
@@ -128,7 +129,11 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
     def along_forward(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
         if x.ndim == 0:
             return x.copy(), np.zeros((), np.int64)
-        return reduce(x, dim, None, None, keepdim), find(x, dim, keepdims=keepdim)
+        values, indices = extreme_along(x, dim, reduce, find)
+        if keepdim:
+            return values, indices
+        shape = x.shape[:dim] + x.shape[dim + 1 :]
+        return values.reshape(shape), indices.reshape(shape)
 
     def along_vjp(g: A, input_shape: A, dim: A, keepdim: A, out1: A) -> A:
         if not input_shape:

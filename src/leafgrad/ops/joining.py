@@ -37,8 +37,9 @@ def tensor_list(name: str, tensors: Any) -> list[Any]:
         raise errors.mistake(
             TypeError, f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
         )
-    for position, value in enumerate(tensors):
+    for value in tensors:
         if not isinstance(value, TensorBase):
+            position = next(i for i, other in enumerate(tensors) if other is value)
             raise errors.mistake(
                 TypeError, f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}"
             )
@@ -103,13 +104,19 @@ class cat(Joining):
 def _sizes_along(dim: int, arrays: list[Any]) -> tuple[int, tuple[int, ...]]:
     """The dimension, counted from the front, and the size of each tensor in it. For the sake of old programs, tensors
     of shape (0,) fit everywhere and are left out."""
+    first = arrays[0].shape
+    if first and first != (0,) and [x.ndim for x in arrays].count(len(first)) == len(arrays):  # the usual case
+        dim = wrap_dim(dim, len(first))
+        return dim, tuple([x.shape[dim] for x in arrays])
     lead = next((x.shape for x in arrays if x.shape != (0,)), None)
     if lead is None:
         return 0, (0,) * len(arrays)
     for position, x in enumerate(arrays):
         if not x.ndim:
-            first = f"zero-dimensional tensor (at position {position}) cannot be concatenated"
-            raise errors.mistake(RuntimeError, first, fix=f"{errors.library()}.stack takes tensors without dimensions")
+            message = f"zero-dimensional tensor (at position {position}) cannot be concatenated"
+            raise errors.mistake(
+                RuntimeError, message, fix=f"{errors.library()}.stack takes tensors without dimensions"
+            )
     dim = wrap_dim(dim, len(lead))
     sizes = []
     for x in arrays:

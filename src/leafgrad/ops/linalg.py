@@ -297,7 +297,8 @@ vector_times_matrix = renamed(matmul.core, "SqueezeBackward4")
 def matmul_operator(self: Any, other: Any) -> Any:
     """self @ other. NotImplemented lets Python try the other operand."""
     if isinstance(other, TensorBase):
-        return matmul.function(self, other)
+        a, b = self.array, other.array
+        return matrices("matmul", self, other, a, b) if a.ndim == 2 == b.ndim else matmul.function(self, other)
     return matmul.function(self, wrap(other)) if isinstance(other, ndarray) else NotImplemented
 
 

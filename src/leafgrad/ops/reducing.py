@@ -221,12 +221,23 @@ def sum_of_squares(x: Any) -> Any:
     return add_reduce(np.vecdot(blocks, blocks)) + np.dot(rest, rest)
 
 
+# -- extremes ---------------------------------------------------------------------------------------------------------
+
+
+def extreme_along(x: Any, dim: int, reduce: Any, find: Any) -> tuple[Any, Any]:
+    """The (values, indices) of the best elements along a dimension, which stays with size 1."""
+    if dim != x.ndim - 1 or not x.flags.c_contiguous:
+        return reduce(x, dim, None, None, True), find(x, dim, keepdims=True)
+    # NumPy finds the place of an extreme much faster than the extreme itself
+    columns = x.shape[-1]
+    indices = find(x.reshape(-1, columns), 1)
+    values = x.take(indices + np.arange(0, x.size, columns))
+    kept = x.shape[:-1] + (1,)
+    return values.reshape(kept), indices.reshape(kept)
+
+
 def largest_along(x: Any, dim: int) -> Any:
     """The largest elements along a dimension, which stays with size 1."""
     if dim != x.ndim - 1 or not x.flags.c_contiguous:
         return max_reduce(x, dim, None, None, True)
-    # NumPy finds the place of the largest much faster than the largest itself
-    columns = x.shape[-1]
-    places = x.reshape(-1, columns).argmax(1)
-    places += np.arange(0, x.size, columns)
-    return x.take(places).reshape(x.shape[:-1] + (1,))
+    return extreme_along(x, dim, max_reduce, np.argmax)[0]
