@@ -415,3 +415,17 @@ def test_an_error_of_cat_names_the_tensor_and_both_sizes():
     assert "'a' [2, 3], 'b' [3, 2] along dimension 1" in text
     assert "dimension 0 of tensor number 1 is 3, not 2" in text
     assert "torch.cat([a, b], 1)" in text
+
+
+def test_arguments_by_name():
+    x = z(2, 3)
+    assert x.permute(dims=(1, 0)).shape == torch.permute(x, dims=(1, 0)).shape == (3, 2)
+    assert x.view(size=(3, 2)).shape == torch.reshape(x, shape=(3, 2)).shape == (3, 2)
+    assert x.expand(size=(4, 2, 3)).shape == (4, 2, 3)
+    assert x.repeat(repeats=(2, 1)).shape == x.tile(dims=(2, 1)).shape == (4, 3)
+    assert torch.flip(input=x, dims=(0,)).shape == x.movedim(source=0, destination=0).shape == (2, 3)
+    assert len(x.split(split_size=1, dim=1)) == len(torch.split(tensor=x, split_size_or_sections=1, dim=1)) == 3
+    assert torch.narrow(x, dim=1, start=1, length=2).shape == (2, 2)
+    assert torch.select(x, dim=0, index=0).shape == (3,)
+    assert torch.cat(tensors=[x, x], dim=1).shape == (2, 6)
+    assert torch.stack(tensors=[x, x], dim=1).shape == (2, 2, 3)

@@ -359,3 +359,11 @@ def test_an_error_tells_shapes_dimension_and_line():
     assert "linear    'x' [2, 2] and 'weight' [4, 3]" in text
     assert "dimension 1 of the input is 2, but dimension 1 of the weight is 3" in text
     assert "linear(x, weight)" in text
+
+
+def test_the_gradient_of_a_bias_is_summed_precisely():
+    for n in (1, 1000, 2049, 100_000):
+        x, w, b = torch.zeros(n, 1), torch.zeros(3, 1), torch.zeros(3, requires_grad=True)
+        g = np.random.RandomState(0).uniform(0, 1, (n, 3)).astype("float32")
+        linear(x, w, b).backward(torch.from_numpy(g))
+        np.testing.assert_allclose(b.grad.numpy(), g.astype("float64").sum(0), rtol=1e-6)

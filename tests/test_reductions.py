@@ -1,4 +1,4 @@
-"""Reductions, softmax and losses: values known by hand or from NumPy, corners of their gradients, dtypes, messages.
+"""Reductions and softmax: values known by hand or from NumPy, corners of their gradients, dtypes, messages.
 
 That every rule is the derivative of its function, to second order, is the subject of test_ops_gradients.py.
 """
@@ -9,61 +9,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 import leafgrad as torch
 from leafgrad.nn import functional as F
+from small_tensors import close, gradient, numeric_second_gradient, second_gradient, values
 
 INF, NAN = math.inf, math.nan
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
-
-
-def values(t: Any) -> Any:
-    array = t.detach().numpy()
-    return array.astype(np.float32) if array.dtype == ml_dtypes.bfloat16 else array
-
-
-def close(t: Any, expected: Any, within: float = 1e-6) -> None:
-    found = values(t)
-    assert found.shape == np.shape(expected)
-    np.testing.assert_allclose(found, expected, rtol=within, atol=within)
-
-
-def leaf(data: Any, dtype: Any = None) -> Any:
-    return torch.tensor(data, dtype=dtype or torch.float64, requires_grad=True)
-
-
-def gradient(f: Callable[[Any], Any], data: Any) -> Any:
-    """The gradient of the sum of f."""
-    x = leaf(data)
-    f(x).sum().backward()
-    return x.grad
-
-
-def second_gradient(f: Callable[[Any], Any], data: Any) -> Any:
-    """The gradient of the weighted sum of f's gradient: a row of second derivatives for each weight."""
-    x = leaf(data)
-    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
-    weights = torch.arange(1.0, first.numel() + 1, dtype=torch.float64).reshape(first.shape)
-    (second,) = torch.autograd.grad((first * weights).sum(), x)
-    return second
-
-
-def numeric_second_gradient(f: Callable[[Any], Any], data: Any) -> Any:
-    """The same by central differences of the first gradient."""
-    at = np.asarray(data, np.float64)
-    weights = np.arange(1.0, at.size + 1).reshape(at.shape)
-    found = np.zeros_like(at)
-    for place in np.ndindex(at.shape):
-        ends = []
-        for step in (1e-5, -1e-5):
-            moved = at.copy()
-            moved[place] += step
-            ends.append((values(gradient(f, moved.tolist())) * weights).sum())
-        found[place] = (ends[0] - ends[1]) / 2e-5
-    return found
 
 
 X = [[1.0, 5.0, 2.0], [4.0, 3.0, 6.0]]
@@ -177,6 +131,16 @@ def test_nan_and_infinity() -> None:
     close(torch.tensor([1000.0, 1000.0]).softmax(0), [0.5, 0.5])
     close(torch.tensor([-1000.0, 0.0]).log_softmax(0), [-1000, 0])
     close(torch.tensor([-INF, 1.0]).softmax(0), [0, 1])
+
+
+def test_without_nan() -> None:
+    x = torch.tensor([[1.0, NAN, 3.0], [NAN, NAN, 4.0]], requires_grad=True)
+    close(x.nansum(), 8)
+    close(x.nansum(1, keepdim=True), [[4], [4]])
+    close(x.nanmean(0), [1, NAN, 3.5])
+    x.nanmean(1).sum().backward()
+    close(x.grad, [[0.5, 0, 0.5], [0, 0, 1]])
+    assert torch.tensor([3, 1, 2]).aminmax() == (1, 3)
 
 
 def test_long_sums_keep_their_digits() -> None:
@@ -308,14 +272,6 @@ SECOND: list[Callable[[Any], Any]] = [
     lambda x: x.logsumexp(0),
     lambda x: x.softmax(1)[:, 0],
     lambda x: x.log_softmax(0)[0],
-    lambda x: F.mse_loss(x, x * x),
-    lambda x: F.mse_loss(x * x, torch.ones(2, 3), reduction="none"),
-    lambda x: F.cross_entropy(x, torch.tensor([2, 0])),
-    lambda x: F.cross_entropy(x, torch.tensor([2, -100]), reduction="none"),
-    lambda x: F.cross_entropy(x, torch.tensor([2, 0]), torch.tensor([1.0, 2, 3], dtype=torch.float64)),
-    lambda x: F.cross_entropy(x, torch.tensor([2, 0]), label_smoothing=0.2),
-    lambda x: F.cross_entropy(x, torch.tensor([[0.2, 0.7, 0.1], [0.5, 0.1, 0.4]], dtype=torch.float64)),
-    lambda x: F.nll_loss(x**3, torch.tensor([2, 0])),
 ]
 
 
@@ -323,94 +279,6 @@ SECOND: list[Callable[[Any], Any]] = [
 def test_second_derivatives(index: int) -> None:
     data = [[0.4, 1.1, -0.7], [0.9, -0.2, 1.6]]
     close(second_gradient(SECOND[index], data), numeric_second_gradient(SECOND[index], data), 1e-6)
-
-
-# -- losses -----------------------------------------------------------------------------------------------------------
-
-
-def test_mse_loss() -> None:
-    x, y = leaf([1.0, 2.0, 4.0]), leaf([1.0, 0.0, 1.0])
-    close(F.mse_loss(x, y), 13 / 3)
-    close(F.mse_loss(x, y, reduction="sum"), 13)
-    close(F.mse_loss(x, y, reduction="none"), [0, 4, 9])
-    close(F.mse_loss(x, y, weight=torch.tensor([1.0, 1.0, 2.0], dtype=torch.float64)), 22 / 4)
-    F.mse_loss(x, y).backward()
-    close(x.grad, [0, 4 / 3, 2])
-    close(y.grad, [0, -4 / 3, -2])
-    assert math.isnan(F.mse_loss(torch.zeros(0), torch.zeros(0)).item())
-
-
-def test_mse_loss_warns_of_broadcasting() -> None:
-    with pytest.warns(UserWarning, match=r"Using a target size \(torch.Size\(\[3\]\)\) that is different to the input"):
-        loss = F.mse_loss(torch.zeros(2, 3), torch.ones(3))
-    assert loss.item() == 1
-    mismatch = pytest.raises(RuntimeError, match=r"The size of tensor a \(2\) must match the size of tensor b \(3\)")
-    with mismatch, pytest.warns(UserWarning, match="Using a target size"):
-        F.mse_loss(torch.zeros(2), torch.zeros(3))
-
-
-LOGITS = [[1.0, 2.0, 0.5], [0.0, -1.0, 3.0], [2.0, 2.0, 2.0]]
-
-
-def reference(targets: list[int], weights: list[float] | None = None) -> tuple[Any, Any]:
-    """(the losses of single rows, their weights), from the definition."""
-    scores = np.log(np.exp(LOGITS) / np.exp(LOGITS).sum(1, keepdims=True))
-    w = np.array([0.0 if t < 0 else 1.0 if weights is None else weights[t] for t in targets])
-    return np.array([-scores[i, t] * w[i] if t >= 0 else 0.0 for i, t in enumerate(targets)]), w
-
-
-@pytest.mark.parametrize("weights", [None, [0.5, 1.0, 2.0]])
-@pytest.mark.parametrize("targets", [[1, 2, 0], [1, -100, 0]])
-def test_cross_entropy(targets: list[int], weights: list[float] | None) -> None:
-    x, t = leaf(LOGITS), torch.tensor(targets)
-    w = None if weights is None else torch.tensor(weights, dtype=torch.float64)
-    losses, counts = reference(targets, weights)
-    for result in (F.cross_entropy(x, t, w), F.nll_loss(x.log_softmax(1), t, w)):
-        close(result, losses.sum() / counts.sum())
-    close(F.cross_entropy(x, t, w, reduction="sum"), losses.sum())
-    close(F.cross_entropy(x, t, w, reduction="none"), losses)
-    F.cross_entropy(x, t, w).backward()
-    one_hot = np.eye(3)[np.maximum(targets, 0)]
-    softmax = np.exp(LOGITS) / np.exp(LOGITS).sum(1, keepdims=True)
-    close(x.grad, (softmax - one_hot) * (counts / counts.sum())[:, None])
-
-
-def test_cross_entropy_of_one_row_and_of_images() -> None:
-    close(F.cross_entropy(torch.tensor(LOGITS[0]), torch.tensor(1)), reference([1, -1, -1])[0][0])
-    pixels = torch.tensor(LOGITS, dtype=torch.float64).t().reshape(1, 3, 3).requires_grad_()
-    close(F.cross_entropy(pixels, torch.tensor([[1, 2, 0]])), reference([1, 2, 0])[0].mean())
-    assert F.cross_entropy(pixels, torch.tensor([[1, 2, 0]])).grad_fn.name() == "NllLoss2DBackward0"
-    large = torch.tensor([[1000.0, -1000.0]], requires_grad=True)
-    F.cross_entropy(large, torch.tensor([1])).backward()
-    close(large.grad, [[1, -1]])
-
-
-def test_cross_entropy_of_a_transposed_matrix() -> None:
-    x = torch.tensor(np.array(LOGITS).T.copy()).t().requires_grad_()
-    F.cross_entropy(x, torch.tensor([1, 2, 0])).backward()
-    y = leaf(LOGITS)
-    F.cross_entropy(y, torch.tensor([1, 2, 0])).backward()
-    close(x.grad, values(y.grad), 1e-12)
-
-
-def test_nothing_counts() -> None:
-    x, ignored = leaf(LOGITS), torch.tensor([-100, -100, -100])
-    for loss in (F.cross_entropy(x, ignored), F.nll_loss(x, ignored)):
-        assert math.isnan(loss.item())
-        close(torch.autograd.grad(loss, x)[0], np.zeros((3, 3)))
-    assert F.cross_entropy(x, ignored, reduction="sum").item() == 0
-    assert math.isnan(F.cross_entropy(torch.zeros(0, 3), torch.zeros(0, dtype=torch.int64)).item())
-    infinite = leaf([[-INF, -INF], [0.0, 0.0]])
-    assert F.cross_entropy(infinite, torch.tensor([-100, 1])).item() == pytest.approx(math.log(2))
-
-
-def test_cross_entropy_of_probabilities() -> None:
-    x, targets = torch.tensor(LOGITS), [1, 2, 0]
-    probabilities = torch.tensor(np.eye(3)[targets], dtype=torch.float32)
-    close(F.cross_entropy(x, probabilities), reference(targets)[0].mean())
-    smoothed = probabilities * 0.9 + 0.1 / 3
-    close(F.cross_entropy(x, torch.tensor(targets), label_smoothing=0.1), F.cross_entropy(x, smoothed).item())
-    close(F.cross_entropy(x, probabilities, label_smoothing=0.1), F.cross_entropy(x, smoothed).item())
 
 
 # -- messages ---------------------------------------------------------------------------------------------------------
@@ -439,19 +307,6 @@ ERRORS: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda x: x.norm("nonsense"), RuntimeError, "linalg.matrix_norm: Order nonsense not supported."),
     (lambda x: x.long().softmax(1), NotImplementedError, "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'"),
     (lambda x: x.sum_to_size(5), RuntimeError, "size {[5]} is not expandable to size {[2, 3]}."),
-    (lambda x: F.mse_loss(x, x, reduction="nonsense"), ValueError, "nonsense is not a valid value for reduction"),
-    (lambda x: F.cross_entropy(x, torch.tensor([0, 3])), IndexError, "Target 3 is out of bounds."),
-    (lambda x: F.nll_loss(x, torch.tensor([0, -1])), IndexError, "Target -1 is out of bounds."),
-    (
-        lambda x: F.cross_entropy(x, torch.tensor([0])),
-        ValueError,
-        "Expected input batch_size (2) to match target batch_size (1).",
-    ),
-    (
-        lambda x: F.cross_entropy(x, torch.tensor([0, 1]).int()),
-        RuntimeError,
-        "expected target dtype to be Long or Byte, but got Int",
-    ),
 ]
 
 
@@ -467,8 +322,6 @@ def test_too_few_elements_for_a_variance() -> None:
     with pytest.warns(UserWarning, match=r"var\(\): degrees of freedom is <= 0") as caught:
         assert math.isnan(torch.tensor([1.0]).var().item())
     assert caught[0].filename == __file__
-    with pytest.warns(UserWarning, match="please use reduction='sum' instead"):
-        assert F.mse_loss(torch.zeros(2), torch.ones(2), size_average=False).item() == 2
 
 
 def test_results_with_names() -> None:

@@ -41,6 +41,7 @@ ndarray: Final[Any] = np.ndarray
 asarray: Final[Any] = np.asarray
 _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
+_bool: Final[Any] = np.dtype(np.bool_)
 state: Final[Any] = _state.state
 _getframe: Final[Any] = sys._getframe
 _PAIR_DEPTH: Final = 0 if COMPILED else 2  # binary and the operator lie between
@@ -60,6 +61,8 @@ class TensorBase:
     extra: Extra | None
 
     def __neg__(self) -> Any:
+        if self.array.dtype is _bool:
+            return late.negative(self)  # which refuses bools
         return unary(operators[NEG], self)
 
     def __add__(self, other: Any) -> Any:
@@ -135,10 +138,11 @@ _new: Final[Any] = TensorBase.__new__
 class Late:
     """What modules further up provide when they are imported."""
 
-    __slots__ = ("mixed_binary", "replay_view", "tensor_class")
+    __slots__ = ("mixed_binary", "negative", "replay_view", "tensor_class")
 
     def __init__(self) -> None:
         self.tensor_class: Any = TensorBase  # leafgrad.tensor: results are instances of the public class
+        self.negative: Any = None  # leafgrad.ops.elementwise: the public neg
         self.mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, operands that are no tensors
         self.replay_view: Any = None  # leafgrad.ops.views: the history of a view whose memory was changed
 
@@ -179,6 +183,7 @@ number: Final[TensorBase] = wrap(0)  # stands for any Python number where an ope
 
 def unary(op: Op, a: TensorBase) -> Any:
     """Apply an elementwise operation of one floating tensor."""
+    recording = state.grad_enabled  # first of all: a thread's first look at its state silences NumPy in it
     x = a.array
     out = op.forward(x)
     if out.__class__ is not ndarray:
@@ -186,7 +191,7 @@ def unary(op: Op, a: TensorBase) -> Any:
     if a.extra is not None:
         settle(a)
     if a.needs_grad:
-        if state.grad_enabled:
+        if recording:
             return record(op, (a,), (x,), (), out)
     elif a.extra is None:
         return wrap(out)
@@ -199,6 +204,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     These are the most frequent operations by far, so `make_node` is written out here for two operands: what is saved
     has fixed places, (a, b, result), and nothing is looped over.
     """
+    recording = state.grad_enabled  # first of all, see unary
     x = a.array
     kind = x.dtype
     if isinstance(b, TensorBase):
@@ -233,7 +239,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
             edge_b = b
     if mask == 0:
         return wrap(out)
-    if not state.grad_enabled:
+    if not recording:
         return unrecorded(op, (a, b), out)
     try:
         frame = _getframe(_PAIR_DEPTH)
@@ -292,11 +298,12 @@ def constant(value: Any, kind: Any) -> Any:
 
 def apply(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
     """Apply an operation with one result to tensors (None for one that is absent) and options."""
+    recording = needs_recording(tensors)  # before the kernel runs, see unary
     arrays = [None if t is None else t.array for t in tensors]
     out = op.forward(*arrays, *options)
     if out.__class__ is not ndarray:
         out = asarray(out)
-    return finish(op, tensors, arrays, options, out)
+    return record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
 
 
 def finish(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tuple[Any, ...], out: Array) -> Any:
@@ -315,7 +322,7 @@ def needs_recording(tensors: Sequence[Any]) -> bool:
                 settle(t)
             if t.needs_grad:
                 needed = True
-    return needed and state.grad_enabled
+    return bool(state.grad_enabled) and needed
 
 
 def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tuple[Any, ...], out: Array) -> Any:
@@ -443,9 +450,10 @@ def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:
 
 def apply_many(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> list[Any]:
     """Apply an operation with several results. Integer results (indices) carry no gradient."""
+    recording = needs_recording(tensors)
     arrays = [None if t is None else t.array for t in tensors]
     outs = [o if o.__class__ is ndarray else asarray(o) for o in op.forward(*arrays, *options)]
-    if not needs_recording(tensors):
+    if not recording:
         return [unrecorded(op, tensors, out) for out in outs]
     results: list[Any] = [wrap(out) for out in outs]
     shapes = tuple([out.shape for out in outs])

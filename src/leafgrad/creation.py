@@ -173,6 +173,7 @@ def like(
     """`make(array)`, where the array is new and has the shape and, unless told otherwise, the dtype of `input`."""
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor(name, "input", 1, input)
+    quiet()
     kind = as_dtype(name, dtype)
     requires_grad = check_options(name, options)
     array = empty_like_array(input.array, None if kind is None else kind.np, memory_format)

@@ -77,6 +77,7 @@ def as_scalar(name: str, value: Any) -> Any:
 
 def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
     """One Python number as an array without dimensions; an error if the dtype cannot hold it."""
+    quiet()
     if kind.category == dtypes.COMPLEX or kind is dtypes.bool_:
         return np.asarray(value).astype(kind.np)
     name = _CPP_NAMES.get(kind.name, kind.name) if kind.is_floating_point else kind.name + suffix

@@ -26,6 +26,14 @@ ALIASES = {
 }  # fmt: skip
 
 
+# What PyTorch has as methods of Tensor only (and `linear`, which belongs to nn.functional).
+NO_FUNCTIONS = frozenset(
+    ["contiguous", "expand", "expand_as", "linear", "repeat", "reshape_as", "sum_to_size", "view", "view_as"]
+    + [name + "_" for name in ("index_add", "index_copy", "index_fill", "masked_fill", "masked_scatter", "put")]
+    + ["scatter_", "scatter_add_", "scatter_reduce_", "index_reduce_"]
+)
+
+
 def install() -> None:
     for name, entry in public_entries().items():
         add(name, entry)
@@ -43,6 +51,8 @@ def public_functions() -> dict[str, Callable[..., Any]]:
     """The same as functions of the module `leafgrad`, with the argument `out` where PyTorch has it."""
     functions: dict[str, Callable[..., Any]] = {}
     for name, entry in public_entries().items():
+        if name in NO_FUNCTIONS:
+            continue
         functions[name] = with_out(name, entry.function) if name in OUT_NAMES else entry.function
         if entry.in_place and isinstance(entry, Operation) and len(entry.inputs) == 1:
             functions[name + "_"] = getattr(Tensor, name + "_")

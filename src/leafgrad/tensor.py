@@ -363,11 +363,12 @@ class Tensor(TensorBase):
     def __iter__(self) -> Iterator[Any]:
         if not self.array.ndim:
             raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))  # type: ignore[attr-defined]
+        return iter(self.unbind(0))
 
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, (TensorBase, int, float, complex, bool)):
-            return bool((self == element).array.any())
+            found: Any = self == element
+            return bool(found.array.any())
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
     __hash__ = object.__hash__  # by identity; not a Python function, the engine keeps tensors in dictionaries

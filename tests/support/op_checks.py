@@ -6,6 +6,8 @@ are compared with the same call in double precision, in ordinary memory, or in a
 
 from __future__ import annotations
 
+import functools
+import itertools
 import linecache
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -58,8 +60,7 @@ LAYOUTS = ("contiguous", "transposed", "stepped", "expanded")
 def maker(dtype: str, layout: str, seed: int, fixed: list[Any]) -> Callable[..., Any]:
     """The `t` of samples: random tensors of one dtype and memory layout, the same ones for the same seed. Those for
     which the samples ask for a dtype of their own are put into `fixed` as well."""
-    rng = np.random.default_rng(seed)
-    default = dtype
+    default, numbers = dtype, itertools.count()
 
     def t(
         *shape: int,
@@ -68,7 +69,7 @@ def maker(dtype: str, layout: str, seed: int, fixed: list[Any]) -> Callable[...,
         dtype: str | None = None,
         contiguous: bool = False,
     ) -> Any:
-        values = drawn(rng, shape, dtype or default, dtype is not None, low, high)
+        values = drawn((seed, next(numbers)), shape, dtype or default, dtype is not None, low, high)
         made = wrap(laid_out(values, "contiguous" if contiguous else layout))
         if dtype is not None:
             fixed.append(made)
@@ -77,17 +78,20 @@ def maker(dtype: str, layout: str, seed: int, fixed: list[Any]) -> Callable[...,
     return t
 
 
-def drawn(rng: Any, shape: tuple[int, ...], dtype: str, fixed: bool, low: float | None, high: float | None) -> Array:
+@functools.cache
+def drawn(
+    seed: tuple[int, ...], shape: tuple[int, ...], dtype: str, fixed: bool, low: float | None, high: float | None
+) -> Array:
     """Random numbers between low and high. Floats are all different and well apart, so that a step of the central
     differences does not change which is the largest; `high` is excluded where an op's samples ask for integers."""
-    kind = numpy_dtype(dtype)
+    kind, rng = numpy_dtype(dtype), np.random.default_rng(seed)
     if kind.kind == "b":
         return rng.integers(0, 2, shape).astype(kind)
     if kind.kind in "iu":
         first, last = (low or 0, (2 if high is None else high) - 1) if fixed else whole_numbers(low, high)
         return rng.integers(first, last, shape, endpoint=True).astype(kind)
     if kind.kind == "c":
-        real, imaginary = [drawn(rng, shape, "float64", False, low, high) for _ in range(2)]
+        real, imaginary = [drawn((*seed, part), shape, "float64", False, low, high) for part in range(2)]
         return (real + 1j * imaginary).astype(kind)
     low = -2.0 if low is None else low
     high = max(2.0, low + 1) if high is None else high
@@ -103,7 +107,7 @@ def whole_numbers(low: float | None, high: float | None) -> tuple[int, int]:
 
 
 def laid_out(values: Array, layout: str) -> Array:
-    """The values in memory of the given kind; "expanded" repeats the first of each row or column without copying."""
+    """A copy of the values in memory of the given kind; "expanded" repeats the first of each row or column."""
     if layout == "transposed":
         return values.T.copy().T
     if layout == "stepped":
@@ -115,7 +119,7 @@ def laid_out(values: Array, layout: str) -> Array:
         one = values[:, :1].copy() if values.ndim > 1 else values[:1].copy()
         strides = np.broadcast_to(one, values.shape).strides
         return np.lib.stride_tricks.as_strided(one, values.shape, strides)  # which can be written to
-    return values
+    return values.copy()
 
 
 # -- calls ------------------------------------------------------------------------------------------------------------
@@ -230,16 +234,21 @@ def wide(array: Array) -> Array:
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
-def assert_close(actual: Array, expected: Array, within: float, what: object) -> None:
+def assert_close(actual: Array, expected: Array, within: float, *what: object) -> None:
     """Equal shapes, and no element further apart than `within` times the largest finite number (or one)."""
-    assert actual.shape == expected.shape, f"{what}: shape {actual.shape}, expected {expected.shape}"
+    assert actual.shape == expected.shape, f"{said(what)}: shape {actual.shape}, expected {expected.shape}"
     if within == 0:  # also because large integers would lose digits as floats
-        np.testing.assert_array_equal(actual, expected, err_msg=str(what))
+        np.testing.assert_array_equal(actual, expected, err_msg=said(what))
         return
     a, b = wide(actual), wide(expected)
-    finite = np.abs(b[np.isfinite(b)])
-    room = within * max(1.0, finite.max(initial=0.0))
-    np.testing.assert_allclose(a, b, rtol=within, atol=room, equal_nan=True, err_msg=str(what))
+    if not np.array_equal(a, b):
+        finite = np.abs(b[np.isfinite(b)])
+        room = within * max(1.0, finite.max(initial=0.0))
+        np.testing.assert_allclose(a, b, rtol=within, atol=room, equal_nan=True, err_msg=said(what))
+
+
+def said(what: tuple[object, ...]) -> str:
+    return " ".join(map(str, what))
 
 
 def raised_by_leafgrad(error: BaseException) -> bool:
@@ -261,12 +270,13 @@ NUMERIC = 1e-7
 
 def random_like(arrays: Sequence[Array], seed: int = 1) -> list[Array]:
     """Random numbers of the shapes and kinds (real or complex) of these arrays."""
+    return [random_array((seed, i), x.shape, x.dtype.kind == "c").astype(x.dtype) for i, x in enumerate(arrays)]
+
+
+@functools.cache
+def random_array(seed: tuple[int, int], shape: tuple[int, ...], is_complex: bool) -> Array:
     rng = np.random.default_rng(seed)
-    made = []
-    for x in arrays:
-        values = rng.uniform(-1, 1, x.shape) + (1j * rng.uniform(-1, 1, x.shape) if x.dtype.kind == "c" else 0)
-        made.append(np.asarray(values).astype(x.dtype))
-    return made
+    return np.asarray(rng.uniform(-1, 1, shape) + (1j * rng.uniform(-1, 1, shape) if is_complex else 0))
 
 
 def inner(a: Array, b: Array) -> float:
@@ -332,7 +342,7 @@ def check_gradient(case: Case) -> None:
     found = gradients(case, leaves, [wrap(c) for c in cotangents])
     expected = numeric_gradient(lambda xs: values_at(case, xs), [t.array for t in leaves], cotangents)
     for i, (g, e) in enumerate(zip(found, expected, strict=True)):
-        assert_close(g.array, e, NUMERIC, f"gradient {i} of {case}")
+        assert_close(g.array, e, NUMERIC, "gradient", i, "of", case)
 
 
 def check_second_gradient(case: Case) -> None:
@@ -357,7 +367,7 @@ def check_second_gradient(case: Case) -> None:
         directions = random_like(at, seed)
         slope = sum([inner(g.array, d) for g, d in zip(found, directions, strict=True)])
         expected = numeric_slope(first_gradient, at, outer, directions)
-        assert_close(np.asarray(slope), np.asarray(expected), NUMERIC, f"second gradient of {case}")
+        assert_close(np.asarray(slope), np.asarray(expected), NUMERIC, "second gradient of", case)
 
 
 # -- the rules themselves ---------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def check_narrow_dtype(entry: Entry, dtype: str, may_refuse: bool = False) -> No
         expected_gradients = gradients(plain, plain.leaves(), [wrap(wide(c)) for c in cotangents])
         for leaf, found, expected in zip(leaves, found_gradients, expected_gradients, strict=True):
             assert found.array.dtype == leaf.array.dtype, case
-            assert_close(found.array, expected.array, tolerance(leaf.array.dtype), f"gradient of {case}")
+            assert_close(found.array, expected.array, tolerance(leaf.array.dtype), "gradient of", case)
 
 
 def check_layout(entry: Entry, layout: str) -> None:
@@ -87,7 +87,7 @@ def check_layout(entry: Entry, layout: str) -> None:
         for found, expected in zip(case.outputs(), plain.outputs(), strict=True):
             assert_close(found.array, expected.array, DOUBLE, case)  # sums may be taken in another order
         for found, expected in zip(gradients(case, case.leaves()), gradients(plain, plain.leaves()), strict=True):
-            assert_close(found.array, expected.array, DOUBLE, f"gradient of {case}")
+            assert_close(found.array, expected.array, DOUBLE, "gradient of", case)
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def check_accumulation(case: Case, leaves: list[Any], results: list[Any], output
     assert_separate(case, leaves, others)
     for leaf, g in zip(leaves, once, strict=True):
         if g is not None:
-            assert_close(leaf.grad.array, 3 * g, DOUBLE, f"three times the gradient of {case}")
+            assert_close(leaf.grad.array, 3 * g, DOUBLE, "three times the gradient of", case)
     assert all([np.array_equal(c.array, g) for c, g in zip(cotangents, given, strict=True)]), f"{case} changes g"
 
 
@@ -239,7 +239,7 @@ def check_change(entry: Entry, otherwise: Callable[[], Expectation] | None = Non
             else:
                 found = lg.autograd.grad(roots, leaves, cotangents, materialize_grads=True)
                 for g, e in zip(found, expected, strict=True):
-                    assert_close(g.array, e.array, DOUBLE, f"gradient of {again} after a change of tensor {place}")
+                    assert_close(g.array, e.array, DOUBLE, "gradient of", again, "after a change of", place)
 
 
 def versions_of(roots: list[Any]) -> list[Any]:

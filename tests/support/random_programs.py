@@ -46,7 +46,8 @@ class Program:
     def start(self) -> list[np.ndarray[Any, Any]]:
         """The values of the leaves: none is zero, no two are equal."""
         numbers = np.random.RandomState(len(self.leaves))
-        return [numbers.uniform(0.2, 0.9, shape) * numbers.choice([-1.0, 1.0], shape) for shape in self.leaves]
+        drawn = [numbers.uniform(0.2, 0.9, shape) * numbers.choice([-1.0, 1.0], shape) for shape in self.leaves]
+        return [np.array(values) for values in drawn]
 
 
 # -- choosing ---------------------------------------------------------------------------------------------------------

@@ -295,7 +295,7 @@ class Both:
             found = np.zeros_like(x.array) if a is None else a.array
             expected = np.zeros_like(x.array) if b is None else array_of(b)
             within = LOOSE.get((self.case.entry.name, what), 0.0) + tolerance(x.array.dtype)
-            assert_close(found, expected, within, f"{what} {i} of {self.case}")
+            assert_close(found, expected, within, what, i, "of", self.case)
 
 
 def second_gradient(grad: Callable[..., Any], first: Any, variables: Any, outer: Any) -> Any:

@@ -178,6 +178,31 @@ def test_special_values(name: str) -> None:
         compare({**WHOLE, **NORMS}[name], np.array(row), double=False)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "complex64"])
+def test_without_nan(dtype: str) -> None:
+    x = numbers((3, 4), dtype, 30)
+    if x.dtype.kind == "f":
+        x[0, 1] = x[2, 2] = x[2, 3] = math.nan
+    for name in ("nansum", "nanmean"):
+        for args in [(), (0,), ((0, 1), True)]:
+
+            def call(lib: Any, t: Any, name: str = name, args: Any = args) -> Any:
+                return getattr(lib, name)(t, *args)
+
+            same_refusal_or(lambda c=call: compare(c, x), lambda c=call: c(torch, to_torch(x)))
+    compare(lambda lib, t: lib.nansum(t, 1, dtype=lib.float32), x.real)
+
+
+def test_aminmax() -> None:
+    for ties in (False, True):
+        x = numbers((3, 4), "float64", 31, ties)
+        compare(lambda lib, t: tuple(lib.aminmax(t)), x)
+        compare(lambda lib, t: tuple(lib.aminmax(t, dim=1)), x)
+        compare(lambda lib, t: tuple(t.aminmax(dim=0, keepdim=True)), x)
+    compare(lambda lib, t: tuple(t.aminmax(dim=-1, keepdim=True)), np.asarray(3.0))
+    assert repr(leafgrad.tensor([1, 2]).aminmax()) == repr(torch.tensor([1, 2]).aminmax())
+
+
 @pytest.mark.parametrize("row", [[0.0, 2, 3], [0.0, 0, 3], [0.0, 0, 0], [1.0, 2, 0], [0.0], [2.0]])
 def test_prod_with_zeros(row: list[float]) -> None:
     x = np.array(row)
@@ -285,6 +310,14 @@ def _wrong_calls() -> list[Callable[[Any], Any]]:
         lambda m: m.norm(x(m).reshape(1, 2, 3), "nuc"),
         lambda m: m.norm(x(m), "nonsense"),
         lambda m: m.norm(x(m), 2, dim=5),
+        lambda m: e(m).aminmax(),
+        lambda m: e(m).aminmax(dim=0),
+        lambda m: c(m).aminmax(),
+        lambda m: c(m).nansum(),
+        lambda m: i(m).nanmean(),
+        lambda m: m.norm(x(m).half(), "nuc"),
+        lambda m: m.norm(i(m), "nuc"),
+        lambda m: m.norm(x(m), "nuc", dim=(0, 0)),
         lambda m: x(m).cumsum(2),
         lambda m: (x(m) > 1).cumsum(0, dtype=m.bool),
         lambda m: x(m).all((0, 0)),

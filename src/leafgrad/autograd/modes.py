@@ -58,7 +58,7 @@ class Mode:
                 FutureWarning,
                 stacklevel=2 if self.parentheses else 3,
             )
-            function.__init__ = self(function.__init__)
+            setattr(function, "__init__", self(function.__init__))  # noqa: B010  a class is what it decorates
             return function
         if inspect.isgeneratorfunction(function):
             return self._decorate_generator(function)  # type: ignore[no-any-return]

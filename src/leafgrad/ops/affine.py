@@ -74,18 +74,28 @@ def _addmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     return out
 
 
+BLOCK = 1024
 _ones: dict[Any, Any] = {}
 
 
 def column_sums(g: Any) -> Any:
-    """The sum of the rows of a matrix: as a product with ones it takes a third of the time of np.add.reduce."""
-    key = (len(g), g.dtype)
-    ones = _ones.get(key)
-    if ones is None:
-        ones = np.ones(*key)
-        if len(_ones) < 100 and ones.nbytes < 1 << 20:
-            _ones[key] = ones
-    return ones.dot(g)
+    """The sum of the rows of a matrix. As a product with ones it takes a third of the time of np.add.reduce; a long sum
+    is made of the sums of blocks, so that rounding errors do not add up."""
+    n = len(g)
+    if n > 2 * BLOCK:
+        whole = n // BLOCK * BLOCK
+        blocks = np.matmul(ones(BLOCK, g.dtype), g[:whole].reshape(n // BLOCK, BLOCK, g.shape[1]))
+        return column_sums(blocks) + ones(n - whole, g.dtype).dot(g[whole:])
+    return ones(n, g.dtype).dot(g)
+
+
+def ones(n: int, kind: Any) -> Any:
+    found = _ones.get((n, kind))
+    if found is None:
+        found = np.ones(n, kind)
+        if len(_ones) < 100:
+            _ones[n, kind] = found
+    return found
 
 
 @op

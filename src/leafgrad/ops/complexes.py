@@ -75,7 +75,7 @@ class polar_form(Family):
     def forward(abs: A, angle: A) -> A:
         return complex_.forward(abs * np.cos(angle), abs * np.sin(angle))
 
-    def call(abs: TensorBase, angle: TensorBase) -> Any:
+    def call(abs: Any, angle: Any) -> Any:
         check_parts(abs, angle)
         if abs.array.dtype == np.float16:
             raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")

@@ -153,7 +153,7 @@ class rsub_same(Binary):
         return g
 
 
-@composite(lambda t: [S(t(3, 2), t(2)), S(t(3), 2.0), S(t(3), 2.0, alpha=3)])
+@composite(lambda t: [S(t(3, 2), t(2)), S(t(3), 2.0), S(t(3), 2.0, alpha=3)], method=False)
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """rsub(input, other, *, alpha=1): other - alpha * input."""
     if alpha != 1 and input.array.dtype.kind != "b":  # bools are refused below

@@ -473,5 +473,6 @@ for _index, _operation in (
     (_core.DIV, true_div),
 ):
     operators[_index] = _operation.core
+_core.late.negative = neg.function
 
 from leafgrad.ops.select import where, zeros_of  # noqa: E402  rules above use it; it is built on this module

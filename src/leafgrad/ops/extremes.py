@@ -25,7 +25,7 @@ from leafgrad.ops.reducing import (
     refused,
     restore,
 )
-from leafgrad.ops.registry import Family, Operation, op, registry
+from leafgrad.ops.registry import Family, Operation, composite, op, registry
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where, zero_like
 
@@ -185,11 +185,12 @@ def _empty(name: str, error: type[Exception] = RuntimeError) -> Exception:
     )
 
 
-def _check_size(name: str, x: Any, dims: Dims) -> None:
+def _check_size(name: str, x: Any, dims: Dims, called: str = "") -> None:
     """There is no largest among no elements."""
     for dim in dims:
         if x.ndim and x.shape[dim] == 0:
-            raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.\n  at {errors.here()}")
+            who = called or f"{name}()"
+            raise IndexError(f"{who}: Expected reduction dim {dim} to have non-zero size.\n  at {errors.here()}")
 
 
 max, max_dim = _extreme("max", max_reduce, np.argmax, maximum, "largest")
@@ -269,3 +270,25 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operati
 
 argmax = _place_of_extreme("argmax", np.argmax, "largest")
 argmin = _place_of_extreme("argmin", np.argmin, "smallest")
+
+
+# -- aminmax ----------------------------------------------------------------------------------------------------------
+
+_Both = named_result("aminmax", "min", "max")
+
+
+@composite(lambda t: [S(t(3, 4)), S(t(3, 4), dim=0), S(t(2, 3, 4), dim=-2, keepdim=True), S(t(), dim=0)])
+def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    """aminmax(input, *, dim=None, keepdim=False): the smallest and the largest element, as (min, max)."""
+    x = input.array
+    if dim is None and x.size == 0:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
+    dims = tuple(range(x.ndim)) if dim is None else (one_dim(dim, x.ndim, "aminmax"),)
+    _check_size("aminmax", x, dims, "aminmax")
+    if x.dtype.kind == "c":
+        raise refused("aminmax_cpu", input)
+    if x.ndim == 0:
+        dims = ()
+    return _Both(amin.record(input, dims, keepdim), amax.record(input, dims, keepdim))

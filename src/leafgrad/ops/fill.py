@@ -23,6 +23,7 @@ class fill(Family):
 
     inputs = ("input", "value")
     jvp = "linear"
+    method = False
 
     def forward(x: A, value: A) -> A:
         return np.full(x.shape, cast(value, dtypes.from_numpy_dtype(x.dtype)))

@@ -59,7 +59,8 @@ class Overwriting(Family):
         function.__doc__ = operation.doc
         method.__name__ = method.__qualname__ = name + "_"
         method.__doc__ = f"{name}_(...): {name}, in place."
-        composites[name + "_"] = Composite(method, lambda t: [], True, False)
+        if operation.public_name:
+            composites[name + "_"] = Composite(method, lambda t: [], True, False)
         return function
 
 

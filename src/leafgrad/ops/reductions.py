@@ -320,6 +320,7 @@ class cumsum(Reduction):
 
     options = ("dim", "reverse")
     jvp = "linear"
+    in_place = True
 
     def forward(x: A, dim: int, reverse: bool) -> A:
         if x.ndim == 0:

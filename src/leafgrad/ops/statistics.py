@@ -1,4 +1,4 @@
-"""Variance and standard deviation, alone or together with the mean."""
+"""Variance and standard deviation, alone or with the mean; sums and means that leave out what is not a number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _core, errors
-from leafgrad._core import TensorBase
+from leafgrad._core import TensorBase, wrap
+from leafgrad.dtypes import FLOAT, from_numpy_dtype
+from leafgrad.dtypes import dtype as Dtype
+from leafgrad.ops.promotion import cast
 from leafgrad.ops.reducing import (
     F32,
     Dims,
@@ -24,7 +27,7 @@ from leafgrad.ops.reducing import (
     taking_numpy_names,
     total,
 )
-from leafgrad.ops.reductions import mean_dim
+from leafgrad.ops.reductions import mean_dim, sum
 from leafgrad.ops.registry import composite, op, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where, zero_like
@@ -151,3 +154,53 @@ def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
 
 var_mean = _with_mean("var_mean", var)
 std_mean = _with_mean("std_mean", std)
+
+
+# -- without nan ------------------------------------------------------------------------------------------------------
+
+
+@op
+class nansum(Reduction):
+    """nansum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements that are not nan."""
+
+    options = ("dims", "keepdim")
+
+    def forward(x: A, dims: Dims, keepdim: bool) -> A:
+        return total(np.where(np.isnan(x), np.zeros((), x.dtype), x), dims, keepdim)
+
+    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+        x = input.array
+        if x.dtype.kind in "biu":
+            return sum.function(input, dim, keepdim, dtype=dtype)
+        if x.dtype.kind == "c":
+            raise RuntimeError("nansum on CPU does not support complex inputs")
+        dims = all_if_empty(dims_of(dim, x.ndim, "nansum"), x.ndim)
+        x = x if dtype is None else cast(x, dtype)
+        return _core.finish(
+            nansum.core, (input,), (x,), (dims, keepdim), np.asarray(nansum.core.forward(x, dims, keepdim))
+        )
+
+    def vjp(g: A, input: A, input_shape: A, dims: A, keepdim: A) -> A:
+        return where(np.isnan(raw(input)), zero_like(g), restore(g, input_shape, dims, keepdim))
+
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t()), S(t(0, 3), 0)])
+
+
+def _nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    own = from_numpy_dtype(input.array.dtype)
+    if own.category < FLOAT:
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {own.alias}")
+    summed = nansum.function(input, dim, keepdim, dtype=dtype)
+    ndim = input.array.ndim
+    dims = all_if_empty(dims_of(dim, ndim, "nanmean"), ndim)
+    return summed / wrap(np.count_nonzero(~np.isnan(input.array), axis=dims, keepdims=keepdim))
+
+
+_nanmean.__name__ = _nanmean.__qualname__ = "nanmean"
+nanmean = composite(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t())])(
+    taking_numpy_names(
+        _nanmean,
+        "nanmean",
+        "nanmean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements that are not nan.",
+    )
+)

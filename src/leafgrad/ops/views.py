@@ -232,7 +232,8 @@ class view(ViewFamily):
     options = ("shape",)
     forward = _reshape_array
 
-    def call(input: Any, *shape: Any, dtype: Any = None) -> Any:
+    def call(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
+        shape = shape if size is None else (size,)
         if dtype is not None or (len(shape) == 1 and type(shape[0]).__name__ == "dtype"):
             return view_dtype(input, dtype or shape[0])
         target = fill_in("view", shape_arguments(shape, "view"), input)
@@ -263,11 +264,11 @@ def reshape_either(x: A, shape: tuple[int, ...]) -> A:
 
 
 @composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)])
-def reshape(input: TensorBase, *shape: Any) -> Any:
+def reshape(input: TensorBase, *sizes: Any, shape: Any = None) -> Any:
     """reshape(input, *shape): another shape; a view where that is possible, otherwise a copy."""
     from leafgrad.ops.convert import clone
 
-    target = fill_in("reshape", shape_arguments(shape, "reshape"), input)
+    target = fill_in("reshape", shape_arguments(sizes if shape is None else (shape,), "reshape"), input)
     if input.array.flags.c_contiguous:
         return view_of(view, input, target)
     try:
@@ -302,8 +303,8 @@ class permute(ViewFamily):
     options = ("dims",)
     forward = np.transpose
 
-    def call(input: Any, *dims: Any) -> Any:
-        order = shape_arguments(dims)
+    def call(input: Any, *order: Any, dims: Any = None) -> Any:
+        order = shape_arguments(order if dims is None else (dims,))
         ndim = input.array.ndim
         if len(order) != ndim:
             raise RuntimeError(
@@ -366,8 +367,8 @@ class expand(ViewFamily):
         # writable, as PyTorch's are: a write through it shows in every repetition
         return np.lib.stride_tricks.as_strided(x, shape, _expanded_strides(x, shape), writeable=True)
 
-    def call(input: Any, *shape: Any, implicit: bool = False) -> Any:
-        target, own = shape_arguments(shape, "expand"), input.array.shape
+    def call(input: Any, *shape: Any, size: Any = None, implicit: bool = False) -> Any:
+        target, own = shape_arguments(shape if size is None else (size,), "expand"), input.array.shape
         lead = len(target) - len(own)
         if lead < 0:
             raise errors.expand_mismatch(input, target)
