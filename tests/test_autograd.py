@@ -1,5 +1,5 @@
-"""Leaves and what they collect: requires_grad, is_leaf, grad_fn, .grad, and the ways into the engine, backward and grad.
-Expected values are worked out by hand."""
+"""Leaves and what they collect: requires_grad, is_leaf, grad_fn, .grad, and the ways into the engine, which are backward
+and grad. Expected values are worked out by hand."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_assigned_gradients_are_checked() -> None:
     x = leaf(1.0, 2.0)
     with pytest.raises(RuntimeError, match="attempting to assign a gradient of size"):
         x.grad = lg.ones(3, dtype=lg.float64)
-    with pytest.raises(RuntimeError, match="assigned grad has data of a different type|attempting to assign a gradient with dtype"):
+    with pytest.raises(RuntimeError, match="(data of a different type|attempting to assign a gradient with dtype)"):
         x.grad = lg.ones(2, dtype=lg.float32)
     for wrong in ([1.0, 2.0], 1.0):
         with pytest.raises(TypeError, match="assigned grad expected to be a Tensor or None"):
@@ -253,7 +253,7 @@ def test_detach_in_place() -> None:
     y = x * 2
     assert y.detach_() is y and not y.requires_grad and y.is_leaf and y.grad_fn is None
     for view in (x[0:1], x.unbind()[0], (x * 2).view(2, 1)):
-        with pytest.raises(RuntimeError, match="Can't detach views in-place. Use detach()"):
+        with pytest.raises(RuntimeError, match="Can't detach views in-place"):
             view.detach_()
     assert not x.detach_().requires_grad
 

@@ -163,9 +163,12 @@ ONCE = {
     "write to a view": lambda x: x.clone()[0].add_(1),
 }  # fmt: skip
 AGAIN = {
-    "add": lambda x: x + 1, "sub": lambda x: 1 - x, "neg": lambda x: -x, "sum": lambda x: x.sum(), "view": lambda x: x.view(1, 2),
-    "mean": lambda x: x.mean(), "select": lambda x: x[0], "cat": lambda x: lg.cat([x, x]), "expand": lambda x: x.expand(3, 2),
-    "clone": lambda x: x.clone(), "unbind": lambda x: x.unbind()[0], "to": lambda x: x.float(), "cumsum": lambda x: x.cumsum(0),
+    "add": lambda x: x + 1, "sub": lambda x: 1 - x, "neg": lambda x: -x, "sum": lambda x: x.sum(),
+    "view": lambda x: x.view(1, 2),
+    "mean": lambda x: x.mean(), "select": lambda x: x[0], "cat": lambda x: lg.cat([x, x]),
+    "expand": lambda x: x.expand(3, 2),
+    "clone": lambda x: x.clone(), "unbind": lambda x: x.unbind()[0], "to": lambda x: x.float(),
+    "cumsum": lambda x: x.cumsum(0),
     "fill in place": lambda x: x.clone().fill_(1.0), "add in place": lambda x: x.clone().add_(1),
 }  # fmt: skip
 

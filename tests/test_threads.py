@@ -1,5 +1,5 @@
-"""Several threads at once: gradients of shared leaves add up, separate graphs do not disturb each other, and each thread
-has its own modes."""
+"""Several threads at once: gradients of shared leaves add up, separate graphs do not disturb each other, and each
+thread has its own modes."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def beside(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     would depend on the order in which the operands are looked at."""
     if not broadcasts(tuple(x.shape), tuple(y.shape)):
         return x, y.mean()
-    if x.is_contiguous() and y.is_contiguous() or x.stride() == y.stride():
+    if (x.is_contiguous() and y.is_contiguous()) or x.stride() == y.stride():
         return x, y
     return x.contiguous(), y.contiguous()
 
@@ -318,7 +318,7 @@ def usable(values: Sequence[Tensor]) -> list[bool]:
     result = []
     for v in values:
         try:
-            v.grad_fn  # noqa: B018
+            v.grad_fn
             result.append(True)
         except RuntimeError:
             result.append(False)

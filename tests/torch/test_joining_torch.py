@@ -112,9 +112,7 @@ def test_cat(lead, changes, dim, dtypes, same_dtype, function):
         if changed:
             changed[place % len(changed)] = size
         all_shapes.append(tuple(changed) if size or place else (0,))
-    tensors = [
-        pair(shape, dtypes[0] if same_dtype else dtypes[i % 5], seed=i) for i, shape in enumerate(all_shapes)
-    ]
+    tensors = [pair(shape, dtypes[0] if same_dtype else dtypes[i % 5], seed=i) for i, shape in enumerate(all_shapes)]
     compare(lambda m, *ts: getattr(m, function)(ts, dim), tensors)
 
 

@@ -83,7 +83,8 @@ def compare(program: Program, order: int = 1) -> None:
         np.testing.assert_allclose(array(other), array(one), rtol=1e-9, atol=1e-12, err_msg=f"value {number}")
     if rp.size_of([array(v) for v in theirs.values]) > 1e4:
         return
-    (their_error, their_gradients), (our_error, our_gradients) = outcome(torch, theirs, order), outcome(leafgrad, ours, order)
+    their_error, their_gradients = outcome(torch, theirs, order)
+    our_error, our_gradients = outcome(leafgrad, ours, order)
     assert our_error == their_error
     for number, (one, other) in enumerate(zip(their_gradients, our_gradients, strict=True)):
         assert (one is None) == (other is None), f"gradient of value {number}"
@@ -91,23 +92,23 @@ def compare(program: Program, order: int = 1) -> None:
             np.testing.assert_allclose(other, one, rtol=1e-7, atol=1e-9, err_msg=f"gradient of value {number}")
 
 
-def program_of(shapes: list[Any], *steps: Step) -> Program:
-    return Program(tuple(shapes), (True,) * len(shapes), steps)
+def program_of(shape: rp.Shape, *steps: tuple[Any, ...]) -> Program:
+    return Program((shape,), (True,), (Step("sin", 0, 0, 0), *[Step(*step) for step in steps]))
 
 
 @rp.examples(600)
 @given(rp.programs(list(rp.ALL_OPS), may_cut=True, longest=14))
-@example(program_of([(2, 3)], Step("sin", 0, 0, 0), Step("unbind", 1, 0, 0), Step("fill_", 1, 0, 0), Step("sin", 2, 0, 0)))
-@example(program_of([(2, 3)], Step("sin", 0, 0, 0), Step("index", 1, 0, 2, False), Step("add_", 2, 0, 0)))
-@example(program_of([(3, 3)], Step("sin", 0, 0, 0), Step("t", 1, 0, 0), Step("retain_grad", 2, 0, 0), Step("sin_", 1, 0, 0)))
-@example(program_of([(3,)], Step("sin", 0, 0, 0), Step("expand", 1, 0, 0), Step("add_", 2, 0, 0)))
-@example(program_of([(2, 3)], Step("backward", 0, 0, 0), Step("mul", 0, 0, 0), Step("backward", 1, 0, 1), Step("backward", 1, 0, 0)))
+@example(program_of((2, 3), ("unbind", 1, 0, 0), ("fill_", 1, 0, 0), ("sin", 2, 0, 0)))
+@example(program_of((2, 3), ("index", 1, 0, 2, False), ("add_", 2, 0, 0)))
+@example(program_of((3, 3), ("t", 1, 0, 0), ("retain_grad", 2, 0, 0), ("sin_", 1, 0, 0)))
+@example(program_of((3,), ("expand", 1, 0, 0), ("add_", 2, 0, 0)))
+@example(program_of((2, 3), ("backward", 0, 0, 0), ("backward", 1, 0, 1), ("backward", 1, 0, 0), ("backward", 1, 0, 0)))
 def test_the_same_program_does_the_same(program: Program) -> None:
     compare(program)
 
 
 @rp.examples(500)
-@given(rp.programs([*rp.VIEWS, *rp.IN_PLACE, "sin", "mul_scalar", "detach", "requires_grad_", "retain_grad"], may_cut=True))
+@given(rp.programs([*rp.VIEWS, *rp.IN_PLACE, "sin", "detach", "requires_grad_", "retain_grad"], may_cut=True))
 def test_views_and_changes_do_the_same(program: Program) -> None:
     compare(program)
 

@@ -121,7 +121,8 @@ def walk(
             if parent not in waiting:
                 waiting[parent] = [None] * len(parent.shape)
                 heappush(heap, (parent.order, parent))
-            waiting[parent][node.index] = g
+            sofar = waiting[parent][node.index]  # from another Output of the same result: see output_tensor
+            waiting[parent][node.index] = g if sofar is None else sofar + g
             targets = ()
         else:
             saved: Any = node.saved

@@ -200,9 +200,7 @@ class binary_cross_entropy_with_logits_(Family):
         arrays = (x, y, *weights)
         out = binary_cross_entropy_with_logits_.core.forward(*arrays, reduction)
         tensors = (input, target, weight, pos_weight)
-        return _core.finish(
-            binary_cross_entropy_with_logits_.core, tensors, arrays, (reduction,), np.asarray(out)
-        )
+        return _core.finish(binary_cross_entropy_with_logits_.core, tensors, arrays, (reduction,), np.asarray(out))
 
     def vjp_input(g: A, input: A, target: A, weight: A, pos_weight: A, reduction: A) -> A:
         if pos_weight is None:

@@ -13,7 +13,7 @@ from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.elementwise import true_div
 from leafgrad.ops.extremes import place
 from leafgrad.ops.loss_options import checked_reduction, legacy_reduction
-from leafgrad.ops.reducing import F32, Dims, is_half, max_reduce, refused, total
+from leafgrad.ops.reducing import F32, Dims, add_reduce, is_half, max_reduce, refused, row_sums, total_of_all
 from leafgrad.ops.registry import Family, Operation, registry, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where
@@ -120,7 +120,7 @@ def combine(losses: Any, total_weight: float, reduction: str, shape: Dims, kind:
     """The losses of single decisions, or their sum, or their mean."""
     if reduction == "none":
         return losses.reshape(losses_shape(shape)).astype(kind, copy=False)
-    out = total(losses, None, False)
+    out = total_of_all(losses)
     return np.asarray(out / total_weight if reduction == "mean" else out, kind)
 
 
@@ -186,7 +186,7 @@ def _weights(classes: int, target: Any, weight: Any, ignore_index: int, kind: An
     factors = np.ones(len(chosen), F32 if is_half(kind) else kind) if weight is None else weight[chosen]
     if counts is not None:
         factors = factors * counts
-    return chosen, factors, total(factors, None, False)
+    return chosen, factors, add_reduce(factors)
 
 
 def negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
@@ -245,7 +245,7 @@ class _CrossEntropy(Family):
         places += chosen
         losses = e.take(places)
         np.exp(e, e)
-        sums = total(e, (1,), False)
+        sums = row_sums(e)
         np.subtract(np.log(sums), losses, losses)
         if counts is not None:
             losses = np.where(counts, losses, 0)  # not even infinite ones

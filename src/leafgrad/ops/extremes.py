@@ -193,8 +193,8 @@ def _check_size(name: str, x: Any, dims: Dims, called: str = "") -> None:
             raise IndexError(f"{who}: Expected reduction dim {dim} to have non-zero size.\n  at {errors.here()}")
 
 
-max, max_dim = _extreme("max", max_reduce, np.argmax, maximum, "largest")
-min, min_dim = _extreme("min", min_reduce, np.argmin, minimum, "smallest")
+max, max_dim = _extreme("max", max_reduce, np.ndarray.argmax, maximum, "largest")
+min, min_dim = _extreme("min", min_reduce, np.ndarray.argmin, minimum, "smallest")
 
 
 # -- amax, amin -------------------------------------------------------------------------------------------------------
@@ -268,8 +268,8 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operati
     return operation
 
 
-argmax = _place_of_extreme("argmax", np.argmax, "largest")
-argmin = _place_of_extreme("argmin", np.argmin, "smallest")
+argmax = _place_of_extreme("argmax", np.ndarray.argmax, "largest")
+argmin = _place_of_extreme("argmin", np.ndarray.argmin, "smallest")
 
 
 # -- aminmax ----------------------------------------------------------------------------------------------------------

@@ -148,9 +148,7 @@ def _as_checked(x: Any, kind: Dtype | None, name: str = "linalg.vector_norm") ->
 def _refuse_half(matrices: TensorBase) -> None:
     if is_half(matrices.array.dtype):
         alias = from_numpy_dtype(matrices.array.dtype).alias
-        raise RuntimeError(
-            f"linalg.matrix_norm: Low precision dtypes not supported. Got {alias}\n  at {errors.here()}"
-        )
+        raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {alias}\n  at {errors.here()}")
 
 
 @composite(

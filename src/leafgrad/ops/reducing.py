@@ -180,9 +180,8 @@ def total(x: Any, dims: Any, keepdim: bool) -> Any:
         if dims[-1] == k - 1:  # the first k
             out = _sum_of_rows(x.reshape(count_of(shape, dims), -1))
             return out.reshape((1,) * k + shape[k:] if keepdim else shape[k:])
-        count = count_of(shape, dims)
-        if dims[0] == n - k and count <= BLOCK:  # the last k
-            out = np.dot(x.reshape(-1, count), _ONES[kind.char][:count])
+        if dims[0] == n - k:  # the last k
+            out = row_sums(x.reshape(-1, count_of(shape, dims)))
             return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
     if is_half(kind):
         return add_reduce(x, dims, F32, None, keepdim).astype(kind)
@@ -201,7 +200,14 @@ def total_of_all(x: Any) -> Any:
     return add_reduce(np.vecdot(flat[:whole].reshape(-1, BLOCK), _ONES[flat.dtype.char])) + add_reduce(flat[whole:])
 
 
+def row_sums(x: Any) -> Any:
+    """The sum of each row of a contiguous float32 or float64 matrix."""
+    columns = x.shape[1]
+    return np.dot(x, _ONES[x.dtype.char][:columns]) if columns <= BLOCK else add_reduce(x, 1)
+
+
 def _sum_of_rows(x: Any) -> Any:
+    """The sum of all rows."""
     rows, columns = x.shape
     ones = _ONES[x.dtype.char]
     if rows <= 2 * ROWS:
@@ -240,4 +246,4 @@ def largest_along(x: Any, dim: int) -> Any:
     """The largest elements along a dimension, which stays with size 1."""
     if dim != x.ndim - 1 or not x.flags.c_contiguous:
         return max_reduce(x, dim, None, None, True)
-    return extreme_along(x, dim, max_reduce, np.argmax)[0]
+    return extreme_along(x, dim, max_reduce, np.ndarray.argmax)[0]

@@ -1,0 +1,320 @@
+"""Samples of operations called in PyTorch too: which function it has for each, and where the two differ on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+import leafgrad as lg
+from leafgrad import dtypes
+from leafgrad._core import wrap
+from leafgrad.device import memory_format
+from op_checks import (
+    Case,
+    Entry,
+    Slot,
+    assert_close,
+    cases,
+    differentiable,
+    entries,
+    public_name,
+    random_like,
+    tolerance,
+)
+
+F = torch.nn.functional
+
+# -- which function of PyTorch ----------------------------------------------------------------------------------------
+
+
+def as_tensor(bound: Any) -> Any:
+    """PyTorch does not take a tensor and a number as bounds of one clamp."""
+    return torch.tensor(bound) if isinstance(bound, float) else bound
+
+
+# Operations that PyTorch has under another name or in another form.
+COUNTERPARTS: dict[str, Callable[..., Any]] = {
+    "true_div": torch.div,
+    "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
+    "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
+    "rsub_same": torch.rsub,
+    "pow_number": torch.pow,
+    "pow_tensor": torch.pow,
+    "number_to_the_power": lambda exponent, base: torch.pow(base, exponent),
+    "sum_dim": torch.sum,
+    "mean_dim": torch.mean,
+    "prod_dim": torch.prod,
+    "max_dim": torch.max,
+    "min_dim": torch.min,
+    "vector_norm": torch.linalg.vector_norm,
+    "nuclear_norm": lambda x, first, second: torch.linalg.matrix_norm(x, "nuc", (first, second)),
+    "nll_loss_2d": F.nll_loss,
+    "cross_entropy_2d": F.cross_entropy,
+    "to_dtype": lambda x, kind: x.to(kind),
+    "clone_in_format": lambda x, kind: x.clone(memory_format=torch.preserve_format if kind is None else kind),
+    "copy_from": lambda x, other: x.clone().copy_(other),
+    "slice": lambda x, index: x[index],
+    "new_dimension": lambda x, index: x[index],
+    "alias": lambda x, index: x[index],
+    "zero": lambda x: x.clone().zero_(),
+    "clamp_by_tensors": lambda x, low, high: torch.clamp(x, as_tensor(low), as_tensor(high)),
+    "pick": lambda x, index, dim: torch.gather(x, dim, index),
+    # as methods they take a shape number by number, as functions of PyTorch they do not
+    "reshape": torch.Tensor.reshape,
+    "permute": torch.Tensor.permute,
+}
+
+# Operations of leafgrad's own, which PyTorch has no function for.
+OF_OUR_OWN = {
+    "copy_slices": "what PyTorch's CopySlices node does",
+    "seen": "a view through several others",
+    "unseen": "the gradient of such a view",
+    "reshape_alias": "view, under the name that reshape gives it",
+    "unsafe_view": "view, under the name that matmul gives it",
+    "place": "the gradient of pick",
+    "shift": "what var subtracts",
+    "index": "x[...] with arrays, after the tuple has been read",
+    "index_sum": "the gradient of index",
+    "index_write": "x[...] = y with arrays, after the tuple has been read",
+    "gather_sum": "the gradient of gather",
+    "around": "the gradient of slice",
+    "put_diagonal": "the gradient of diagonal",
+    "polar": "the gradient of the nuclear norm",
+}
+
+
+def counterpart(entry: Entry) -> Callable[..., Any] | None:
+    """PyTorch's function for an operation; None for those that it does not have."""
+    if entry.name in OF_OUR_OWN and not public_name(entry):
+        return None
+    if entry.name in COUNTERPARTS:
+        return COUNTERPARTS[entry.name]
+    name = public_name(entry) or entry.name
+    functional = name in vars(lg.nn.functional) or not public_name(entry)
+    for place in (F, torch, torch.Tensor) if functional else (torch, torch.Tensor):
+        if callable(getattr(place, name, None)):
+            return getattr(place, name)  # type: ignore[no-any-return]
+    return None
+
+
+compared = [e for e in entries() if cases(e) and counterpart(e) is not None]
+
+
+def identity(value: Any) -> str:
+    """The name of a test's parameter."""
+    return value if isinstance(value, str) else str(value.name)
+
+
+# -- the same call in both --------------------------------------------------------------------------------------------
+
+
+def to_torch(value: Any) -> Any:
+    """An argument for PyTorch: tensors, dtypes and memory formats as its own, everything else as it is."""
+    if isinstance(value, lg.Tensor):
+        return array_to_torch(value.array)
+    if isinstance(value, dtypes.dtype):
+        return getattr(torch, value.name)
+    if isinstance(value, memory_format):
+        return getattr(torch, repr(value).removeprefix("torch."))
+    if isinstance(value, dict):
+        return {k: to_torch(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([to_torch(v) for v in value])
+    return value
+
+
+def array_to_torch(array: Any) -> torch.Tensor:
+    array = np.array(array, order="C")
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def array_of(t: torch.Tensor) -> Any:
+    """A tensor of PyTorch as an array; half precisions widened, which changes no value."""
+    t = t.detach().resolve_conj().resolve_neg()
+    if t._is_zerotensor():  # zeros that have no memory
+        return np.zeros(t.shape, np.float64)
+    if t.dtype is torch.complex32:
+        t = t.to(torch.complex64)
+    return (t.float() if t.dtype in (torch.bfloat16, torch.float16) else t).numpy()
+
+
+# -- where the two differ on purpose ----------------------------------------------------------------------------------
+
+# PyTorch refuses to record some operations on complex numbers that leafgrad differentiates.
+NOT_DIFFERENTIATED = "does not support automatic differentiation for outputs with complex dtype"
+
+# There is no complex32.
+NO_COMPLEX32 = {("view_as_complex", "float16")}
+WIDER = {("complex", "float16"): "torch.complex64"}
+
+# PyTorch does not look at the dtype where there is nothing to compute; leafgrad refuses it as it refuses any other.
+REFUSED_WHEN_TRIVIAL = {"amax", "amin", "softmax", "log_softmax", "kthvalue"}
+# It even multiplies bools if there are none to multiply, and then fails to add the result to bools.
+NOTHING_TO_MULTIPLY = {("addmm", "bool"), ("linear", "bool")}
+
+# The last step of a composition, which has another name than the one operation that leafgrad makes of it.
+OTHER_NAMES = {
+    # a matrix times several: PyTorch exchanges the operands, and copies the result, if the matrix wants a gradient
+    ("matmul", "UnsafeViewBackward0", "CloneBackward0"),
+}
+
+# Which of several equal elements is found is not said anywhere.
+ANY_OF_EQUALS = {"topk", "kthvalue"}
+
+
+def never(case: Case) -> bool:
+    return False
+
+
+def with_no_dimensions_named(case: Case) -> bool:
+    return () in case.apart[0][1:]
+
+
+def with_source_larger_than_index(case: Case) -> bool:
+    _, _, index, source = case.apart[0][:4]
+    return isinstance(source, Slot) and case.tensors[index.index].shape != case.tensors[source.index].shape
+
+
+def with_negative_indices(case: Case) -> bool:
+    return any([t.array.dtype.kind == "i" and t.array.min(initial=0) < 0 for t in case.tensors])
+
+
+# Gradients that PyTorch does not compute (its backward raises an error) or computes wrongly.
+NO_GRADIENT: dict[str, Callable[[Case], bool]] = {
+    "scatter": lambda case: "reduce" in case.apart[1] or with_source_larger_than_index(case),
+    "scatter_add": with_source_larger_than_index,
+    "scatter_reduce": with_source_larger_than_index,
+    "index_fill": with_negative_indices,
+    # infinite, because the number of elements is taken to be one
+    "var": with_no_dimensions_named,
+    "std": with_no_dimensions_named,
+    "var_mean": with_no_dimensions_named,
+    "std_mean": with_no_dimensions_named,
+}
+NO_SECOND_GRADIENT: dict[str, Callable[[Case], bool]] = {
+    # its gradient is scaled, the gradient of that is not; and it cannot reshape what is empty
+    "embedding": lambda case: "scale_grad_by_freq" in case.apart[1] or case.tensors[0].numel() == 0,
+}
+
+
+# PyTorch adds 1e-12 to what it divides by, which is x * (1 - x), and then takes the square.
+LOOSE = {("binary_cross_entropy", "second gradient"): 1e-10}
+
+
+Function = Callable[..., Any]
+
+
+def in_torch(entry: Entry, function: Function | None = None) -> Function:
+    """PyTorch's function for an operation, to be called with leafgrad's dtypes and memory formats."""
+    found = counterpart(entry) if function is None else function
+    assert found is not None
+    return lambda *args, **kwargs: found(*to_torch(args), **to_torch(kwargs))
+
+
+class Both:
+    """One sample, called in leafgrad and in PyTorch: by these functions, or else by the operation's own."""
+
+    def __init__(self, case: Case, dtype: str, ours: Function | None = None, theirs: Function | None = None) -> None:
+        self.case = case
+        self.dtype = dtype
+        self.leaves = case.leaves()
+        self.torch_tensors = [array_to_torch(t.array) for t in case.tensors]
+        self.torch_leaves = [self.torch_tensors[i].requires_grad_() for i in case.variable()]
+        self.outputs: list[Any] = []
+        self.torch_outputs: list[torch.Tensor] = []
+        error, result = attempt(lambda: case.call(case.tensors, ours))
+        torch_error, torch_result = attempt(lambda: case.call(self.torch_tensors, in_torch(case.entry, theirs)))
+        self.check_errors(error, torch_error)
+        if error is None and torch_error is None:
+            tensors(result, self.outputs)
+            tensors(torch_result, self.torch_outputs)
+            assert len(self.outputs) == len(self.torch_outputs), case
+
+    def check_errors(self, error: BaseException | None, torch_error: BaseException | None) -> None:
+        """Both refuse, with the same exception, or none does."""
+        key = (self.case.entry.name, self.dtype)
+        if key in NO_COMPLEX32:
+            assert isinstance(error, RuntimeError) and torch_error is None, self.case
+        elif key in NOTHING_TO_MULTIPLY and error is None:
+            assert "result type Long can't be cast" in str(torch_error) or torch_error is None, self.case
+        elif key[0] in REFUSED_WHEN_TRIVIAL and isinstance(error, NotImplementedError):
+            trivial = self.case.tensors[0].numel() == 0 or self.case.tensors[0].dim() == 0
+            assert trivial or isinstance(torch_error, NotImplementedError), self.case
+        elif type(error) is not type(torch_error) and not (error is None and NOT_DIFFERENTIATED in str(torch_error)):
+            raise AssertionError(f"{self.case}\nleafgrad: {error!r}\nPyTorch:  {torch_error!r}") from error
+
+    def check_values(self) -> None:
+        for ours, theirs in zip(self.outputs, self.torch_outputs, strict=True):
+            assert str(ours.dtype) == WIDER.get((self.case.entry.name, self.dtype), str(theirs.dtype)), self.case
+            assert ours.requires_grad == theirs.requires_grad, self.case
+            if ours.dtype is lg.int64 and self.case.entry.name in ANY_OF_EQUALS:
+                assert ours.shape == theirs.shape, self.case
+                continue
+            assert_close(ours.array, array_of(theirs), tolerance(ours.array.dtype), self.case)
+
+    def check_names(self) -> None:
+        for ours, theirs in zip(self.outputs, self.torch_outputs, strict=True):
+            if theirs.grad_fn is not None:
+                assert ours.grad_fn is not None, self.case
+                names = (self.case.entry.name, ours.grad_fn.name(), theirs.grad_fn.name())
+                assert names[1] == names[2] or names in OTHER_NAMES, self.case
+
+    def check_gradients(self, second: bool) -> None:
+        roots = [t for t in differentiable(self.outputs) if t.requires_grad]
+        torch_roots = [t for t in self.torch_outputs if t.requires_grad]
+        if not roots or NO_GRADIENT.get(self.case.entry.name, never)(self.case):
+            return
+        second = second and not NO_SECOND_GRADIENT.get(self.case.entry.name, never)(self.case)
+        cotangents = [wrap(c).requires_grad_(second) for c in random_like([t.array for t in roots])]
+        torch_cotangents = [array_to_torch(c.array).requires_grad_(second) for c in cotangents]
+        first = lg.autograd.grad(roots, self.leaves, cotangents, create_graph=second, allow_unused=True)
+        torch_first = torch.autograd.grad(
+            torch_roots, self.torch_leaves, torch_cotangents, create_graph=second, allow_unused=True
+        )
+        self.compare("gradient", self.leaves, first, torch_first)
+        if second:
+            self.check_second(first, torch_first, [*self.leaves, *cotangents], [*self.torch_leaves, *torch_cotangents])
+
+    def check_second(self, first: Any, torch_first: Any, variables: Any, torch_variables: Any) -> None:
+        outer = random_like([t.array for t in self.leaves], seed=2)
+        theirs = second_gradient(torch.autograd.grad, torch_first, torch_variables, [array_to_torch(c) for c in outer])
+        ours = second_gradient(lg.autograd.grad, first, variables, [wrap(c) for c in outer])
+        self.compare("second gradient", variables, ours, theirs)
+
+    def compare(self, what: str, variables: Any, ours: Any, theirs: Any) -> None:
+        """Equal gradients; none at all is as good as zeros."""
+        for i, (x, a, b) in enumerate(zip(variables, ours, theirs, strict=True)):
+            assert a is None or a.dtype is x.dtype, self.case
+            found = np.zeros_like(x.array) if a is None else a.array
+            expected = np.zeros_like(x.array) if b is None else array_of(b)
+            within = LOOSE.get((self.case.entry.name, what), 0.0) + tolerance(x.array.dtype)
+            assert_close(found, expected, within, what, i, "of", self.case)
+
+
+def second_gradient(grad: Callable[..., Any], first: Any, variables: Any, outer: Any) -> Any:
+    """The gradient of those first gradients that depend on something."""
+    used = [i for i, g in enumerate(first) if g is not None and g.requires_grad]
+    if not used:
+        return [None] * len(variables)
+    return grad([first[i] for i in used], variables, [outer[i] for i in used], allow_unused=True)
+
+
+def attempt(call: Callable[[], Any]) -> tuple[BaseException | None, Any]:
+    try:
+        return None, call()
+    except Exception as error:
+        return error, None
+
+
+def tensors(value: Any, found: list[Any]) -> None:
+    """All tensors in a result."""
+    if isinstance(value, (lg.Tensor, torch.Tensor)):
+        found.append(value)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            tensors(one, found)
