@@ -113,7 +113,8 @@ def main() -> None:
                 best[label] = min(best[label], runner.time(name))
         print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
         torch, compiled, plain = best["PyTorch"], best["compiled"], best["plain"]
-        print(f"| {name} | {torch:,.1f} | {compiled:,.1f} | {torch / compiled:.2f} | {plain:,.1f} | {torch / plain:.2f} |")
+        row = [name, f"{torch:,.1f}", f"{compiled:,.1f}", f"{torch / compiled:.2f}", f"{plain:,.1f}"]
+        print("| " + " | ".join([*row, f"{torch / plain:.2f}"]) + " |")
         sys.stdout.flush()
     if not options.only:
         paths: dict[str, tuple[str, str | None]] = {

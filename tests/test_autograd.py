@@ -1,5 +1,5 @@
-"""Leaves and what they collect: requires_grad, is_leaf, grad_fn, .grad, and the ways into the engine, which are backward
-and grad. Expected values are worked out by hand."""
+"""Leaves and what they collect: requires_grad, is_leaf, grad_fn, .grad, and the ways into the engine, backward and
+grad. Expected values are worked out by hand."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_assigned_gradients_are_checked() -> None:
     x = leaf(1.0, 2.0)
     with pytest.raises(RuntimeError, match="attempting to assign a gradient of size"):
         x.grad = lg.ones(3, dtype=lg.float64)
-    with pytest.raises(RuntimeError, match="(data of a different type|attempting to assign a gradient with dtype)"):
+    with pytest.raises(RuntimeError, match=r"(data of a different type|attempting to assign a gradient with dtype)"):
         x.grad = lg.ones(2, dtype=lg.float32)
     for wrong in ([1.0, 2.0], 1.0):
         with pytest.raises(TypeError, match="assigned grad expected to be a Tensor or None"):

@@ -312,10 +312,6 @@ def test_as_text() -> None:
     )
 
 
-real = pytest.mark.skipif(not hasattr(leafgrad, "tensor"), reason="needs leafgrad's tensors")
-
-
-@real
 def test_a_real_graph_before_and_after_backward() -> None:
     x = leafgrad.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     w = leafgrad.tensor([[1.0, 1.0], [2.0, 2.0]], requires_grad=True)
@@ -337,7 +333,6 @@ def test_a_real_graph_before_and_after_backward() -> None:
     assert "[1] Add  → h" in as_text(loss, params)
 
 
-@real
 def test_a_real_operation_with_several_results() -> None:
     x = leafgrad.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     a, b = x.unbind()

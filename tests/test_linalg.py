@@ -89,8 +89,6 @@ def test_integers_wrap_around():
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize(("a", "b"), MATMUL_SHAPES)
 def test_half_precision_is_rounded_once(kind, a, b):
-    if kind == "bfloat16":
-        pytest.importorskip("ml_dtypes")
     kind = getattr(torch, kind)
     x, y = tensor(make(*a)).to(kind), tensor(make(*b, seed=1)).to(kind)
     out = x @ y

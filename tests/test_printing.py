@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -37,7 +38,7 @@ def plain(array: np.ndarray[Any, Any], **rest: Any) -> str:
 def build(case: dict[str, Any]) -> np.ndarray[Any, Any]:
     dtype: Any = case["dtype"]
     if dtype == "bfloat16":
-        dtype = pytest.importorskip("ml_dtypes").bfloat16
+        dtype = ml_dtypes.bfloat16
     values = [complex(value) if isinstance(value, str) else value for value in case["values"]]
     array = np.resize(np.array(values, dtype=dtype), case["shape"])
     return {"T": array.T, "step": array[..., ::2] if array.ndim else array}.get(case.get("view", ""), array)
@@ -141,7 +142,6 @@ def test_format_scalar(array: np.ndarray[Any, Any], spec: str, text: str) -> Non
 
 
 def test_format_scalar_bfloat16() -> None:
-    ml_dtypes = pytest.importorskip("ml_dtypes")
     assert format_scalar(np.array(1.5, ml_dtypes.bfloat16), ".2f") == "1.50"
 
 

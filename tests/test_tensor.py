@@ -244,7 +244,6 @@ def test_python_numbers() -> None:
 
 
 def test_bfloat16_numbers() -> None:
-    pytest.importorskip("ml_dtypes")
     x = torch.tensor([1.5, 2.0], dtype=torch.bfloat16)
     assert x.tolist() == [1.5, 2.0] and isinstance(x[0].item(), float)
     assert (x + 1).dtype is torch.bfloat16 and (x * torch.ones(2)).dtype is torch.float32

@@ -260,9 +260,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         result.node = Node(op, (edge_a, edge_b), _NOTHING_SAVED, None, out.shape, kind, code, frame.f_lasti)
     elif kept == 2:
         of_b = b.version
-        result.node = Node(
-            op, (edge_a, edge_b), (None, y, None), (of_b, of_b[0]), out.shape, kind, code, frame.f_lasti
-        )
+        result.node = Node(op, (edge_a, edge_b), (None, y, None), (of_b, of_b[0]), out.shape, kind, code, frame.f_lasti)
     elif kept == 3:
         of_a = a.version
         of_b = b.version
@@ -438,7 +436,8 @@ def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:
     for t in tensors:
         if t is not None and t.needs_grad:
             result.extra = Extra()
-            result.extra.cut = Cut(op.name if state.grad_enabled else "inference_mode" if state.inference else "no_grad")
+            mode = "inference_mode" if state.inference else "no_grad"
+            result.extra.cut = Cut(op.name if state.grad_enabled else mode)
             return result
     for t in tensors:
         if t is not None and t.extra is not None and t.extra.cut is not None:

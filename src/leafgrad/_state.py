@@ -25,4 +25,6 @@ state = ThreadState()
 def quiet() -> None:
     """Called by functions that compute on arrays before the recorder is asked: NumPy must be silent in this thread."""
     state.grad_enabled  # noqa: B018  a thread's first look at its state makes it so
+
+
 allocator.keep_freed_memory()

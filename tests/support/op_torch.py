@@ -153,7 +153,7 @@ NO_COMPLEX32 = {("view_as_complex", "float16")}
 WIDER = {("complex", "float16"): "torch.complex64"}
 
 # PyTorch does not look at the dtype where there is nothing to compute; leafgrad refuses it as it refuses any other.
-REFUSED_WHEN_TRIVIAL = {"amax", "amin", "softmax", "log_softmax", "kthvalue"}
+REFUSED_WHEN_TRIVIAL = {"amax", "amin", "aminmax", "softmax", "log_softmax", "kthvalue"}
 # It even multiplies bools if there are none to multiply, and then fails to add the result to bools.
 NOTHING_TO_MULTIPLY = {("addmm", "bool"), ("linear", "bool")}
 

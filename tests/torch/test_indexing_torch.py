@@ -379,9 +379,12 @@ def call(side: Any, shapes: list[tuple[int, ...]], function: Any, dtype: str) ->
 @pytest.mark.parametrize(("shapes", "function"), calls())
 def test_functions(shapes: list[tuple[int, ...]], function: Any, dtype: str) -> None:
     expected = run(call, torch, shapes, function, dtype)
+    got = call(lg, shapes, function, dtype)
     if isinstance(expected, tuple) and dtype == "complex128":
-        pytest.skip(f"PyTorch cannot do this with complex numbers: {expected[1]}")
-    assert_same(call(lg, shapes, function, dtype), expected, 1e-10)
+        # PyTorch cannot do this with complex numbers; here it works, and there is nothing to compare with
+        assert all(np.isfinite(t.detach().numpy()).all() for t in got)
+    else:
+        assert_same(got, expected, 1e-10)
 
 
 def test_embedding_scaled_by_frequency() -> None:

@@ -98,11 +98,18 @@ def test_randperm(dtype: str) -> None:
         pair.draw("randperm", dtype, min(size, limit), {})
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize(("samples", "replacement"), [(1, False), (1, True), (2, True), (50, True), (5, False)])
+# Several samples without replacement are left out for 16-bit floats: scores that round to the same number come in an
+# order of PyTorch's own.
+MULTINOMIALS = [
+    (dtype, samples, replacement)
+    for dtype in FLOATS
+    for samples, replacement in ((1, False), (1, True), (2, True), (50, True), (5, False))
+    if samples != 5 or dtype not in ("float16", "bfloat16")
+]
+
+
+@pytest.mark.parametrize(("dtype", "samples", "replacement"), MULTINOMIALS)
 def test_multinomial(dtype: str, samples: int, replacement: bool) -> None:
-    if samples == 5 and dtype in ("float16", "bfloat16"):
-        pytest.skip("scores that round to the same 16-bit number come in an order of PyTorch's own")
     pair = Pair(29)
     for shape in ((5,), (100,), (1000,), (3, 7), (4, 300)):
         probs = torch.rand(shape, generator=torch.Generator().manual_seed(shape[-1])).to(getattr(torch, dtype))

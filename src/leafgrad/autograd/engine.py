@@ -281,7 +281,7 @@ def grad(
     starts = [edge(root) for root in roots]
     places = [edge(t) for t in inputs]
     captured = set(places)
-    arrived, ours = run(starts, gradients, keep_graph, create_graph, paths_to(starts, captured), captured)
+    arrived, _ = run(starts, gradients, keep_graph, create_graph, paths_to(starts, captured), captured)
     results: list[Any] = []
     for t, place in zip(inputs, places):
         g = arrived.get(place)

@@ -1,18 +1,18 @@
 """Operations that users write themselves: subclasses of `Function` with a `forward` and a `backward` of their own.
 
-    class Exp(Function):
-        @staticmethod
-        def forward(ctx, x):
-            y = x.exp()
-            ctx.save_for_backward(y)
-            return y
+class Exp(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
 
-        @staticmethod
-        def backward(ctx, g):
-            (y,) = ctx.saved_tensors
-            return g * y
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return g * y
 
-    Exp.apply(x)
+Exp.apply(x)
 """
 
 from __future__ import annotations
@@ -135,7 +135,8 @@ def _record(
     # Saved results belong to the node, as arrays: a tensor would hold the node that holds it.
     kept = sorted({s for s in ctx._saved if isinstance(s, int)})
     plan = (OPTION, *[OUT - i for i in kept])
-    op = Op(cls.__name__, cls.__name__ + "Backward", cls.forward, functools.partial(_backward, cls, kept), lambda mask: plan)
+    rule = functools.partial(_backward, cls, kept)
+    op = Op(cls.__name__, cls.__name__ + "Backward", cls.forward, rule, lambda mask: plan)
     op.node_class = _node_class(cls)
     shapes, kinds = zip(*ctx._forms, strict=True)
     frame = user_frame()

@@ -44,7 +44,10 @@ class Hooks:
         if self.on_gradient:
             g = self._run(place, g)
         if self.keep_for is not None and (tensor := self.keep_for()) is not None:
-            kept = (g.clone() if create_graph else wrap(g.copy())) if tensor._grad is None else tensor._grad + wrap_raw(g)
+            if tensor._grad is None:
+                kept = g.clone() if create_graph else wrap(g.copy())
+            else:
+                kept = tensor._grad + wrap_raw(g)
             tensor._grad = kept
         return g
 
@@ -185,4 +188,3 @@ def _origin(node: Node) -> tuple[str, int]:
 
 def _repr(node: Node) -> str:
     return f"<{node.op.node_name} object at {id(node):#x}>"
-

@@ -183,7 +183,8 @@ class _NllLoss(Family):
 def _weights(classes: int, target: Any, weight: Any, ignore_index: int, kind: Any) -> tuple[Any, Any, float]:
     """(the class of each decision, how much it counts, how much all of them count)"""
     chosen, counts = read_targets(target, classes, ignore_index)
-    factors = np.ones(len(chosen), F32 if is_half(kind) else kind) if weight is None else weight[chosen]
+    wide = F32 if is_half(kind) else kind
+    factors = np.ones(len(chosen), wide) if weight is None else weight[chosen].astype(wide, copy=False)
     if counts is not None:
         factors = factors * counts
     return chosen, factors, add_reduce(factors)

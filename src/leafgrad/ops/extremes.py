@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
+from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.elementwise import maximum, minimum
 from leafgrad.ops.reducing import (
@@ -25,7 +25,7 @@ from leafgrad.ops.reducing import (
     refused,
     restore,
 )
-from leafgrad.ops.registry import Family, Operation, composite, op, registry
+from leafgrad.ops.registry import Family, Operation, composite, op, registry, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.select import where, zero_like
 
@@ -291,4 +291,7 @@ def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False)
         raise refused("aminmax_cpu", input)
     if x.ndim == 0:
         dims = ()
-    return _Both(amin.record(input, dims, keepdim), amax.record(input, dims, keepdim))
+    return _Both(*[_core.apply(core, (input,), (dims, keepdim)) for core in _both_cores])
+
+
+_both_cores = [renamed(operation.core, "AminmaxBackward0") for operation in (amin, amax)]

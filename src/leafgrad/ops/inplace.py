@@ -86,7 +86,8 @@ def check_overlap(array: Any, version: Any, others: Sequence[TensorBase], shape:
     if 0 in array.strides:
         check_no_overlap(array)
     for t in others:
-        if t.version is version and overlaps_partly(array, t.array if shape is None else np.broadcast_to(t.array, shape)):
+        read = t.array if shape is None or t.version is not version else np.broadcast_to(t.array, shape)
+        if t.version is version and overlaps_partly(array, read):
             raise RuntimeError(
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
                 f"memory location. Please clone() the tensor before performing the operation.\n  at {errors.here()}"
@@ -146,7 +147,9 @@ def keep_old_values(node: Any, start: int, old: Any) -> None:
 
 def adopt_result(node: Any, x: TensorBase, result: TensorBase) -> None:
     """A rule that saved the result finds it in the memory of `x` from now on, and notices if `x` changes again."""
-    if isinstance(node, Output) or node.versions is None or OUT not in plan_of(node) or x.array.dtype != result.array.dtype:
+    if isinstance(node, Output) or node.versions is None or x.array.dtype != result.array.dtype:
+        return
+    if OUT not in plan_of(node):
         return
     node.saved = tuple([x.array if value is result.array else value for value in node.saved])
     versions = list(node.versions)
@@ -233,4 +236,3 @@ class constant(Family):
         return zeros_like(g)
 
     samples = staticmethod(lambda t: [])
-

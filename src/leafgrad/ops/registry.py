@@ -43,10 +43,32 @@ registry: dict[str, Operation] = {}
 # Results that lie in memory row by row, whatever the layout of the input, as PyTorch's do: a view of them always works.
 # NumPy would keep the order of the input's dimensions, which is right for elementwise operations.
 ROW_MAJOR = frozenset(
-    """
-    all amax amin any argmax argmin cat count_nonzero log_softmax logsumexp max_dim mean_dim min_dim prod_dim repeat roll
-    softmax stack std sum_dim tril triu var vector_norm
-    """.split()
+    [
+        "all",
+        "amax",
+        "amin",
+        "any",
+        "argmax",
+        "argmin",
+        "cat",
+        "count_nonzero",
+        "log_softmax",
+        "logsumexp",
+        "max_dim",
+        "mean_dim",
+        "min_dim",
+        "prod_dim",
+        "repeat",
+        "roll",
+        "softmax",
+        "stack",
+        "std",
+        "sum_dim",
+        "tril",
+        "triu",
+        "var",
+        "vector_norm",
+    ]  # fmt: skip
 )
 
 
@@ -103,7 +125,8 @@ class Operation:
             self.core.conjugated = twin
         if self.is_pair and self.differentiable:
             for core in [c for c in (self.core, self.core.conjugated) if c is not None]:
-                core.keeps = [sum(bit for bit, place in zip((1, 2, 4), saves(m), strict=True) if place != NOTHING) for m in range(4)]
+                plans = [saves(mask) for mask in range(4)]
+                core.keeps = [sum(1 << i for i, place in enumerate(plan) if place != NOTHING) for plan in plans]
         # what is recorded if the second operand is a number, where PyTorch has another name for that
         self.by_number = renamed(self.core, body["number_name"]) if "number_name" in body else self.core
         self.function: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
@@ -139,6 +162,7 @@ class Operation:
         if self.is_pair:
             names = [*self.inputs, "out"]  # the fixed places of the recorder's shortcut for two operands
         places = tuple(self._place(n) for n in names)
+
         def saves(mask: int) -> tuple[int, ...]:
             used = {n for i, need in enumerate(needs) if mask >> i & 1 for n in need}
             return tuple(place if n in used else NOTHING for n, place in zip(names, places, strict=True))

@@ -393,10 +393,7 @@ class expand(ViewFamily):
 def _expanded_strides(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     lead = len(shape) - x.ndim
     return tuple(
-        [
-            0 if i < lead or (x.shape[i - lead] == 1 and s != 1) else x.strides[i - lead]
-            for i, s in enumerate(shape)
-        ]
+        [0 if i < lead or (x.shape[i - lead] == 1 and s != 1) else x.strides[i - lead] for i, s in enumerate(shape)]
     )
 
 
