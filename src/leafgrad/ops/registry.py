@@ -68,7 +68,7 @@ ROW_MAJOR = frozenset(
         "triu",
         "var",
         "vector_norm",
-    ]  # fmt: skip
+    ]
 )
 
 
