@@ -10,7 +10,16 @@ import numpy as np
 from leafgrad import _core
 from leafgrad._core import TensorBase
 from leafgrad.ops.loss_options import checked_reduction, legacy_reduction, warn_of_broadcasting
-from leafgrad.ops.losses import cross_entropy, mse_loss, nll_loss
+from leafgrad.ops.losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    huber_loss,
+    logsigmoid,
+    mse_loss,
+    nll_loss,
+    smooth_l1_loss,
+)
 from leafgrad.ops.registry import registry
 
 linear = registry["linear"].function
@@ -102,7 +111,8 @@ def l1_loss(
 __all__ = [
     "linear", "embedding", "one_hot",
     "relu", "relu_", "tanh", "sigmoid", "softmax", "log_softmax", "dropout",
-    "mse_loss", "l1_loss", "nll_loss", "cross_entropy",
+    "mse_loss", "l1_loss", "nll_loss", "cross_entropy", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "logsigmoid",
 ]  # fmt: skip
 
 
