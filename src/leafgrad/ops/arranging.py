@@ -155,6 +155,7 @@ def unflatten(input: TensorBase, dim: int, sizes: Any) -> Any:
 class repeat(Family):
     """repeat(input, *repeats): a copy in which each dimension is repeated so many times."""
 
+    row_major = True
     options = ("repeats",)
     holomorphic = False  # numbers are moved, not computed with
     jvp = "linear"
@@ -271,6 +272,7 @@ def flipud(input: TensorBase) -> Any:
 class roll(Family):
     """roll(input, shifts, dims=None): elements shifted along dimensions; what leaves at the end enters at the start."""
 
+    row_major = True
     options = ("shifts", "dims")
     holomorphic = False
     jvp = "linear"

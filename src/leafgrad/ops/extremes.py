@@ -153,6 +153,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             "__doc__": f"{name}_dim(input, dim, keepdim): the {best} elements along a dimension, and their indices.",
             "options": ("dim", "keepdim"),
             "results": 2,
+            "row_major": True,
             "forward": along_forward,
             "call": lambda input, dim, keepdim: tuple(along.record(input, dim, keepdim)),
             "vjp": along_vjp,
@@ -222,6 +223,7 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
     body = {
         "__doc__": f"{name}(input, dim=(), keepdim=False): the {best} element of all, or along dimensions.",
         "options": ("dims", "keepdim"),
+        "row_major": True,
         "forward": lambda x, dims, keepdim: reduce(x, dims, None, None, keepdim),
         "call": call,
         "vjp": vjp,
@@ -259,6 +261,7 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operati
     body = {
         "__doc__": f"{name}(input, dim=None, keepdim=False): the index of the {best} element, the first of equals.",
         "options": ("dim", "keepdim"),
+        "row_major": True,
         "forward": lambda x, dim, keepdim: find(x, dim, keepdims=keepdim),
         "call": call,
         "differentiable": False,

@@ -60,6 +60,7 @@ def arrays_in_common_dtype(tensors: list[Any]) -> list[Any]:
 class cat(Joining):
     """cat(tensors, dim=0): tensors one after the other along a dimension."""
 
+    row_major = True
     options = ("dim", "sizes")
 
     def forward(*args: Any) -> A:
@@ -167,6 +168,7 @@ def concatenate(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
 class stack(Joining):
     """stack(tensors, dim=0): tensors of one shape along a new dimension."""
 
+    row_major = True
     options = ("dim",)
 
     def forward(*args: Any) -> A:

@@ -241,6 +241,7 @@ def _matrices(t: Any) -> list[S]:
 class tril(Family):
     """tril(input, diagonal=0): the lower triangle of matrices, zero above `diagonal`."""
 
+    row_major = True
     options = ("diagonal",)
     holomorphic = False
     jvp = "linear"
@@ -260,6 +261,7 @@ class tril(Family):
 class triu(Family):
     """triu(input, diagonal=0): the upper triangle of matrices, zero below `diagonal`."""
 
+    row_major = True
     options = ("diagonal",)
     holomorphic = False
     jvp = "linear"

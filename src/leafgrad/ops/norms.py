@@ -63,6 +63,7 @@ class vector_norm(Family):
     """vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None): (sum of abs(x)**ord) ** (1/ord) along dimensions;
     ord = inf and -inf are the largest and smallest abs(x), ord = 0 is the number of elements that are not zero."""
 
+    row_major = True
     options = ("order", "dims", "keepdim")
     forward = _vector_norm
     holomorphic = False

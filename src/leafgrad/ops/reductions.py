@@ -94,6 +94,7 @@ class sum(Total):
 class sum_dim(Family):
     """sum_dim(input, dims, keepdim): sum along dimensions given from the front; what `sum` records for them."""
 
+    row_major = True
     options = ("dims", "keepdim")
     forward = total
     node_name = "SumBackward1"
@@ -192,6 +193,7 @@ def _dtype_of_mean(x: Any, wanted: Dtype | None) -> Dtype:
 class mean_dim(Family):
     """mean_dim(input, dims, keepdim): mean along dimensions given from the front; what `mean` records for them."""
 
+    row_major = True
     options = ("dims", "keepdim")
     forward = _mean
     node_name = "MeanBackward1"
@@ -256,6 +258,7 @@ _prod_of_number = renamed(prod.core, "ProdBackward1")
 class prod_dim(Family):
     """prod_dim(input, dim, keepdim): the product along a dimension; what `prod` records for one."""
 
+    row_major = True
     options = ("dim", "keepdim")
     forward = _prod
     node_name = "ProdBackward1"
@@ -376,6 +379,7 @@ class Truth(Reduction):
 class all(Truth):
     """all(input, dim=None, keepdim=False): are all elements nonzero, in the tensor or along dimensions?"""
 
+    row_major = True
     forward = _truth(np.logical_and.reduce)
 
     def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -386,6 +390,7 @@ class all(Truth):
 class any(Truth):
     """any(input, dim=None, keepdim=False): is any element nonzero, in the tensor or along dimensions?"""
 
+    row_major = True
     forward = _truth(np.logical_or.reduce)
 
     def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -396,6 +401,7 @@ class any(Truth):
 class count_nonzero(Reduction):
     """count_nonzero(input, dim=None): how many elements are not zero, in the tensor or along dimensions."""
 
+    row_major = True
     options = ("dims",)
     differentiable = False
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1)), S(t(0, 3), 0), S(t())])

@@ -40,39 +40,10 @@ from leafgrad.autograd.graph import NOTHING, OPTION, OUT, SHAPE, Op
 
 registry: dict[str, Operation] = {}
 
-# Results that lie in memory row by row, whatever the layout of the input, as PyTorch's do: a view of them always works.
-# NumPy would keep the order of the input's dimensions, which is right for elementwise operations.
-ROW_MAJOR = frozenset(
-    [
-        "all",
-        "amax",
-        "amin",
-        "any",
-        "argmax",
-        "argmin",
-        "cat",
-        "count_nonzero",
-        "log_softmax",
-        "logsumexp",
-        "max_dim",
-        "mean_dim",
-        "min_dim",
-        "prod_dim",
-        "repeat",
-        "roll",
-        "softmax",
-        "stack",
-        "std",
-        "sum_dim",
-        "tril",
-        "triu",
-        "var",
-        "vector_norm",
-    ]
-)
-
 
 def in_row_major(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel whose results lie in memory row by row, whatever the layout of its input."""
+
     def dense(out: Any) -> Any:
         return out if out.__class__ is not np.ndarray or out.flags.c_contiguous else out.copy()
 
@@ -95,7 +66,7 @@ class Operation:
 
         self.name = name
         self.doc: str = body.get("__doc__") or ""
-        self.forward: Callable[..., Any] = in_row_major(get("forward")) if name in ROW_MAJOR else get("forward")
+        self.forward: Callable[..., Any] = in_row_major(get("forward")) if get("row_major") else get("forward")
         self.inputs: tuple[str, ...] = get("inputs")
         self.options: tuple[str, ...] = get("options")
         self.results: int = get("results")
@@ -213,6 +184,7 @@ class Family:
     jvp: Any = "transpose"
     samples: Any = None
     node_name: str | None = None
+    row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
     pair = False  # does the recorder's shortcut for two operands apply?
     method = True  # is it a method of Tensor as well?
     in_place = False  # does it have an in-place form?

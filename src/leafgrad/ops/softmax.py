@@ -88,6 +88,7 @@ def _apply(operation: Any, input: TensorBase, dim: Any, dtype: Dtype | None) -> 
 class softmax(Softmax):
     """softmax(input, dim, dtype=None): exp(input) divided by its sum along a dimension."""
 
+    row_major = True
     forward = softmax_array
 
     def call(input: Any, dim: int, dtype: Dtype | None = None) -> Any:
@@ -102,6 +103,7 @@ class softmax(Softmax):
 class log_softmax(Softmax):
     """log_softmax(input, dim, dtype=None): log(softmax(input)), without the loss of precision."""
 
+    row_major = True
     forward = log_softmax_array
 
     def call(input: Any, dim: int, dtype: Dtype | None = None) -> Any:
@@ -119,6 +121,7 @@ def _sum_along(x: A, dim: int) -> A:
 class logsumexp(Reduction):
     """logsumexp(input, dim, keepdim=False): log(sum(exp(input))) along dimensions."""
 
+    row_major = True
     options = ("dims", "keepdim")
 
     @in_single

@@ -108,6 +108,7 @@ class Variance(Reduction):
 class var(Variance):
     """var(input, dim=None, *, correction=1, keepdim=False): the variance of all elements, or along dimensions."""
 
+    row_major = True
     forward = _var
 
     def call(
@@ -123,6 +124,7 @@ class var(Variance):
 class std(Variance):
     """std(input, dim=None, *, correction=1, keepdim=False): the standard deviation, the square root of `var`."""
 
+    row_major = True
     forward = _std
 
     def call(
