@@ -261,7 +261,12 @@ def test_a_hook_can_remove_itself_and_serve_as_a_context() -> None:
     y = x * 2
     calls: list[int] = []
     handles: list[Any] = []
-    handles.append(y.register_hook(lambda g: (calls.append(1), handles[0].remove())[1]))
+
+    def once(g: Any) -> None:
+        calls.append(1)
+        handles[0].remove()
+
+    handles.append(y.register_hook(once))
     with y.register_hook(lambda g: calls.append(2)):
         y.backward(retain_graph=True)
     y.backward()

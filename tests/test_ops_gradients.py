@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
+import numpy as np
 import pytest
 
+from leafgrad._core import wrap
 from leafgrad.ops.registry import Operation, registry
 from op_checks import (
     CONSTANT_ARGUMENTS,
@@ -16,6 +21,7 @@ from op_checks import (
     differentiable,
     entries,
     gradients,
+    overlap,
 )
 from op_promises import (
     DOUBLE,
@@ -102,3 +108,45 @@ def test_a_rule_keeps_its_promises(operation: Operation) -> None:
     assert operation.jvp in ("elementwise", "linear", "transpose")
     if operation.jvp != "transpose":  # which says nothing more than that there is a rule
         check_forward_derivative(operation, recorded)
+
+
+# -- large arrays -----------------------------------------------------------------------------------------------------
+
+# The engine adds to large gradients in place, and lets rules overwrite what nobody will need again.
+LARGE = (96, 96)
+plain = [o for o in differentiable_ops if not o.options and not o.variadic and o.jvp == "elementwise"]
+overwriting = [o for o in differentiable_ops if o.core.consume is not None]
+
+
+def large_gradients(operation: Operation, times: int = 1, **how: bool) -> list[Any]:
+    """Each input and result is used more than once, each is made by an operation of its own, and all are still held
+    by somebody when the gradients are computed."""
+    rng = np.random.default_rng(0)
+    leaves = [wrap(rng.uniform(0.3, 0.9, LARGE)).requires_grad_() for _ in operation.inputs]
+    copies = [leaf * 1.5 for leaf in leaves]
+    one, two = operation.function(*copies), operation.function(*[t + 0.05 for t in copies])
+    total = ((one * two).sum() + (one + two + copies[0] * one).sin().sum()) * wrap(np.asarray(0.5))
+    held = [*leaves, *copies, one, two]
+    before = [t.array.copy() for t in held]
+    for _ in range(times):
+        total.backward(**how)
+    assert all([np.array_equal(t.array, x) for t, x in zip(held, before, strict=True)]), "a tensor was overwritten"
+    assert not any([overlap(a.grad.array, b.grad.array) for a, b in itertools.combinations(leaves, 2)])
+    return [leaf.grad.array for leaf in leaves]
+
+
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True")
+@pytest.mark.parametrize("operation", {o.name: o for o in [*plain, *overwriting]}.values(), ids=lambda o: o.name)
+def test_large_gradients_do_not_depend_on_who_keeps_the_graph(operation: Operation) -> None:
+    used_up = large_gradients(operation)
+    kept = large_gradients(operation, retain_graph=True)
+    twice = large_gradients(operation, times=2, retain_graph=True)
+    recorded = large_gradients(operation, create_graph=True)
+    for a, b, c, d in zip(used_up, kept, twice, recorded, strict=True):
+        assert_close(a, b, DOUBLE, operation.name)
+        assert_close(c, 2 * b, DOUBLE, operation.name)
+        assert_close(d, b, DOUBLE, operation.name)
+
+
+def test_operations_that_overwrite_are_among_them() -> None:
+    assert {"mul"} <= {o.name for o in overwriting}

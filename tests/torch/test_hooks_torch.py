@@ -120,7 +120,8 @@ def subclasses(T: Any) -> Any:
     class Other(T.nn.Parameter):  # type: ignore[misc, name-defined]
         pass
 
-    a, q = T.ones(2).as_subclass(Mine), Other(T.ones(2))
+    a: Any = T.ones(2).as_subclass(Mine)
+    q: Any = Other(T.ones(2))
     (q * 2).sum().backward()
     seen = [isinstance(a, T.Tensor), a.note, isinstance(q, T.nn.Parameter), q.grad, q.is_leaf]
     return [*seen, *[type(t).__name__ for t in (q.detach(), q.data, q.grad)], repr(T.nn.Parameter(T.ones(1)))]

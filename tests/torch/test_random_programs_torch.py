@@ -66,7 +66,7 @@ def outcome(module: Any, run: rp.Run, order: int) -> tuple[str | None, list[Any]
             loss = sum(terms, loss * 0)
         loss.backward()
     except RuntimeError as error:
-        return str(error).split(" inplace")[0] + " inplace", []
+        return str(error).split(": ")[0].split("\n")[0], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return None, [array(v.grad) for v in run.values]
