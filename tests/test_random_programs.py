@@ -72,15 +72,16 @@ def test_gradients_through_views_and_changes_agree_with_differences(program: Pro
     event(check(program))
 
 
+def works(name: str, shape: rp.Shape, k: int) -> bool:
+    """Does an operation do something in this place, and is its gradient right?"""
+    program = Program((shape, (3,)), (True, True), (Step("sin", 0, 0, 0), Step(name, 2, 1, k)))
+    return rp.run(lg, program, program.start()).errors == [None, None] and check(program) == "compared"
+
+
 @pytest.mark.parametrize("name", sorted([*rp.SMOOTH, *rp.VIEWS, *rp.IN_PLACE]))
 def test_every_operation_of_the_programs_works_somewhere(name: str) -> None:
     """Otherwise the tests above would prove nothing about it."""
-    worked = 0
-    for shape in rp.SHAPES:
-        for k in range(12):
-            program = Program((shape, (3,)), (True, True), (Step("sin", 0, 0, 0), Step(name, 2, 1, k)))
-            worked += check(program) == "compared" and rp.run(lg, program, program.start()).errors == [None, None]
-    assert worked
+    assert any(works(name, shape, k) for shape in rp.SHAPES for k in range(12))
 
 
 def test_steps_that_are_refused_leave_nothing_behind() -> None:
