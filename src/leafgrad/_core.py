@@ -23,10 +23,12 @@ from leafgrad.autograd.graph import (
     OPTION,
     OUT,
     SHAPE,
+    UNCHANGING,
     Node,
     Op,
-    Output,
     Version,
+    output_of,
+    take_order,
 )
 from leafgrad.autograd.origin import COMPILED, internal_files
 
@@ -63,33 +65,40 @@ class TensorBase:
     def __neg__(self) -> Any:
         if self.array.dtype is _bool:
             return late.negative(self)  # which refuses bools
-        return unary(operators[NEG], self)
+        return unary(operators.neg, self)
 
     def __add__(self, other: Any) -> Any:
-        return binary(operators[ADD], self, other)
+        return binary(operators.add, self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return binary(operators[ADD], self, other)
+        return binary(operators.add, self, other)
 
     def __sub__(self, other: Any) -> Any:
-        return binary(operators[SUB], self, other)
+        return binary(operators.sub, self, other)
 
     def __mul__(self, other: Any) -> Any:
-        return binary(operators[MUL], self, other)
+        return binary(operators.mul, self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return binary(operators[MUL], self, other)
+        return binary(operators.mul, self, other)
 
     def __truediv__(self, other: Any) -> Any:
-        return binary(operators[DIV], self, other)
+        return binary(operators.div, self, other)
 
 
-NEG: Final = 0
-ADD: Final = 1
-SUB: Final = 2
-MUL: Final = 3
-DIV: Final = 4
-operators: Final[list[Any]] = [None] * 5  # the Ops behind the operators, put here by leafgrad.ops
+class Operators:
+    """The Ops behind the operators, put here by leafgrad.ops."""
+
+    __slots__ = ("add", "div", "mul", "neg", "sub")
+
+    neg: Op
+    add: Op
+    sub: Op
+    mul: Op
+    div: Op
+
+
+operators: Final = Operators()
 
 
 class Extra:
@@ -136,15 +145,16 @@ _new: Final[Any] = TensorBase.__new__
 
 
 class Late:
-    """What modules further up provide when they are imported."""
+    """What modules further up provide when they are imported, and one value that is known late."""
 
-    __slots__ = ("mixed_binary", "negative", "replay_view", "tensor_class")
+    __slots__ = ("mixed_binary", "negative", "replay_view", "tensor_class", "user_code")
 
     def __init__(self) -> None:
         self.tensor_class: Any = TensorBase  # leafgrad.tensor: results are instances of the public class
         self.negative: Any = None  # leafgrad.ops.elementwise: the public neg
         self.mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, operands that are no tensors
         self.replay_view: Any = None  # leafgrad.ops.views: the history of a view whose memory was changed
+        self.user_code: Any = None  # the code that recorded last: known to be the user's, and often the next as well
 
 
 late: Final = Late()
@@ -246,35 +256,49 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     except ValueError:
         frame = _getframe(0)
     code = frame.f_code
-    if internal_files.get(code.co_filename, True):
-        frame = origin.outside(frame)
-        code = frame.f_code
-    result: TensorBase = _new(late.tensor_class)
-    result.array = out
-    result.needs_grad = True
-    result.version = version = [0]
-    result._grad = None
-    result.extra = None
+    if code is not late.user_code:
+        if internal_files.get(code.co_filename, True):
+            frame = origin.outside(frame)
+            code = frame.f_code
+        late.user_code = code
+    node = Node()
     kept = op.keeps[mask]  # KEEP_A + KEEP_B + KEEP_OUT; the frequent sums first
-    if kept == 0:
-        result.node = Node(op, (edge_a, edge_b), _NOTHING_SAVED, None, out.shape, kind, code, frame.f_lasti)
-    elif kept == 2:
+    version: Version = [0]
+    if kept == 2:
         of_b = b.version
-        result.node = Node(op, (edge_a, edge_b), (None, y, None), (of_b, of_b[0]), out.shape, kind, code, frame.f_lasti)
+        node.saved = (None, y, None)
+        node.versions = (of_b, of_b[0])
     elif kept == 3:
         of_a = a.version
         of_b = b.version
-        result.node = Node(
-            op, (edge_a, edge_b), (x, y, None), (of_a, of_a[0], of_b, of_b[0]), out.shape, kind, code, frame.f_lasti
-        )
+        node.saved = (x, y, None)
+        node.versions = (of_a, of_a[0], of_b, of_b[0])
+    elif kept == 0:
+        node.saved = _NOTHING_SAVED
+        node.versions = None
     else:
-        saved = (x if kept & KEEP_A else None, y if kept & KEEP_B else None, out if kept & KEEP_OUT else None)
+        node.saved = (x if kept & KEEP_A else None, y if kept & KEEP_B else None, out if kept & KEEP_OUT else None)
         versions: list[Any] = []
         for bit, of in ((KEEP_A, a.version), (KEEP_B, b.version), (KEEP_OUT, version)):
             if kept & bit:
                 versions.append(of)
                 versions.append(of[0])
-        result.node = Node(op, (edge_a, edge_b), saved, tuple(versions), out.shape, kind, code, frame.f_lasti)
+        node.versions = tuple(versions)
+    node.op = op
+    node.inputs = (edge_a, edge_b)
+    node.order = take_order()
+    node.shape = out.shape
+    node.dtype = kind
+    node.code = code
+    node.lasti = frame.f_lasti
+    node.hooks = None
+    result: TensorBase = _new(late.tensor_class)
+    result.array = out
+    result.node = node
+    result.needs_grad = True
+    result.version = version
+    result._grad = None
+    result.extra = None
     return result
 
 
@@ -393,11 +417,11 @@ def make_node(
                 saved.append(outs[OUT - place])
                 versions.append(version)
                 versions.append(version[0])
-    return Node(
+    return Node().fill(
         op,
         tuple(edges),
         tuple(saved),
-        None if versions is None else tuple(versions),
+        None if versions is None else tuple(versions) or UNCHANGING,
         shape,
         kind,
         frame.f_code,
@@ -460,6 +484,6 @@ def apply_many(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> li
     node = make_node(op, tensors, arrays, options, outs, [t.version for t in results], shapes, kinds)
     for index, result in enumerate(results):
         if kinds[index].kind not in "biu":
-            result.node = Output(node, index, shapes[index], kinds[index])
+            result.node = output_of(node, index, shapes[index], kinds[index])
             result.needs_grad = True
     return results

@@ -221,9 +221,15 @@ class Tensor(TensorBase):
         """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of this tensor
         to `.grad` of the leaves it was computed from."""
         array = self.array
-        if gradient is None and inputs is None and not create_graph and self.extra is None and self.needs_grad:
-            if array.ndim == 0 and array.dtype in _ONES:  # a loss: no need to look any further
-                engine.backward_from(self, _ONES[array.dtype], bool(retain_graph))
+        if inputs is None and not create_graph and self.extra is None and self.needs_grad:
+            g: Any = None  # the usual cases, where there is no need to look any further: a loss,
+            if gradient is None:
+                g = _ONES.get(array.dtype) if array.ndim == 0 else None
+            elif isinstance(gradient, TensorBase):  # or a gradient of just the right form
+                g = gradient.array
+                g = g if g.shape == array.shape and g.dtype is array.dtype else None
+            if g is not None:
+                engine.backward_from(self, g, bool(retain_graph))
                 return
         autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 

@@ -23,12 +23,12 @@ import numpy as np
 from leafgrad._core import TensorBase, edge, state, wrap, wrap_node
 from leafgrad.autograd import origin
 from leafgrad.autograd.fitting import fit, fit_tensor
-from leafgrad.autograd.graph import NOTHING, OPTION, OUT, Edge, Freed, Node, Output, plan_of
+from leafgrad.autograd.graph import NOTHING, OPTION, OUT, Edge, Freed, Node, Output, output_of, plan_of
 
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 ndarray: Final[Any] = np.ndarray
 add_arrays: Final[Any] = np.add
-SMALL: Final = 8192  # elements
+SMALL: Final = 256  # elements
 
 # Two threads may finish a backward pass over the same leaf at the same time; NumPy lets go of the interpreter lock.
 _accumulating: Final = threading.Lock()
@@ -100,7 +100,9 @@ def walk(
         if alone is not None:
             node = alone
             alone = None
-            fresh = started and not create_graph and for_alone.size > SMALL and is_fresh(for_alone, g)
+            # is_fresh, written out, because it is asked for every node of a chain
+            fresh = started and not create_graph and for_alone.size > SMALL and for_alone is not g
+            fresh = fresh and for_alone.base is None and g.__class__ is not list
             g = for_alone
         elif heap:
             node = heappop(heap)[1]
@@ -115,6 +117,17 @@ def walk(
             arrived[node] = g
         if wanted is not None and not wanted[node]:
             targets = ()
+            continue
+        saved: Any = node.saved
+        versions = node.versions
+        if versions is not None:
+            if saved.__class__ is Freed or versions[0][0] != versions[1] or (len(versions) > 2 and changed(versions)):
+                raise unusable(node, roots)
+            if not keep_graph:
+                if freed is None:
+                    frame = origin.user_frame()
+                    freed = Freed(frame.f_code, frame.f_lasti)
+                node.saved = freed
         elif isinstance(node, Output):
             # one result of several: its gradient takes its place among the parent's
             parent = node.parent
@@ -124,50 +137,35 @@ def walk(
             sofar = waiting[parent][node.index]  # from another Output of the same result: see output_tensor
             waiting[parent][node.index] = g if sofar is None else sofar + g
             targets = ()
+            continue
+        if create_graph:
+            saved = saved_tensors(node, saved)
+        targets = node.inputs
+        op = node.op
+        if fresh and op.consume is not None and not (keep_graph or captured) and node.hooks is None:
+            results = op.consume(g, saved, targets)
+            g = None  # its memory may be one of the results now
         else:
-            saved: Any = node.saved
-            versions = node.versions
-            if versions is not None:
-                if saved.__class__ is Freed or changed_since(versions):
-                    raise unusable(node, roots)
-                if not keep_graph:
-                    if freed is None:
-                        frame = origin.user_frame()
-                        freed = Freed(frame.f_code, frame.f_lasti)
-                    node.saved = freed
-            if create_graph:
-                saved = saved_tensors(node, saved)
-            targets = node.inputs
-            op = node.op
-            if fresh and op.consume is not None and not (keep_graph or captured) and node.hooks is None:
-                results = op.consume(g, saved, targets)
-                g = None  # its memory may be one of the results now
-            else:
-                results = op.backward(g, saved, targets)
-            if node.hooks is not None:
-                results = node.hooks.ran(node, results, g)
+            results = op.backward(g, saved, targets)
+        if node.hooks is not None:
+            results = node.hooks.ran(node, results, g)
     arrived.update(waiting)
     return arrived, ours
 
 
 def is_fresh(r: Any, g: Any) -> bool:
     """Is `r` a new array? A rule makes one, or passes on what it was given, `g`, or a view of that."""
-    if g.__class__ is list and any([r is one for one in g]):  # one for each of several results
+    if r is g or r.__class__ is not ndarray or r.base is not None:
         return False
-    return r is not g and r.__class__ is ndarray and r.base is None
+    return g.__class__ is not list or not any([r is one for one in g])  # a list: one for each of several results
 
 
 # -- what a node saved ------------------------------------------------------------------------------------------------
 
 
-def changed_since(versions: tuple[Any, ...]) -> bool:
+def changed(versions: tuple[Any, ...]) -> bool:
     """Was one of the saved tensors changed in place after it was saved?"""
-    count = len(versions)
-    if count and versions[0][0] != versions[1]:
-        return True
-    if count > 2 and versions[2][0] != versions[3]:
-        return True
-    return count > 4 and changed_since(versions[4:])
+    return any([versions[i][0] != versions[i + 1] for i in range(0, len(versions), 2)])
 
 
 def unusable(node: Node, roots: Sequence[Edge]) -> RuntimeError:
@@ -206,7 +204,7 @@ def tensor_at(array: Any, origin: Edge) -> Any:
 def output_tensor(node: Node, index: int, array: Any) -> Any:
     """A saved result as a tensor that comes out of `node`."""
     if isinstance(node.shape, tuple) and node.shape and isinstance(node.shape[0], tuple):
-        return wrap_node(array, Output(node, index, array.shape, array.dtype))
+        return wrap_node(array, output_of(node, index, array.shape, array.dtype))
     return wrap_node(array, node)
 
 

@@ -26,8 +26,8 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, state, wrap, wrap_node
 from leafgrad.autograd import hooks, modes
-from leafgrad.autograd.engine import changed_since
-from leafgrad.autograd.graph import OPTION, OUT, Node, Op, Output
+from leafgrad.autograd.engine import changed
+from leafgrad.autograd.graph import OPTION, OUT, UNCHANGING, Node, Op, output_of
 from leafgrad.autograd.origin import user_frame
 
 _F32 = np.dtype(np.float32)
@@ -58,7 +58,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        if changed_since(self._versions):
+        if changed(self._versions):
             raise errors.function_input_changed(type(self).__name__)
         return tuple([self._results[s] if isinstance(s, int) else s for s in self._saved])
 
@@ -141,14 +141,14 @@ def _record(
     shapes, kinds = zip(*ctx._forms, strict=True)
     frame = user_frame()
     saved = (ctx, *[outputs[i].array for i in kept])
-    node = Node(op, edges, saved, (), shapes, kinds, frame.f_code, frame.f_lasti)
+    node = Node().fill(op, edges, saved, UNCHANGING, shapes, kinds, frame.f_code, frame.f_lasti)
     results = []
     for index, t in enumerate(outputs):
         no_gradient = not isinstance(t, TensorBase) or any(t is n for n in ctx._no_gradient)
         if no_gradient or t.array.dtype.kind in "biu":
             results.append(t)
             continue
-        place = Output(node, index, t.array.shape, t.array.dtype)
+        place = output_of(node, index, t.array.shape, t.array.dtype)
         if any(t is d for d in ctx._dirty):
             rebase(t, wrap_node(t.array, place))
         elif any(t is i for i in tensors):

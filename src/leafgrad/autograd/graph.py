@@ -30,6 +30,8 @@ Array = Any  # an np.ndarray, or a NumPy scalar where the gradient has no dimens
 Edge = Any  # Node | leaf tensor | None
 Version = list[Any]  # [changes so far, code object and offset of the last change]; shared by all views of a memory
 
+UNCHANGING: Final[tuple[Any, ...]] = ([0], 0)  # the version of what a node saved for itself alone
+
 take_order: Final[Callable[[], int]] = itertools.count(0, -1).__next__
 
 
@@ -87,29 +89,42 @@ class Node:
 
     __slots__ = ("code", "dtype", "hooks", "inputs", "lasti", "op", "order", "saved", "shape", "versions")
 
-    def __init__(
+    op: Op
+    inputs: tuple[Edge, ...]
+    saved: tuple[Any, ...] | Freed
+    # (version, count at saving time) for each saved tensor, flat; None if the rule needs no tensor at all, in which
+    # case the node survives any number of backward passes
+    versions: tuple[Any, ...] | None
+    order: int
+    shape: tuple[int, ...]  # of the result: the engine brings gradients back to it
+    dtype: Any
+    code: Any  # where the user's program recorded it: a code object and an offset, no frame kept alive
+    lasti: int
+    hooks: Any  # a leafgrad.autograd.hooks.Hooks, once somebody registers one
+
+    def fill(
         self,
         op: Op,
         inputs: tuple[Edge, ...],
-        saved: tuple[Any, ...] | Freed,
+        saved: tuple[Any, ...],
         versions: tuple[Any, ...] | None,
         shape: tuple[int, ...],
         dtype: Any,
         code: Any,
         lasti: int,
-    ) -> None:
+    ) -> Node:
+        """Set all fields. Not `__init__`, because the recorder's shortcut for two operands sets them one by one."""
         self.op = op
         self.inputs = inputs
-        self.saved: tuple[Any, ...] | Freed = saved
-        # (version, count at saving time) for each saved tensor, flat; None if the rule needs no tensor at all,
-        # in which case the node survives any number of backward passes
+        self.saved = saved
         self.versions = versions
-        self.order: int = take_order()
-        self.shape = shape  # of the result: the engine brings gradients back to it
+        self.order = take_order()
+        self.shape = shape
         self.dtype = dtype
-        self.code = code  # where the user's program recorded it: a code object and an offset, no frame kept alive
+        self.code = code
         self.lasti = lasti
-        self.hooks: Any = None  # a leafgrad.autograd.hooks.Hooks, once somebody registers one
+        self.hooks = None
+        return self
 
 
 def plan_of(node: Node) -> tuple[int, ...]:
@@ -137,7 +152,14 @@ class Output(Node):
 
     __slots__ = ("index", "parent")
 
-    def __init__(self, parent: Node, index: int, shape: tuple[int, ...], dtype: Any) -> None:
-        super().__init__(parent.op, (parent,), (), None, shape, dtype, parent.code, parent.lasti)
-        self.parent = parent
-        self.index = index
+    parent: Node
+    index: int
+
+
+def output_of(parent: Node, index: int, shape: tuple[int, ...], dtype: Any) -> Output:
+    """The node of result `index` of an operation."""
+    node = Output()
+    node.fill(parent.op, (parent,), (), None, shape, dtype, parent.code, parent.lasti)
+    node.parent = parent
+    node.index = index
+    return node

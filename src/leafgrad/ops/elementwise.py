@@ -16,6 +16,7 @@ from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.samples import pairs, real
 
 A = Any  # an array, or a tensor under create_graph
+multiply: Any = np.multiply
 
 _FAST = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -387,10 +388,10 @@ class mul(Binary):
         second = None
         if inputs[1] is not None:
             dying = sys.getrefcount(input) == 3 and input.base is None and input.shape == g.shape
-            second = np.multiply(g, input, out=input) if dying and input.dtype == g.dtype else g * input
+            second = multiply(g, input, input) if dying and input.dtype == g.dtype else g * input
         if inputs[0] is None:
             return None, second
-        return np.multiply(g, other, out=g) if other.dtype == g.dtype else g * other, second
+        return multiply(g, other, g) if other.dtype is g.dtype else g * other, second
 
 
 @op
@@ -465,14 +466,11 @@ class minimum(Binary):
     samples = pairs(numbers=False)
 
 
-for _index, _operation in (
-    (_core.NEG, neg),
-    (_core.ADD, add),
-    (_core.SUB, sub),
-    (_core.MUL, mul),
-    (_core.DIV, true_div),
-):
-    operators[_index] = _operation.core
+operators.neg = neg.core
+operators.add = add.core
+operators.sub = sub.core
+operators.mul = mul.core
+operators.div = true_div.core
 _core.late.negative = neg.function
 
 from leafgrad.ops.select import where, zeros_of  # noqa: E402  rules above use it; it is built on this module

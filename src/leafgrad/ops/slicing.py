@@ -43,7 +43,7 @@ def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...], out: Any) -> 
         source, frame = t.node, user_frame()
         inputs = (t if source is None else source,)
         saved = (t.array.shape, index)
-        node = Node(operation.core, inputs, saved, None, out.shape, out.dtype, frame.f_code, frame.f_lasti)
+        node = Node().fill(operation.core, inputs, saved, None, out.shape, out.dtype, frame.f_code, frame.f_lasti)
         result = _core.wrap_node(out, node)
     elif t.extra is None and not t.needs_grad:
         result = _core.wrap(out)
