@@ -1,4 +1,5 @@
-"""Compiles the hot modules with mypyc, and installs plain Python where that cannot be done.
+"""Compiles the hot modules with mypyc and the elementwise loops with a C compiler, and installs plain Python where that
+cannot be done.
 
 Everything else about the package is declared in pyproject.toml. The environment variable LEAFGRAD_COMPILE decides:
 
@@ -25,8 +26,14 @@ HOT_MODULES = [
     "src/leafgrad/_core.py",
     "src/leafgrad/autograd/origin.py",
     "src/leafgrad/autograd/graph.py",
+    "src/leafgrad/autograd/saved.py",
     "src/leafgrad/autograd/engine.py",
 ]
+
+# Written in C, on NumPy's C API: see leafgrad/kernels.
+LOOPS = "leafgrad.kernels._loops"
+LOOPS_SOURCE = "src/leafgrad/kernels/_loops.c"
+LOOPS_HEADERS = ["src/leafgrad/kernels/pool.h"]
 
 # mypyc sees neither the user's mypy settings nor the installed packages: `numpy` is `Any` to it, so that the result
 # does not depend on the version of NumPy (or of its stubs) that happens to be installed where the package is built.
@@ -64,17 +71,15 @@ def remove_inplace_builds() -> None:
     """Deletes compiled modules beside their sources. Python prefers a stale .so to the .py that was edited since."""
     for suffix in importlib.machinery.EXTENSION_SUFFIXES:
         for binary in Path("src").rglob("*" + suffix):
-            source = binary.with_name(binary.name.removesuffix(suffix) + ".py")
-            if source.exists() or binary.name.removesuffix(suffix).endswith("__mypyc"):
+            module = binary.with_name(binary.name.removesuffix(suffix))
+            has_source = module.with_suffix(".py").exists() or module.with_suffix(".c").exists()
+            if has_source or module.name.endswith("__mypyc"):
                 say(f"removing {binary}")
                 binary.unlink()
 
 
 def hot_extensions() -> list[Extension]:
     """The extensions that mypyc makes of the hot modules; none if it cannot, or must not."""
-    if COMPILE_OFF:
-        say_plain("LEAFGRAD_COMPILE=0")
-        return []
     sources = [path for path in HOT_MODULES if Path(path).exists()]
     if not sources:
         return []
@@ -92,6 +97,35 @@ def hot_extensions() -> list[Extension]:
     for extension in extensions:  # a warning of a compiler that nobody tried yet is no reason to give up
         extension.extra_compile_args = [flag for flag in extension.extra_compile_args if flag != "-Werror"]
     return extensions
+
+
+def loops_extensions() -> list[Extension]:
+    """The extension with the elementwise loops; none if NumPy's headers are missing."""
+    try:
+        import numpy
+    except ImportError as error:
+        if COMPILE_REQUIRED:
+            raise
+        say(f"NumPy is not installed here ({shortly(error)}); leaving out the native elementwise loops")
+        return []
+    windows = sys.platform == "win32"
+    return [
+        Extension(
+            LOOPS,
+            [LOOPS_SOURCE],
+            depends=LOOPS_HEADERS,
+            include_dirs=[numpy.get_include()],
+            extra_compile_args=["/O2"] if windows else ["-O3", "-pthread"],
+            extra_link_args=[] if windows else ["-pthread"],
+        )
+    ]
+
+
+def all_extensions() -> list[Extension]:
+    if COMPILE_OFF:
+        say_plain("LEAFGRAD_COMPILE=0")
+        return []
+    return hot_extensions() + loops_extensions()
 
 
 class OptionalBuildExt(build_ext):
@@ -126,5 +160,5 @@ commands = set(sys.argv[1:])
 if commands & BUILD_COMMANDS:
     if commands & INPLACE_COMMANDS or "--inplace" in commands or "-i" in commands:
         remove_inplace_builds()
-    arguments["ext_modules"] = hot_extensions()
+    arguments["ext_modules"] = all_extensions()
 setup(**arguments)

@@ -1,0 +1,360 @@
+/* Elementwise loops: NumPy's own, called with less ado and on several cores.
+
+   A ufunc holds C loops, one for each combination of types: `functions[i](pointers, count, strides, data)`. What a
+   ufunc does around them (looking for overrides, promoting, broadcasting, choosing an iterator) takes longer than the
+   arithmetic on a few thousand elements. A `Loop` is made of a ufunc. For the arrays that nearly all calls have,
+
+       exact ndarrays, all float32 or all float64, C-contiguous, of one shape or one of two zero-dimensional
+
+   it allocates the result and calls the ufunc's loop itself; anything else is handed to the ufunc, or to the function
+   `otherwise`. Numbers, dtypes, layouts, warnings and errors are the ufunc's. One thing is not: a zero-dimensional
+   result is an array, where the ufunc would make a NumPy scalar.
+
+   Large ranges are cut into pieces, and helper threads take their share of them: see pool.h.
+*/
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <fenv.h>
+#include <stddef.h>
+#include <string.h>
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+#include <numpy/npy_math.h>
+#include <numpy/ufuncobject.h>
+
+#include "pool.h"
+
+#define MOST_OPERANDS 3       /* two inputs and a result */
+#define LET_OTHERS_RUN 16384  /* elements: from here on the interpreter lock is let go */
+
+enum { FLOAT32, FLOAT64, KINDS };
+
+static PyArray_Descr *kinds[KINDS]; /* NumPy's own two dtype objects: byte order and metadata are as usual */
+static const int type_numbers[KINDS] = {NPY_FLOAT, NPY_DOUBLE};
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyUFuncObject *ufunc;
+    PyObject *otherwise;  /* what is called for other operands: the ufunc, unless told */
+    npy_intp split_from;  /* elements: where helpers begin to pay */
+    PyUFuncGenericFunction functions[KINDS];
+    void *data[KINDS];
+} Loop;
+
+/* -- floating point errors: the loops raise flags in the processor, NumPy is told of them -------------------------- */
+
+#define WATCHED (FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)
+
+static void clear_flags(void)
+{
+    if (fetestexcept(WATCHED)) { /* asking is much cheaper than clearing */
+        feclearexcept(WATCHED);
+    }
+}
+
+/* What np.errstate asks for (nothing, a warning, an exception) happens. Returns -1 for an exception. */
+static int report_flags(const Loop *self, int flags)
+{
+    int errors = 0;
+    if (flags & FE_DIVBYZERO) errors |= NPY_FPE_DIVIDEBYZERO;
+    if (flags & FE_OVERFLOW) errors |= NPY_FPE_OVERFLOW;
+    if (flags & FE_UNDERFLOW) errors |= NPY_FPE_UNDERFLOW;
+    if (flags & FE_INVALID) errors |= NPY_FPE_INVALID;
+    return PyUFunc_GiveFloatingpointErrors(self->ufunc->name, errors);
+}
+
+/* -- running a loop ------------------------------------------------------------------------------------------------ */
+
+/* A range of elements and what to do with them; `flags` collects the floating point flags of everybody who helps. */
+typedef struct {
+    PyUFuncGenericFunction function;
+    void *data;
+    int operands;
+    char *pointers[MOST_OPERANDS];
+    npy_intp strides[MOST_OPERANDS];
+    atomic_int flags;
+} Range;
+
+static void run_piece(void *context, ptrdiff_t from, ptrdiff_t to)
+{
+    Range *range = context;
+    char *pointers[MOST_OPERANDS];
+    npy_intp count = to - from;
+    for (int i = 0; i < range->operands; i++) {
+        pointers[i] = range->pointers[i] + from * range->strides[i];
+    }
+    clear_flags();
+    range->function(pointers, &count, range->strides, range->data);
+    int flags = fetestexcept(WATCHED);
+    if (flags) {
+        atomic_fetch_or(&range->flags, flags);
+    }
+}
+
+static int run(const Loop *self, int kind, int operands, PyArrayObject **arrays, npy_intp count)
+{
+    Range range;
+    npy_intp size = kind == FLOAT32 ? sizeof(float) : sizeof(double);
+    for (int i = 0; i < operands; i++) {
+        range.pointers[i] = PyArray_BYTES(arrays[i]);
+        /* a zero-dimensional operand stays where it is, unless everything is zero-dimensional */
+        range.strides[i] = PyArray_NDIM(arrays[i]) ? size : 0;
+    }
+    int flags;
+    if (count < LET_OTHERS_RUN) {
+        if (count == 1) {
+            for (int i = 0; i < operands; i++) range.strides[i] = size;
+        }
+        clear_flags();
+        self->functions[kind](range.pointers, &count, range.strides, self->data[kind]);
+        flags = fetestexcept(WATCHED);
+    } else {
+        range.function = self->functions[kind];
+        range.data = self->data[kind];
+        range.operands = operands;
+        atomic_init(&range.flags, 0);
+        Py_BEGIN_ALLOW_THREADS
+        if (count < self->split_from) {
+            run_piece(&range, 0, count);
+        } else {
+            pool_run(run_piece, &range, count, size);
+        }
+        Py_END_ALLOW_THREADS
+        flags = atomic_load(&range.flags);
+    }
+    return flags ? report_flags(self, flags) : 0;
+}
+
+/* -- which arrays -------------------------------------------------------------------------------------------------- */
+
+#define DENSE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
+
+static inline int is_dense(PyObject *object, PyArray_Descr *kind)
+{
+    return PyArray_CheckExact(object) && PyArray_DESCR((PyArrayObject *)object) == kind &&
+           (PyArray_FLAGS((PyArrayObject *)object) & DENSE) == DENSE;
+}
+
+static inline int same_shape(PyArrayObject *a, PyArrayObject *b)
+{
+    int dimensions = PyArray_NDIM(a);
+    if (dimensions != PyArray_NDIM(b)) return 0;
+    for (int i = 0; i < dimensions; i++) {
+        if (PyArray_DIM(a, i) != PyArray_DIM(b, i)) return 0;
+    }
+    return 1;
+}
+
+/* May results be written to `out` while `input` is read element by element? If they are the same elements, or none is.
+   A zero-dimensional input is read for every element, so it must not be one of the results. */
+static int may_write(PyArrayObject *out, PyArrayObject *input)
+{
+    char *start = PyArray_BYTES(out), *other = PyArray_BYTES(input);
+    if (start == other && PyArray_NDIM(out) == PyArray_NDIM(input)) return 1;
+    return other + PyArray_NBYTES(input) <= start || start + PyArray_NBYTES(out) <= other;
+}
+
+/* loop(x), loop(x, y), or with one more argument: the array that the result is written to. */
+static PyObject *Loop_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    Loop *self = (Loop *)callable;
+    Py_ssize_t given = PyVectorcall_NARGS(flags);
+    int inputs = self->ufunc->nin;
+    PyArrayObject *arrays[MOST_OPERANDS];
+    if (keywords != NULL || (given != inputs && given != inputs + 1) || !PyArray_CheckExact(args[0])) {
+        goto other;
+    }
+    PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)args[0]);
+    int kind = descr == kinds[FLOAT32] ? FLOAT32 : FLOAT64;
+    if (self->functions[kind] == NULL) {
+        goto other;
+    }
+    for (int i = 0; i < given; i++) {
+        if (!is_dense(args[i], kinds[kind])) {
+            goto other;
+        }
+        arrays[i] = (PyArrayObject *)args[i];
+    }
+    PyArrayObject *form = arrays[0]; /* the result has its shape */
+    if (inputs == 2 && !same_shape(form, arrays[1])) {
+        if (PyArray_NDIM(form) == 0) {
+            form = arrays[1];
+        } else if (PyArray_NDIM(arrays[1]) != 0) {
+            goto other;
+        }
+    }
+    PyArrayObject *out;
+    if (given == inputs) {
+        Py_INCREF(descr);
+        out = (PyArrayObject *)PyArray_NewFromDescr(
+            &PyArray_Type, descr, PyArray_NDIM(form), PyArray_DIMS(form), NULL, NULL, 0, NULL);
+        if (out == NULL) {
+            return NULL;
+        }
+        arrays[inputs] = out;
+    } else {
+        out = arrays[inputs];
+        if (!PyArray_ISWRITEABLE(out) || !same_shape(out, form)) {
+            goto other;
+        }
+        for (int i = 0; i < inputs; i++) {
+            if (!may_write(out, arrays[i])) {
+                goto other;
+            }
+        }
+        Py_INCREF(out);
+    }
+    if (run(self, kind, inputs + 1, arrays, PyArray_SIZE(form)) < 0) {
+        Py_DECREF(out);
+        return NULL;
+    }
+    return (PyObject *)out;
+other:
+    return PyObject_Vectorcall(self->otherwise, args, flags, keywords);
+}
+
+/* -- the type ------------------------------------------------------------------------------------------------------ */
+
+/* The loop of a ufunc whose operands are all of one type. NULL if there is none. */
+static PyUFuncGenericFunction find_loop(PyUFuncObject *ufunc, int type_number, void **data)
+{
+    for (int i = 0; i < ufunc->ntypes; i++) {
+        const char *types = ufunc->types + i * ufunc->nargs;
+        int fits = 1;
+        for (int k = 0; k < ufunc->nargs; k++) {
+            fits = fits && types[k] == type_number;
+        }
+        if (fits) {
+            *data = ufunc->data == NULL ? NULL : ufunc->data[i];
+            return ufunc->functions[i];
+        }
+    }
+    return NULL;
+}
+
+static PyObject *Loop_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"ufunc", "otherwise", "split_from", NULL};
+    PyObject *ufunc, *otherwise = Py_None;
+    Py_ssize_t split_from = 1 << 18;
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "O!|On:Loop", names, &PyUFunc_Type, &ufunc, &otherwise, &split_from)) {
+        return NULL;
+    }
+    PyUFuncObject *u = (PyUFuncObject *)ufunc;
+    if (u->nout != 1 || u->nin > 2 || u->core_enabled) {
+        return PyErr_Format(PyExc_TypeError, "Loop: %R is no elementwise function of one or two arguments", ufunc);
+    }
+    Loop *self = (Loop *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->call = Loop_call;
+    self->ufunc = (PyUFuncObject *)Py_NewRef(ufunc);
+    self->otherwise = Py_NewRef(otherwise == Py_None ? ufunc : otherwise);
+    self->split_from = split_from;
+    for (int kind = 0; kind < KINDS; kind++) {
+        self->functions[kind] = find_loop(u, type_numbers[kind], &self->data[kind]);
+    }
+    return (PyObject *)self;
+}
+
+static void Loop_dealloc(PyObject *object)
+{
+    Loop *self = (Loop *)object;
+    Py_XDECREF((PyObject *)self->ufunc);
+    Py_XDECREF(self->otherwise);
+    Py_TYPE(object)->tp_free(object);
+}
+
+static PyObject *Loop_repr(PyObject *object)
+{
+    return PyUnicode_FromFormat("<loop of %R>", ((Loop *)object)->ufunc);
+}
+
+static PyObject *Loop_name(PyObject *object, void *unused)
+{
+    return PyUnicode_FromString(((Loop *)object)->ufunc->name);
+}
+
+static PyObject *Loop_ufunc(PyObject *object, void *unused)
+{
+    return Py_NewRef((PyObject *)((Loop *)object)->ufunc);
+}
+
+static PyGetSetDef Loop_fields[] = {
+    {"__name__", Loop_name, NULL, "the name of the ufunc", NULL},
+    {"ufunc", Loop_ufunc, NULL, "the ufunc whose loops these are", NULL},
+    {NULL},
+};
+
+static PyTypeObject Loop_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "leafgrad.kernels._loops.Loop",
+    .tp_doc = "Loop(ufunc, otherwise=None, split_from=262144): a ufunc that is faster on dense arrays of floats",
+    .tp_basicsize = sizeof(Loop),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_new = Loop_new,
+    .tp_dealloc = Loop_dealloc,
+    .tp_repr = Loop_repr,
+    .tp_getset = Loop_fields,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Loop, call),
+};
+
+/* -- the module ---------------------------------------------------------------------------------------------------- */
+
+static PyObject *set_threads(PyObject *module, PyObject *count)
+{
+    long wanted = PyLong_AsLong(count);
+    if (wanted == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (wanted < 1) {
+        return PyErr_Format(PyExc_ValueError, "set_threads: at least one thread is needed, not %ld", wanted);
+    }
+    pool_set_threads(wanted < POOL_MOST_THREADS ? (int)wanted : POOL_MOST_THREADS);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_threads(PyObject *module, PyObject *unused)
+{
+    return PyLong_FromLong(pool_threads());
+}
+
+static PyMethodDef functions[] = {
+    {"set_threads", set_threads, METH_O, "set_threads(count): how many threads work on a large array"},
+    {"get_threads", get_threads, METH_NOARGS, "get_threads(): how many threads work on a large array"},
+    {NULL},
+};
+
+static PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "leafgrad.kernels._loops",
+    .m_doc = "NumPy's elementwise loops, called directly and on several cores.",
+    .m_size = -1,
+    .m_methods = functions,
+};
+
+PyMODINIT_FUNC PyInit__loops(void)
+{
+    import_array();
+    import_umath();
+    for (int kind = 0; kind < KINDS; kind++) {
+        kinds[kind] = PyArray_DescrFromType(type_numbers[kind]);
+    }
+    if (PyType_Ready(&Loop_type) < 0) {
+        return NULL;
+    }
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL || PyModule_AddObjectRef(module, "Loop", (PyObject *)&Loop_type) < 0) {
+        Py_XDECREF(module);
+        return NULL;
+    }
+    pool_prepare();
+    return module;
+}

@@ -1,0 +1,213 @@
+/* Helper threads that share one large piece of work with the thread that has it.
+
+       pool_run(work, context, count, size)     calls work(context, from, to) until 0 .. count is done;
+                                                an element has `size` bytes
+
+   The caller takes pieces itself, one after the other, and so does every helper that is awake. Nobody is waited for
+   who has not begun: a helper that the system wakes late finds nothing left. Helpers stay awake for a moment after
+   their work, because the next operation usually follows at once, and then sleep until they are called.
+
+   There is one pool. If a second thread comes while it is in use, that thread does its work alone. A process made by
+   fork() has no helpers, and makes new ones when it needs them. Helpers never touch Python.
+*/
+#ifndef LEAFGRAD_POOL_H
+#define LEAFGRAD_POOL_H
+
+#include <stddef.h>
+
+#define POOL_MOST_THREADS 64
+#define POOL_PIECE (128 * 1024) /* bytes of each operand, at most: three of them fit into a core's own cache */
+#define POOL_SHARE 4            /* pieces for each thread, at least: who begins late can still take some */
+
+typedef void (*pool_work)(void *context, ptrdiff_t from, ptrdiff_t to);
+
+#if defined(_WIN32)
+
+/* No threads of the POSIX kind: the caller works alone. The loops run one at a time, so plain variables do. */
+typedef int atomic_int;
+#define atomic_init(place, value) (*(place) = (value))
+#define atomic_load(place) (*(place))
+#define atomic_fetch_or(place, value) (*(place) |= (value))
+
+static void pool_prepare(void) {}
+static void pool_set_threads(int count) { (void)count; }
+static int pool_threads(void) { return 1; }
+static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t size)
+{
+    (void)size;
+    work(context, 0, count);
+}
+
+#else
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#define LOOKS 4000 /* how often a thread looks for news, some tens of microseconds, before it goes to sleep */
+
+static struct {
+    atomic_int threads; /* wanted, with the caller */
+    atomic_flag in_use;
+
+    /* The work at hand. Written by the caller while no helper is inside. */
+    pool_work work;
+    void *context;
+    ptrdiff_t count, piece;
+    _Atomic ptrdiff_t next; /* the first element that nobody has taken */
+
+    pthread_mutex_t lock; /* guards what follows; the two atomic ones may be looked at without it */
+    pthread_cond_t called, finished;
+    atomic_uint calls;  /* so far: a helper sees by this number that there is something new */
+    atomic_int inside;  /* helpers that are at work */
+    int open;           /* may helpers begin? */
+    int helpers;        /* that exist */
+    int asleep;
+} pool = {.threads = 1, .in_use = ATOMIC_FLAG_INIT};
+
+static inline void breathe(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void take_pieces(void)
+{
+    for (;;) {
+        ptrdiff_t from = atomic_fetch_add(&pool.next, pool.piece);
+        if (from >= pool.count) {
+            return;
+        }
+        ptrdiff_t to = pool.count - from > pool.piece ? from + pool.piece : pool.count;
+        pool.work(pool.context, from, to);
+    }
+}
+
+static void *help(void *number)
+{
+    int mine = (int)(ptrdiff_t)number;
+    unsigned seen = 0;
+    for (;;) {
+        for (int look = 0; look < LOOKS && atomic_load(&pool.calls) == seen; look++) {
+            breathe();
+        }
+        pthread_mutex_lock(&pool.lock);
+        while (atomic_load(&pool.calls) == seen) {
+            pool.asleep++;
+            pthread_cond_wait(&pool.called, &pool.lock);
+            pool.asleep--;
+        }
+        seen = atomic_load(&pool.calls);
+        int begin = pool.open && mine < atomic_load(&pool.threads);
+        if (begin) {
+            atomic_fetch_add(&pool.inside, 1);
+        }
+        pthread_mutex_unlock(&pool.lock);
+        if (begin) {
+            take_pieces();
+            pthread_mutex_lock(&pool.lock);
+            if (atomic_fetch_sub(&pool.inside, 1) == 1) {
+                pthread_cond_signal(&pool.finished);
+            }
+            pthread_mutex_unlock(&pool.lock);
+        }
+    }
+    return NULL;
+}
+
+/* Make the helpers that are missing. Called by the one who has the pool. */
+static void hire(int wanted)
+{
+    if (pool.helpers >= wanted) {
+        return;
+    }
+    /* Signals are for Python's threads. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.helpers < wanted) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, help, (void *)(ptrdiff_t)(pool.helpers + 1)) != 0) {
+            break; /* fewer will do */
+        }
+        pthread_detach(thread);
+        pool.helpers++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* How many elements are taken at once. In whole kilobytes, so that pieces do not share cache lines or vectors. */
+static ptrdiff_t piece_of(ptrdiff_t count, ptrdiff_t size, int threads)
+{
+    ptrdiff_t bytes = count * size / (POOL_SHARE * threads) & ~(ptrdiff_t)1023;
+    if (bytes > POOL_PIECE) bytes = POOL_PIECE;
+    if (bytes < 1024) bytes = 1024;
+    return bytes / size;
+}
+
+static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t size)
+{
+    int wanted = atomic_load(&pool.threads);
+    if (wanted < 2 || atomic_flag_test_and_set(&pool.in_use)) {
+        work(context, 0, count);
+        return;
+    }
+    hire(wanted - 1);
+
+    pthread_mutex_lock(&pool.lock);
+    pool.work = work;
+    pool.context = context;
+    pool.count = count;
+    pool.piece = piece_of(count, size, wanted);
+    atomic_store(&pool.next, 0);
+    pool.open = 1;
+    atomic_fetch_add(&pool.calls, 1);
+    if (pool.asleep) {
+        pthread_cond_broadcast(&pool.called);
+    }
+    pthread_mutex_unlock(&pool.lock);
+
+    take_pieces();
+
+    pthread_mutex_lock(&pool.lock);
+    pool.open = 0;
+    pthread_mutex_unlock(&pool.lock);
+    for (int look = 0; look < LOOKS && atomic_load(&pool.inside); look++) {
+        breathe();
+    }
+    if (atomic_load(&pool.inside)) {
+        pthread_mutex_lock(&pool.lock);
+        while (atomic_load(&pool.inside)) {
+            pthread_cond_wait(&pool.finished, &pool.lock);
+        }
+        pthread_mutex_unlock(&pool.lock);
+    }
+    atomic_flag_clear(&pool.in_use);
+}
+
+/* In a new process: helpers did not come along, and the lock may have been held by one of them. */
+static void start_over(void)
+{
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.called, NULL);
+    pthread_cond_init(&pool.finished, NULL);
+    atomic_store(&pool.calls, 0);
+    atomic_store(&pool.inside, 0);
+    pool.open = pool.helpers = pool.asleep = 0;
+    atomic_flag_clear(&pool.in_use);
+}
+
+static void pool_prepare(void)
+{
+    start_over();
+    pthread_atfork(NULL, NULL, start_over);
+}
+
+static void pool_set_threads(int count) { atomic_store(&pool.threads, count); }
+static int pool_threads(void) { return atomic_load(&pool.threads); }
+
+#endif
+#endif
