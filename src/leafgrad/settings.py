@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-from leafgrad import dtypes
+from leafgrad import dtypes, kernels
 from leafgrad._core import TensorBase, state
 from leafgrad.device import check_device, device
 
@@ -28,6 +27,7 @@ def show_config() -> str:
     return (
         f"leafgrad {leafgrad.__version__}\n"
         f"  hot modules: {form}\n"
+        f"  elementwise loops: {'called natively' if kernels.NATIVE else 'called through NumPy'}\n"
         f"  Python {platform.python_version()}, NumPy {np.__version__}\n"
         f"  ml_dtypes: {bfloat16}\n"
         f"  device: cpu, {get_num_threads()} threads\n"
@@ -37,13 +37,14 @@ def show_config() -> str:
 def get_num_threads() -> int:
     """get_num_threads(): how many threads computations may use."""
     if "intra" not in _threads:
-        _threads["intra"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        _threads["intra"] = kernels.available_cores()
     return _threads["intra"]
 
 
 def set_num_threads(num_threads: int) -> None:
     """set_num_threads(num_threads): how many threads computations may use. NumPy's own BLAS keeps its setting."""
     _threads["intra"] = _positive("set_num_threads", num_threads)
+    kernels.use_threads(num_threads)
 
 
 def get_num_interop_threads() -> int:
