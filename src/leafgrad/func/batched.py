@@ -1,0 +1,492 @@
+"""BatchedArray: many arrays of one shape that pass for a single one.
+
+`vmap` runs a function once for all samples. What the function sees of its argument is one sample: the array that a
+tensor holds is then a `BatchedArray`, which keeps the samples in one ordinary array, along its first dimension, and
+shows the shape of a single one.
+
+    BatchedArray(value of shape (64, 3, 4), level 1)      looks like an array of shape (3, 4)
+
+NumPy asks it, by its two protocols, whenever one of its functions meets it: `__array_ufunc__` lines the samples up and
+computes all of them at once; `__array_function__` looks for a rule in `numpy_rules`. So most kernels and gradient
+rules run on it unchanged. What cannot be done for all samples at once is done sample by sample.
+
+Maps can be nested. Each has a level, and the value of a BatchedArray may be a BatchedArray of a lower level: the
+innermost map is the outermost array. A computation takes off the highest level, and what remains finds the next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from leafgrad.func.messages import IN_PLACE
+
+Array = Any  # an ndarray or a BatchedArray
+ALL = slice(None)
+_f32, _f64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+class PerSample(Exception):
+    """The samples have to be computed one by one: they want different things, or NumPy cannot be told about them."""
+
+
+Levels = tuple[tuple[int, int], ...]  # (level, number of samples), the highest first
+_marked: dict[tuple[Any, Levels], Any] = {}
+
+
+def marked(kind: Any, levels: Levels) -> Any:
+    """A dtype equal to, but not the same object as, NumPy's own: so shortcuts that ask `kind is float32` leave a
+    BatchedArray alone, and cost nothing where there is none. A node keeps the dtype of its result, and so knows which
+    levels that had."""
+    found = _marked.get((kind, levels))
+    if found is None:
+        if len(_marked) > 1000:
+            _marked.clear()
+        found = _marked[kind, levels] = np.dtype(kind, metadata={"levels": levels})
+    return found
+
+
+def levels_of(kind: Any) -> Levels:
+    """The levels of a dtype, or of the dtypes of several results."""
+    if isinstance(kind, tuple):
+        return tuple(dict.fromkeys([pair for k in kind for pair in levels_of(k)]))
+    return () if kind.metadata is None else kind.metadata["levels"]  # type: ignore[no-any-return]
+
+
+_plain: dict[Any, Any] = {}
+
+
+def unmarked(array: Any) -> Any:
+    """An ordinary array under NumPy's own dtype object."""
+    kind = array.dtype
+    if kind.metadata is None or array.__class__ is BatchedArray:
+        return array
+    return array.view(plain(kind))
+
+
+def plain(kind: Any) -> Any:
+    """NumPy's own object for a dtype."""
+    if kind is None or getattr(kind, "metadata", None) is None:
+        return kind
+    return _plain.setdefault(kind, kind.newbyteorder("=") if kind.type is None else np.dtype(kind.type))
+
+
+class BatchedArray:
+    """See above. `value` has the samples along its first dimension."""
+
+    __slots__ = ("level", "value")
+    __hash__ = object.__hash__
+
+    def __init__(self, value: Array, level: int) -> None:
+        self.value = unmarked(value)
+        self.level = level
+
+    # -- how it looks: as one sample does -----------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape[1:]  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim - 1  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.value.shape[1:])
+
+    @property
+    def dtype(self) -> Any:
+        kind = self.value.dtype
+        return marked(plain(kind), ((self.level, self.value.shape[0]), *levels_of(kind)))
+
+    @property
+    def itemsize(self) -> int:
+        return self.value.itemsize  # type: ignore[no-any-return]
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self.value.strides[1:]  # type: ignore[no-any-return]
+
+    @property
+    def flags(self) -> Any:
+        return self.one_sample().flags
+
+    @property
+    def base(self) -> Any:
+        return self.value.base
+
+    def one_sample(self) -> Any:
+        """The ordinary array of a single sample: of the first."""
+        value = self.value.one_sample_each() if isinstance(self.value, BatchedArray) else self.value
+        return value[0, ...] if len(value) else np.empty(self.shape, plain(self.dtype))
+
+    def one_sample_each(self) -> Any:
+        """As `one_sample`, for a value whose own first dimension is another map's."""
+        value = self.value.one_sample_each() if isinstance(self.value, BatchedArray) else self.value
+        return value[0, ...] if len(value) else np.empty(self.shape, plain(self.dtype))
+
+    @property
+    def batch_size(self) -> int:
+        return self.value.shape[0]  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        inner = "\n".join("    " + line for line in repr(self.value).splitlines())
+        return f"BatchedArray(level={self.level}, value=\n{inner}\n)"
+
+    # -- NumPy's protocols --------------------------------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise PerSample("NumPy wants a plain array")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        out = options.get("out")
+        if ufunc.signature is not None:
+            return numpy_rules.matrix_product(ufunc, method, inputs, options)
+        if method == "at":
+            return numpy_rules.at(ufunc, *inputs)
+        level = highest((inputs, out, options.get("where")))
+        if method == "__call__":
+            return call_ufunc(ufunc, level, inputs, options)
+        if method == "reduce" or method == "accumulate":
+            if out is not None and out[0] is not None:
+                raise PerSample("a reduction into memory that is there already")
+            options = {key: value for key, value in options.items() if value is not None or key == "axis"}
+            return reduce(getattr(ufunc, method), level, inputs[0], options, method == "reduce")
+        raise PerSample(f"{ufunc.__name__}.{method}")
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        rule = numpy_rules.RULES.get(function)
+        if rule is not None:
+            return rule(*args, **kwargs)
+        return by_sample(function, args, kwargs)
+
+    # -- elements -----------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if is_basic(parts) or is_shiftable(parts):
+            return BatchedArray(self.value[(ALL, *parts)], self.level)
+        return by_sample(lambda x, k: x[k], (self, parts), {})
+
+    def __setitem__(self, key: Any, new: Any) -> None:
+        parts = key if isinstance(key, tuple) else (key,)
+        level = highest((self, parts, new))
+        if level != self.level:
+            raise RuntimeError(IN_PLACE)
+        if not (is_basic(parts) or is_shiftable(parts)):
+            by_sample(lambda x, k, v: x.__setitem__(k, v), (self, parts, new), {})
+            return
+        into = (ALL, *parts)
+        if isinstance(new, BatchedArray) and new.level == level:
+            new = widened(new, self.value[into].ndim - 1)
+        self.value[into] = new
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self[i, ...] for i in range(self.shape[0])])
+
+    def _agreed(self, read: Callable[[Any], Any]) -> Any:
+        """What all samples say, if they say the same."""
+        found = {read(sample) for sample in self.value}
+        if len(found) != 1:
+            raise PerSample("the samples disagree")
+        return found.pop()
+
+    def __bool__(self) -> bool:
+        return bool(self._agreed(bool))
+
+    def __int__(self) -> int:
+        return int(self._agreed(int))
+
+    def __float__(self) -> float:
+        return float(self._agreed(float))
+
+    def __index__(self) -> int:
+        return int(self._agreed(int))
+
+    def __complex__(self) -> complex:
+        return complex(self._agreed(complex))
+
+    def item(self) -> Any:
+        return self._agreed(lambda sample: sample.item())
+
+    def tolist(self) -> Any:
+        raise PerSample("lists of numbers")
+
+    # -- methods of an array ------------------------------------------------------------------------------------------
+
+    def _made(self, value: Array) -> BatchedArray:
+        return BatchedArray(value, self.level)
+
+    def reshape(self, *shape: Any, copy: bool | None = None, order: str = "C") -> BatchedArray:
+        sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        if -1 in sizes:
+            rest = math.prod([s for s in sizes if s != -1])
+            sizes = tuple([self.size // rest if s == -1 and rest else s for s in sizes])
+        return self._made(self.value.reshape((self.batch_size, *sizes), copy=copy))
+
+    def astype(self, dtype: Any, order: str = "K", copy: bool = True, casting: str = "unsafe") -> BatchedArray:
+        return self._made(self.value.astype(plain(np.dtype(dtype)), copy=copy))
+
+    def copy(self, order: str = "C") -> BatchedArray:
+        return self._made(self.value.copy(order=order))
+
+    def view(self, dtype: Any = None) -> BatchedArray:
+        return self._made(self.value.view() if dtype is None else self.value.view(plain(np.dtype(dtype))))
+
+    def transpose(self, *axes: Any) -> BatchedArray:
+        order = tuple(axes[0]) if len(axes) == 1 and isinstance(axes[0], (tuple, list, np.ndarray)) else axes
+        order = tuple(range(self.ndim))[::-1] if not order or order == (None,) else order
+        return self._made(self.value.transpose((0, *[int(a) % self.ndim + 1 for a in order])))
+
+    def swapaxes(self, first: int, second: int) -> BatchedArray:
+        return self._made(self.value.swapaxes(first % self.ndim + 1, second % self.ndim + 1))
+
+    def squeeze(self, axis: Any = None) -> BatchedArray:
+        drop = range(self.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+        drop = [a % self.ndim for a in drop if axis is not None or self.shape[a] == 1]
+        return self.reshape([s for d, s in enumerate(self.shape) if d not in drop])
+
+    def ravel(self, order: str = "C") -> BatchedArray:
+        return self.reshape(-1)
+
+    def flatten(self, order: str = "C") -> BatchedArray:
+        return self.reshape(-1).copy()
+
+    def fill(self, number: Any) -> None:
+        self[...] = number
+
+    def conj(self) -> BatchedArray:
+        return self._made(self.value.conj())
+
+    conjugate = conj
+
+    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+        return numpy_rules.take(self, indices, axis)
+
+    def nonzero(self) -> Any:
+        return by_sample(np.nonzero, (self,), {})
+
+    @property
+    def T(self) -> BatchedArray:
+        return self.transpose()
+
+    @property
+    def real(self) -> BatchedArray:
+        return self._made(self.value.real)
+
+    @property
+    def imag(self) -> BatchedArray:
+        return self._made(self.value.imag)
+
+
+def _reduction(ufunc: Any) -> Callable[..., Any]:
+    def method(self: BatchedArray, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        return ufunc.reduce(self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    return method
+
+
+def _without_dtype(ufunc: Any) -> Callable[..., Any]:
+    def method(self: BatchedArray, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        return ufunc.reduce(self, axis=axis, keepdims=keepdims)
+
+    return method
+
+
+def _by_function(function: Any) -> Callable[..., Any]:
+    return lambda self, *args, **kwargs: function(self, *args, **kwargs)
+
+
+_METHODS: dict[str, Any] = {
+    "sum": _reduction(np.add), "prod": _reduction(np.multiply), "min": _without_dtype(np.minimum),
+    "max": _without_dtype(np.maximum), "any": _without_dtype(np.logical_or), "all": _without_dtype(np.logical_and),
+    "mean": _by_function(np.mean), "argmax": _by_function(np.argmax), "argmin": _by_function(np.argmin),
+    "cumsum": _by_function(np.cumsum), "argsort": _by_function(np.argsort), "round": _by_function(np.round),
+    "diagonal": _by_function(np.diagonal), "clip": _by_function(np.clip), "repeat": _by_function(np.repeat),
+    "searchsorted": _by_function(np.searchsorted), "dot": _by_function(np.dot), "trace": _by_function(np.trace),
+}  # fmt: skip
+
+_OPERATORS: dict[str, Any] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
+}  # fmt: skip
+_COMPARISONS: dict[str, Any] = {
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+}  # fmt: skip
+
+
+def _install() -> None:
+    for name, method in _METHODS.items():
+        setattr(BatchedArray, name, method)
+    for name, ufunc in _OPERATORS.items():
+        setattr(BatchedArray, f"__{name}__", lambda a, b, f=ufunc: f(a, b))
+        setattr(BatchedArray, f"__r{name}__", lambda a, b, f=ufunc: f(b, a))
+        setattr(BatchedArray, f"__i{name}__", lambda a, b, f=ufunc: f(a, b, out=a))
+    for name, ufunc in _COMPARISONS.items():
+        setattr(BatchedArray, f"__{name}__", lambda a, b, f=ufunc: f(a, b))
+    for name, ufunc in (("neg", np.negative), ("invert", np.invert), ("abs", np.abs), ("pos", np.positive)):
+        setattr(BatchedArray, f"__{name}__", lambda a, f=ufunc: f(a))
+
+
+_install()
+
+# -- levels -----------------------------------------------------------------------------------------------------------
+
+
+def highest(values: Any) -> int:
+    """The highest level among values, in tuples, lists and dictionaries as well; 0 if there is none."""
+    kind = values.__class__
+    if kind is BatchedArray:
+        return values.level  # type: ignore[no-any-return]
+    if kind is tuple or kind is list:
+        return max([highest(v) for v in values], default=0)
+    if kind is dict:
+        return max([highest(v) for v in values.values()], default=0)
+    return 0
+
+
+def size_at(values: Any, level: int) -> int | None:
+    """How many samples a level has."""
+    kind = values.__class__
+    if kind is BatchedArray:
+        return values.batch_size if values.level == level else size_at(values.value, level)  # type: ignore[no-any-return]
+    parts = values.values() if kind is dict else values if kind is tuple or kind is list else ()
+    return next((size for v in parts if (size := size_at(v, level)) is not None), None)
+
+
+def value_at(array: Any, level: int) -> Any:
+    """The samples of a level; an array that is the same for all of them as it is."""
+    return array.value if array.__class__ is BatchedArray and array.level == level else array
+
+
+def widened(array: BatchedArray, ndim: int) -> Any:
+    """The value of an array with as many dimensions for each sample as broadcasting needs."""
+    missing = ndim - array.ndim
+    value = array.value
+    return value if missing <= 0 else value.reshape((value.shape[0],) + (1,) * missing + value.shape[1:])
+
+
+def spread(array: Any, level: int, size: int) -> Any:
+    """The samples of a level, also of an array that is the same for all: that is repeated, without copying."""
+    if array.__class__ is BatchedArray and array.level == level:
+        return array.value
+    array = array if array.__class__ is BatchedArray else np.asarray(array)
+    return np.broadcast_to(array, (size, *array.shape))
+
+
+# -- computing --------------------------------------------------------------------------------------------------------
+
+
+def lined_up(values: Any, level: int) -> list[Any]:
+    """Arrays so that broadcasting them keeps the samples of a level apart."""
+    ndim = max([v.ndim for v in values if hasattr(v, "ndim")], default=0)
+    return [widened(v, ndim) if v.__class__ is BatchedArray and v.level == level else v for v in values]
+
+
+def call_ufunc(ufunc: Any, level: int, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """An elementwise function of all samples of a level at once."""
+    outs = options.get("out")
+    where = options.get("where", True)
+    *values, where = lined_up([*inputs, where], level)
+    options = {key: plain(value) for key, value in options.items() if key not in ("out", "where")}
+    if where is not True:
+        options["where"] = where
+    if outs is not None and any([o is not None for o in outs]):
+        for out in outs:
+            if out is not None and highest(out) != level:
+                raise RuntimeError(IN_PLACE) if out.__class__ is BatchedArray else PerSample("memory for one sample")
+        ufunc(*values, out=tuple([None if o is None else o.value for o in outs]), **options)
+        return outs[0] if len(outs) == 1 else outs
+    result = ufunc(*values, **options)
+    if result.__class__ is tuple:
+        return tuple([BatchedArray(r, level) for r in result])
+    return BatchedArray(result, level)
+
+
+def reduce(function: Any, level: int, array: Any, options: dict[str, Any], all_axes: bool) -> Any:
+    """A reduction (or accumulation) along dimensions of each sample."""
+    ndim = array.ndim
+    axis = options.pop("axis", 0)
+    options = {key: plain(value) for key, value in options.items()}
+    if all_axes:
+        axes = range(ndim) if axis is None else [axis] if isinstance(axis, (int, np.integer)) else axis
+        return BatchedArray(function(array.value, axis=shifted(axes, ndim), **options), level)
+    return BatchedArray(function(array.value, axis=axis % ndim + 1, **options), level)
+
+
+def shifted(axes: Any, ndim: int) -> tuple[int, ...]:
+    """Dimensions of a sample as dimensions of the value."""
+    return tuple([int(a) % ndim + 1 for a in axes]) if ndim else ()
+
+
+def is_basic(parts: tuple[Any, ...]) -> bool:
+    """Numbers, slices, None and Ellipsis only: a view."""
+    return all([p is None or p is ... or p.__class__ is slice or isinstance(p, (int, np.integer)) for p in parts])
+
+
+def is_shiftable(parts: tuple[Any, ...]) -> bool:
+    """Index arrays, the same for all samples, whose dimensions stay where they are if one is put in front."""
+    arrays = [i for i, p in enumerate(parts) if isinstance(p, (np.ndarray, list, int, np.integer))]
+    others = [p for p in parts if not (p is None or p is ... or p.__class__ is slice)]
+    plain_arrays = all([isinstance(p, (np.ndarray, list, int, np.integer)) for p in others])
+    return plain_arrays and len(arrays) == arrays[-1] - arrays[0] + 1
+
+
+def by_sample(function: Any, args: Any, kwargs: Any) -> Any:
+    """A function of each sample of the highest level, one after the other."""
+    level = highest((args, kwargs))
+    size = size_at((args, kwargs), level) or 0
+    results = [function(*sample(args, i, level), **sample(kwargs, i, level)) for i in range(size)]
+    if not results:
+        results = [function(*sample(args, None, level), **sample(kwargs, None, level))]
+        return joined(results, level, empty=True)
+    return joined(results, level)
+
+
+def sample(values: Any, i: int | None, level: int) -> Any:
+    """The i-th sample of everything that has samples; None: an invented one, where there are none."""
+    kind = values.__class__
+    if kind is BatchedArray:
+        if values.level != level:
+            return values
+        return np.zeros(values.shape, plain(values.dtype)) if i is None else values.value[i, ...]
+    if kind is tuple or kind is list:
+        return kind([sample(v, i, level) for v in values])
+    if kind is dict:
+        return {key: sample(v, i, level) for key, v in values.items()}
+    return values
+
+
+def joined(results: list[Any], level: int, empty: bool = False) -> Any:
+    """The results of all samples as one."""
+    first = results[0]
+    if first is None:
+        return None
+    if isinstance(first, (tuple, list)):
+        return type(first)([joined([r[k] for r in results], level, empty) for k in range(len(first))])
+    if isinstance(first, (bool, int, float, str)):
+        if any([r != first for r in results]):
+            raise PerSample("the samples disagree")
+        return first
+    if empty:
+        return BatchedArray(np.empty((0, *first.shape), plain(first.dtype)), level)
+    return BatchedArray(np.stack(results), level)
+
+
+from leafgrad.func import numpy_rules  # noqa: E402  the rules are about what is defined here

@@ -1,0 +1,77 @@
+"""Into a map and out again: the two operations that make a dimension of a tensor the samples of a level, and back.
+
+Both are recorded like any other, so gradients go through a map, and are in one themselves on the way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _core
+from leafgrad.func.batched import BatchedArray
+from leafgrad.func.levels import Trace
+from leafgrad.ops.registry import Family, op
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class enter_map(Family):
+    """enter_map(input, dim, level): dimension `dim` becomes the samples of a level."""
+
+    options = ("dim", "level")
+    node_name = "AddBatchDimBackward0"
+    public_name = ""
+    jvp = "linear"
+    holomorphic = False
+
+    def forward(x: A, dim: int, level: int) -> A:
+        if x.__class__ is BatchedArray and x.level > level:  # a gradient may be in a map that is further in
+            return BatchedArray(enter_map.forward(x.value, dim + 1, level), x.level)
+        return BatchedArray(np.moveaxis(x, dim, 0), level)
+
+    def call(input: Any, dim: int, level: int) -> Any:
+        return _core.apply(enter_map.core, (input,), (dim, level))
+
+    def vjp(g: A, dim: A, level: A, input_shape: A) -> A:
+        return leave(g, dim, level, input_shape[dim])
+
+    samples = staticmethod(lambda t: [])
+
+
+@op
+class leave_map(Family):
+    """leave_map(input, dim, level, trace): the samples of a level become dimension `dim`. The node keeps `trace`, so
+    that the engine knows of the map behind it."""
+
+    options = ("dim", "level", "trace")
+    node_name = "RemoveBatchDimBackward0"
+    public_name = ""
+    jvp = "linear"
+    holomorphic = False
+
+    def forward(x: A, dim: int, level: int, trace: Trace) -> A:
+        if x.level > level:
+            return BatchedArray(leave_map.forward(x.value, dim + 1, level, trace), x.level)
+        return np.moveaxis(x.value, 0, dim)
+
+    def call(input: Any, dim: int, level: int) -> Any:
+        return _core.apply(leave_map.core, (input,), (dim, level, Trace()))
+
+    def vjp(g: A, dim: A, level: A, trace: A) -> A:
+        return enter_map(g, dim, level)
+
+    samples = staticmethod(lambda t: [])
+
+
+def leave(t: Any, dim: int, level: int, size: int | None = None) -> Any:
+    """The samples of a level as a dimension; a tensor that has none is repeated `size` times."""
+    from leafgrad.func.batched import size_at
+
+    if size_at(t.array, level) is not None:
+        return leave_map(t, dim, level, Trace())
+    assert size is not None
+    shape = t.array.shape
+    return t.unsqueeze(dim).expand((*shape[:dim], size, *shape[dim:]))

@@ -1,0 +1,62 @@
+"""What PyTorch says where a function cannot be mapped. The first sentence is PyTorch's; then comes a way out."""
+
+from __future__ import annotations
+
+IN_PLACE = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
+    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
+    "over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic. If said operator is being "
+    "called inside the PyTorch framework, please file a bug report instead.\n"
+    "  fix: x = x + y instead of x.add_(y), or make x from the mapped tensor: y.new_zeros(...)"
+)
+ITEM = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+    "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
+    "internals, please file a bug report.\n"
+    "  each sample has a value of its own, and there is one call for all of them: keep it a tensor"
+)
+CONTROL_FLOW = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
+    "yet, please file an issue at https://github.com/pytorch/pytorch/issues .\n"
+    "  fix: torch.where(condition, a, b) instead of `a if condition else b`"
+)
+NO_STORAGE = (
+    "Cannot access data pointer of Tensor that doesn't have storage\n"
+    "  it stands for all samples of a vmap at once: return it from the function, and look at it outside"
+)
+DYNAMIC = (
+    "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{name}. "
+    "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.\n"
+    "  the samples would get results of different shapes; torch.where(mask, x, 0) keeps the shape"
+)
+MASK = (
+    "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with "
+    "a boolean mask.\n  fix: torch.where(mask, x, 0) keeps the shape of x"
+)
+MASKED_SELECT = (
+    "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each "
+    "batch this would return a differently shaped Tensor. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues if you need this feature.\n  fix: torch.where(mask, x, 0) keeps the shape of x"
+)
+RANDOM = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+    "randomness flags on vmap or perform the randomness operation out of vmap"
+)
+RANDOM_IN_PLACE = (
+    "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. "
+    "If this is necessary for your usage, please file an issue with functorch."
+)
+REQUIRES_GRAD = (
+    "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of "
+    "a function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
+    "transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
+    "transformed instead."
+)
+BACKWARD = (
+    "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
+    "instead or call backward() outside of functorch transforms."
+)
+SLOW = (
+    "There is a performance drop because we have not yet implemented the batching rule for aten::{name}. leafgrad "
+    "computes it sample by sample."
+)

@@ -1,0 +1,386 @@
+"""Operations on batched arrays whose kernels NumPy cannot run as they are, or not as fast as one can.
+
+A rule takes the operation, the level to take off, the arrays and the options, and returns the result; NO_RULE if this
+case is for the kernel. Most of them put the samples in front, move the dimensions in the options one further, and
+compute the same operation on what is then an array of one level less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad.func import batched as b
+from leafgrad.func import messages
+from leafgrad.func.batched import BatchedArray
+
+Array = Any
+Rule = Callable[[Any, int, tuple[Any, ...], tuple[Any, ...]], Any]
+NO_RULE: Any = object()
+RULES: dict[str, Rule] = {}
+compute: Any = None  # leafgrad.func.computing
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    def register(made: Rule) -> Rule:
+        for name in names:
+            RULES[name] = made
+        return made
+
+    return register
+
+
+def dynamic(name: str) -> str:
+    return messages.DYNAMIC.format(name=name)
+
+
+def operation(name: str) -> Any:
+    from leafgrad.ops.registry import registry
+
+    return registry[name].core
+
+
+def made(result: Any, level: int) -> Any:
+    """The result of an operation on the samples, or its results."""
+    if isinstance(result, (tuple, list)):
+        return [BatchedArray(r, level) for r in result]
+    return BatchedArray(result, level)
+
+
+# -- elementwise ------------------------------------------------------------------------------------------------------
+
+ELEMENTWISE = (
+    "neg exp log sqrt sin cos tanh sigmoid relu sign sgn abs reciprocal rsqrt add sub mul true_div maximum minimum "
+    "where clamp clamp_min clamp_max clamp_by_tensors isnan isinf isfinite isposinf isneginf isreal logical_not "
+    "bitwise_not logsigmoid eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
+    "bitwise_right_shift logical_and logical_or logical_xor clone to_dtype conj real_part imag_part complex polar_form "
+    "div_floor div_trunc floor_divide remainder rsub_same constant zero masked_fill pow_tensor pow_number "
+    "number_to_the_power floor ceil trunc round"
+).split()
+
+
+def elementwise(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    if b.highest(options):
+        return NO_RULE
+    return made(compute(op, b.lined_up(arrays, level), options), level)
+
+
+for _name in ELEMENTWISE:
+    RULES[_name] = elementwise
+
+# -- one tensor, dimensions among the options -------------------------------------------------------------------------
+
+# What to do with each option: d, a dimension; D, several (None: all); s, a shape; -, nothing.
+DIMENSIONS = {
+    "sum_dim": "D-", "mean_dim": "D-", "prod_dim": "d-", "shift": "-d-", "cumsum": "d-", "all": "D-", "any": "D-",
+    "count_nonzero": "D", "softmax": "d", "log_softmax": "d", "logsumexp": "D-", "max_dim": "d-", "min_dim": "d-",
+    "amax": "D-", "amin": "D-", "diagonal": "-dd", "put_diagonal": "-dds", "flip": "D", "roll": "-D", "rot90": "-D",
+    "vector_norm": "-D-", "nuclear_norm": "dd", "polar": "dd", "sort": "d-", "argsort": "d-", "topk": "-d-",
+    "kthvalue": "-d-", "var": "D--", "std": "D--", "nansum": "D-", "split": "d-", "split_with_sizes": "d-",
+    "unbind": "d", "transpose": "dd", "tril": "-", "triu": "-",
+}  # fmt: skip
+
+
+def along_dimensions(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    if len(arrays) != 1 or b.highest(options):
+        return NO_RULE
+    x = arrays[0]
+    ndim, value = x.ndim, x.value
+    size = value.shape[0]
+    if not ndim:  # a number counts as one dimension of size one, which is taken away again
+        value = value.reshape((size, 1))
+    moved: list[Any] = []
+    for what, option in zip(DIMENSIONS[op.name], options, strict=True):
+        if what == "d" and option is not None:
+            moved.append(option % max(ndim, 1) + 1)
+        elif what == "d":
+            return NO_RULE
+        elif what == "D":
+            dims = range(ndim) if option is None else option
+            moved.append(tuple([d % max(ndim, 1) + 1 for d in dims]) if ndim else (1,))
+        elif what == "s":
+            moved.append((size, *option))
+        else:
+            moved.append(option)
+    out = compute(op, (value,), tuple(moved))
+    if not ndim:
+        keep = [o.reshape((size,)) for o in (out if isinstance(out, (tuple, list)) else (out,))]
+        out = keep if isinstance(out, (tuple, list)) else keep[0]
+    return made(out, level)
+
+
+for _name in DIMENSIONS:
+    RULES[_name] = along_dimensions
+
+
+def of_all(to: str, keepdim: bool = True) -> Rule:
+    """A reduction of all elements, as one along the dimension that they make."""
+
+    def reduce(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+        x = arrays[0]
+        flat = x.value.reshape((x.batch_size, x.size))
+        along: Any = 1 if to == "prod_dim" else (1,)
+        return made(compute(operation(to), (flat,), (along, False)), level)
+
+    return reduce
+
+
+for _name, _to in (("sum", "sum_dim"), ("mean", "mean_dim"), ("prod", "prod_dim"), ("max", "amax"), ("min", "amin")):
+    RULES[_name] = of_all(_to)
+
+
+@rule("argmax", "argmin")
+def argmax(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, (dim, keepdim) = arrays[0], options
+    flat = dim is None or not x.ndim
+    value = x.value.reshape((x.batch_size, x.size)) if flat else x.value
+    out = compute(op, (value,), (1 if flat else dim % x.ndim + 1, keepdim and not flat))
+    if flat and keepdim:
+        out = out.reshape((x.batch_size,) + (1,) * x.ndim)
+    return made(out, level)
+
+
+# -- views ------------------------------------------------------------------------------------------------------------
+
+
+@rule("expand")
+def expand(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, (shape,) = arrays[0], options
+    return made(compute(op, (b.widened(x, len(shape)),), ((x.batch_size, *shape),)), level)
+
+
+@rule("view")
+def view(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    return arrays[0].reshape(options[0])
+
+
+@rule("repeat")
+def repeat(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, (repeats,) = arrays[0], options
+    return made(compute(op, (b.widened(x, len(repeats)),), ((1, *repeats),)), level)
+
+
+@rule("around")
+def around(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    shape, at = options
+    x = arrays[0]
+    return made(compute(op, (x.value,), ((x.batch_size, *shape), (slice(None), *at))), level)
+
+
+@rule("copy_slices")
+def copy_slices(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    """The base as it is with its samples, copied; the steps of the view are operations, which find the samples."""
+    base, part = arrays
+    steps, axes = options
+    size = b.size_at(arrays, level)
+    assert size is not None
+    order = None if axes is None or not len(axes) else (0, *[int(a) + 1 for a in axes])
+    value = b.spread(base, level, size)
+    if value.__class__ is BatchedArray:
+        copy = value.copy()
+    else:
+        from leafgrad.ops.views import copy_in_order
+
+        copy = copy_in_order(value, order)
+    whole = BatchedArray(copy, level)
+    from leafgrad.ops.views import see
+
+    see(whole, steps)[...] = part
+    return whole
+
+
+@rule("unseen")
+def unseen(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    """Through steps that repeat nothing: zeros with the part put where the steps lead."""
+    steps, (shape, kind, axes) = options
+    x = arrays[0]
+    whole = np.zeros((x.batch_size, *shape), b.plain(kind))
+    if x.value.__class__ is BatchedArray or (axes is not None and len(axes)):
+        return NO_RULE
+    from leafgrad.ops.views import see
+
+    out = BatchedArray(whole, level)
+    part = see(out, steps)
+    if 0 in part.strides:
+        return NO_RULE
+    part[...] = x
+    return out
+
+
+# -- joining ----------------------------------------------------------------------------------------------------------
+
+
+@rule("cat", "stack")
+def join(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    size = b.size_at(arrays, level)
+    assert size is not None
+    dim, *rest = options
+    return made(compute(op, [b.spread(x, level, size) for x in arrays], (dim + 1, *rest)), level)
+
+
+# -- indices ----------------------------------------------------------------------------------------------------------
+
+
+def spread_all(arrays: tuple[Any, ...], level: int) -> list[Any]:
+    size = b.size_at(arrays, level)
+    assert size is not None
+    return [None if x is None else b.spread(x, level, size) for x in arrays]
+
+
+# input, index and perhaps source have the same number of dimensions, and the index is along one: the samples are just
+# one more of the others
+@rule("gather", "scatter", "scatter_add", "scatter_reduce")
+def along_index(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    dim, *rest = options
+    values = spread_all(arrays, level)
+    ndims = [x.ndim for x in arrays if x is not None]
+    if len(set(ndims)) != 1 or not ndims[0]:
+        return NO_RULE
+    return made(compute(op, values, (dim + 1, *rest)), level)
+
+
+@rule("gather_sum")
+def gather_sum(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    shape, dim = options
+    values = spread_all(arrays, level)
+    if not shape or not arrays[1].ndim:
+        return NO_RULE
+    return made(compute(op, values, ((len(values[0]), *shape), dim + 1)), level)
+
+
+@rule("index")
+def index(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, (dim, count, at) = arrays[0], options
+    if b.highest(at) < level:
+        return made(compute(op, (x.value,), (dim + 1, count, at)), level)
+    if dim == 0:
+        # the samples and the indexed dimensions, indexed together, are one dimension
+        size = b.size_at((x, at), level)
+        assert size is not None
+        values, places = b.spread(x, level, size), flat_places(x.shape[:count], at.value, size)
+        return made(compute(op, (values,), (0, count + 1, places)), level)
+    return NO_RULE
+
+
+@rule("index_sum")
+def index_sum(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    g, (shape, dim, count, at) = arrays[0], options
+    size = b.size_at((g, at), level)
+    assert size is not None
+    if b.highest(at) < level:
+        return made(compute(op, (g.value,), ((size, *shape), dim + 1, count, at)), level)
+    if dim == 0:
+        values, places = b.spread(g, level, size), flat_places(shape[:count], at.value, size)
+        return made(compute(op, (values,), ((size, *shape), 0, count + 1, places)), level)
+    return NO_RULE
+
+
+def flat_places(sizes: tuple[int, ...], at: Array, samples: int) -> Array:
+    """Indices within a sample as indices within all of them."""
+    width = int(np.prod(sizes))
+    at = np.where(at < 0, at + width, at)
+    return at + (np.arange(samples) * width).reshape((samples,) + (1,) * (at.ndim - 1))
+
+
+@rule("index_select")
+def index_select(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, at = arrays
+    if b.highest(at) < level and x.ndim:
+        return made(compute(op, (x.value, at), (options[0] + 1,)), level)
+    if x.ndim == 0 or at.ndim == 0:
+        return NO_RULE
+    return np.take(x, at, options[0])
+
+
+@rule("embedding")
+def embedding(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    weight, at = arrays
+    if b.highest(weight) < level:  # more indices into one table
+        return made(compute(op, (weight, at.value), options), level)
+    return np.take(weight, at, 0)
+
+
+@rule("pick")
+def pick(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, (at, dim) = arrays[0], options
+    size = b.size_at((x, at), level)
+    assert size is not None
+    if not x.ndim:
+        return NO_RULE
+    return made(compute(op, (b.spread(x, level, size),), (b.spread(at, level, size), dim % x.ndim + 1)), level)
+
+
+@rule("place")
+def place(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, (at, dim, length) = arrays[0], options
+    size = b.size_at((x, at), level)
+    assert size is not None
+    if not x.ndim:
+        return NO_RULE
+    values = b.spread(x, level, size), b.spread(at, level, size)
+    return made(compute(op, (values[0],), (values[1], dim % x.ndim + 1, length)), level)
+
+
+# -- products ---------------------------------------------------------------------------------------------------------
+
+
+@rule("mm", "mv", "bmm", "matmul")
+def product(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    return np.matmul(*arrays)
+
+
+@rule("linear")
+def linear(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, weight, bias = arrays
+    if b.highest((weight, bias)) < level:
+        return made(compute(op, (x.value, weight, bias), options), level)
+    turned = weight.T if weight.ndim == 2 else weight
+    out = np.matmul(x, turned)
+    return out if bias is None else out + bias
+
+
+@rule("addmm")
+def addmm(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    start, left, right = arrays
+    beta, alpha = options
+    out = np.matmul(left, right)
+    out = out if alpha == 1 else (out * alpha).astype(out.dtype)
+    return out if beta == 0 else out + (start if beta == 1 else (start * beta).astype(out.dtype))
+
+
+@rule("dot", "vdot")
+def dot(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    a, c = arrays
+    return np.add.reduce((np.conjugate(a) if op.name == "vdot" else a) * c, axis=0)
+
+
+# -- losses -----------------------------------------------------------------------------------------------------------
+
+
+@rule("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+def loss(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    """The losses of all elements at once, then their mean or sum for each sample."""
+    place = 0
+    reduction = options[place]
+    each = made(compute(op, b.lined_up(arrays, level), ("none", *options[1:])), level)
+    if reduction == "none":
+        return each
+    return compute(operation("mean" if reduction == "mean" else "sum"), (each,), ())
+
+
+# -- what has no shape before it is known -----------------------------------------------------------------------------
+
+
+@rule("nonzero")
+def nonzero(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    raise RuntimeError(dynamic("nonzero"))
+
+
+@rule("masked_select")
+def masked_select(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, mask = arrays
+    if b.highest(mask) == level:
+        raise RuntimeError(messages.MASKED_SELECT)
+    return b.by_sample(lambda *args: compute(op, args, options), arrays, {})

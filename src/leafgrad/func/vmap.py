@@ -1,0 +1,207 @@
+"""vmap: a function of one sample, run once for all of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+
+from leafgrad._core import TensorBase
+from leafgrad.func import batched, levels, trees
+from leafgrad.func.computing import clean, install
+from leafgrad.func.entering import enter_map, leave
+from leafgrad.ops.views import wrap_dim
+
+InDims = Any  # int | None | nested tuple, list, dict of these
+OutDims = Any
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: InDims = 0,
+    out_dims: OutDims = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None): func for each sample, all at once.
+
+    `in_dims` says along which dimension of each argument the samples lie (None: the argument is the same for all),
+    `out_dims` where they shall lie in the results. `randomness`: may func draw random numbers, and are they the
+    'same' or 'different' for each sample? With `chunk_size` no more than that many samples are computed at a time.
+
+        per_sample = vmap(grad(loss), in_dims=(None, 0, 0))(parameters, inputs, targets)
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        dims, flat, spec, size = _inputs(func, in_dims, args)
+        if chunk_size is not None and chunk_size < size:
+            return _in_chunks(func, dims, flat, spec, size, out_dims, randomness, chunk_size, kwargs)
+        return _run(func, dims, flat, spec, size, out_dims, randomness, kwargs)
+
+    return mapped
+
+
+def _name(func: Any) -> str:
+    return getattr(func, "__name__", None) or repr(func)
+
+
+# -- arguments --------------------------------------------------------------------------------------------------------
+
+
+def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], list[Any], Any, int]:
+    """(dimension of each leaf, leaves, their structure, number of samples)."""
+    called = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
+    if not isinstance(in_dims, int) and not isinstance(in_dims, tuple):
+        raise ValueError(
+            f"{called}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
+            f"got: {type(in_dims)}."
+        )
+    if len(args) == 0:
+        raise ValueError(
+            f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap "
+            "over a function with no inputs. The latter is unsupported."
+        )
+    flat, spec = trees.flatten(args)
+    spread = trees.broadcast_to(in_dims, spec)
+    if spread is None:
+        raise ValueError(
+            f"{called}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+            f"{trees.flatten(in_dims)[1]} but inputs has structure {spec}."
+        )
+    dims: list[Any] = []
+    for leaf, dim in zip(flat, spread, strict=True):
+        if not isinstance(dim, int) and dim is not None:
+            raise ValueError(
+                f"{called}Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
+            )
+        if isinstance(dim, int) and not isinstance(leaf, TensorBase):
+            raise ValueError(
+                f"{called}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over "
+                "non-Tensor arguments, please use None as the respective in_dim"
+            )
+        if dim is not None:
+            ndim = leaf.array.ndim
+            if not -ndim <= dim < ndim:
+                raise ValueError(
+                    f"{called}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {ndim} so "
+                    f"expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
+                )
+            dim %= ndim
+        dims.append(dim)
+    sizes = [leaf.array.shape[dim] for leaf, dim in zip(flat, dims, strict=True) if dim is not None]
+    if not sizes:
+        raise ValueError(
+            f"{called}vmap got no tensors to map over: at least one in_dim must not be None"
+            if flat
+            else f"{called}got no tensors"
+        )
+    if any([size != sizes[0] for size in sizes]):
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
+    return dims, flat, spec, sizes[0]
+
+
+# -- running ----------------------------------------------------------------------------------------------------------
+
+
+def _run(
+    func: Any, dims: list[Any], flat: list[Any], spec: Any, size: int, out_dims: Any, randomness: str, kwargs: Any
+) -> Any:
+    install()
+    with levels.Map(size, randomness) as level:
+        inside = [
+            leaf if dim is None else enter_map(leaf, dim, level) for leaf, dim in zip(flat, dims, strict=True)
+        ]
+        outputs = func(*trees.unflatten(inside, spec), **kwargs)
+        return _outputs(func, outputs, out_dims, level, size)
+
+
+def _outputs(func: Any, outputs: Any, out_dims: Any, level: int, size: int) -> Any:
+    name = _name(func)
+    flat, spec = trees.flatten(outputs)
+    _check_out_dims(name, out_dims)
+    dims = [out_dims] * len(flat) if isinstance(out_dims, int) or out_dims is None else None
+    if dims is None:
+        dims = trees.broadcast_to(out_dims, spec)
+        if dims is None:
+            raise ValueError(
+                f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+                f"`outputs`. out_dims has structure {trees.flatten(out_dims)[1]} but outputs has structure {spec}."
+            )
+    results = [_out(name, t, dim, level, size) for t, dim in zip(flat, dims, strict=True)]
+    return trees.unflatten(results, spec)
+
+
+def _check_out_dims(name: str, out_dims: Any) -> None:
+    for dim in trees.flatten(out_dims)[0]:
+        if not isinstance(dim, int) and dim is not None:
+            raise ValueError(
+                f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of "
+                "ints representing where in the outputs the vmapped dimension should appear."
+            )
+
+
+def _out(name: str, t: Any, dim: Any, level: int, size: int) -> Any:
+    """One result outside of the map."""
+    is_mapped = isinstance(t, TensorBase) and batched.size_at(t.array, level) is not None
+    if dim is None:
+        if is_mapped:
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        return t
+    if not isinstance(t, TensorBase):
+        raise ValueError(
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(t)}. Did you mean to set out_dims= "
+            "to None for output?"
+        )
+    result = leave(t, wrap_dim(dim, t.array.ndim + 1), level, size)
+    array = clean(result.array)
+    if array is not result.array:
+        result.array = array
+    return result
+
+
+def _in_chunks(
+    func: Any,
+    dims: list[Any],
+    flat: list[Any],
+    spec: Any,
+    size: int,
+    out_dims: Any,
+    randomness: str,
+    chunk_size: int,
+    kwargs: Any,
+) -> Any:
+    """The samples in portions, whose results are joined."""
+    parts: list[list[Any]] = []
+    out_spec: Any = None
+    draws = levels.saved_randomness() if randomness == "same" else None
+    for start in range(0, size, chunk_size):
+        if draws is not None:
+            levels.restore_randomness(draws)  # every portion draws what the first one did
+        count = min(chunk_size, size - start)
+        portion = [
+            leaf if dim is None else leaf.narrow(dim, start, count) for leaf, dim in zip(flat, dims, strict=True)
+        ]
+        results = _run(func, dims, portion, spec, count, out_dims, randomness, kwargs)
+        leaves, out_spec = trees.flatten(results)
+        parts.append(leaves)
+    spread = trees.broadcast_to(out_dims, out_spec)
+    assert spread is not None
+    from leafgrad.ops.joining import cat
+
+    joined = [
+        parts[0][i] if dim is None else cat.function([part[i] for part in parts], dim) for i, dim in enumerate(spread)
+    ]
+    return trees.unflatten(joined, out_spec)
+
+
+__all__ = ["vmap"]
