@@ -102,15 +102,17 @@ operators: Final = Operators()
 
 
 class Extra:
-    """What few tensors have: a base that they are a view of, hooks, a reason why their graph ends."""
+    """What few tensors have: a base that they are a view of, hooks, a reason why their graph ends, tangents."""
 
-    __slots__ = ("cut", "hooks", "retains_grad", "view")
+    __slots__ = ("cut", "hooks", "inference", "retains_grad", "tangents", "view")
 
     def __init__(self) -> None:
         self.view: View | None = None
         self.hooks: Any = None
         self.retains_grad: bool = False
         self.cut: Cut | None = None
+        self.inference: bool = False  # made in inference_mode: never part of a graph
+        self.tangents: dict[int, Any] | None = None  # forward mode: the derivative for each open level
 
 
 class Cut:
@@ -147,13 +149,28 @@ _new: Final[Any] = TensorBase.__new__
 class Late:
     """What modules further up provide when they are imported, and one value that is known late."""
 
-    __slots__ = ("mixed_binary", "negative", "replay_view", "tensor_class", "user_code")
+    __slots__ = (
+        "anomaly", "batched", "batched_array", "batching", "in_new_thread", "inference", "leaf_hooks", "mixed_binary", "mutation", "negative",
+        "recorded", "refuse_inference", "replay_view", "settle_levels", "tangents", "tensor_class", "user_code",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.tensor_class: Any = TensorBase  # leafgrad.tensor: results are instances of the public class
         self.negative: Any = None  # leafgrad.ops.elementwise: the public neg
         self.mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, operands that are no tensors
         self.replay_view: Any = None  # leafgrad.ops.views: the history of a view whose memory was changed
+        self.anomaly: Any = None  # leafgrad.autograd.anomaly: runs rules under supervision, while that mode is on
+        self.recorded: Any = None  # leafgrad.autograd.saving: is told of every node while somebody wants to know
+        self.tangents: Any = None  # leafgrad.autograd.forward_ad: carries tangents along, while a level is open
+        self.refuse_inference: Any = None  # leafgrad.autograd.modes: an inference tensor cannot be saved
+        self.in_new_thread: Any = None  # leafgrad.autograd.nesting
+        self.mutation: Any = None  # leafgrad.autograd.graph_tools: is told before memory changes, if somebody asked
+        self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters
+        self.inference: int = 0  # threads in inference_mode
+        self.batching: int = 0  # vmaps that are running, and graphs that one of them left behind
+        self.batched: Any = None  # leafgrad.func: computes operations on arrays that hold many samples
+        self.batched_array: Any = None  # leafgrad.func: the class of such arrays
+        self.settle_levels: Any = None  # leafgrad.func: sums gradients over samples that shared an input
         self.user_code: Any = None  # the code that recorded last: known to be the user's, and often the next as well
 
 
@@ -164,13 +181,28 @@ _NOTHING_SAVED: Final = (None, None, None)
 def wrap(array: Array) -> Any:
     """A new tensor around an array, with no history."""
     t: TensorBase = _new(late.tensor_class)
-    t.array = array if array.__class__ is ndarray else asarray(array)
+    t.array = array if array.__class__ is ndarray else as_array(array)
     t.node = None
     t.needs_grad = False
     t.version = [0]
     t._grad = None
     t.extra = None
+    if late.inference != 0 and state.inference:
+        t.extra = Extra()
+        t.extra.inference = True
     return t
+
+
+def as_array(value: Any) -> Array:
+    """What a kernel returned, as an array: without dimensions NumPy returns scalars. Many samples stay what they are."""
+    return value if value.__class__ is late.batched_array else asarray(value)
+
+
+def compute(op: Op, arrays: Sequence[Array], options: tuple[Any, ...]) -> Any:
+    """What the kernel of an operation makes of arrays, also of those that hold many samples."""
+    if late.batched is not None:
+        return late.batched(op, arrays, options)
+    return op.forward(*arrays, *options)
 
 
 def wrap_node(array: Array, node: Node) -> Any:
@@ -195,17 +227,14 @@ def unary(op: Op, a: TensorBase) -> Any:
     """Apply an elementwise operation of one floating tensor."""
     recording = state.grad_enabled  # first of all: a thread's first look at its state silences NumPy in it
     x = a.array
-    out = op.forward(x)
+    out = op.forward(x) if late.batched is None else late.batched(op, (x,), ())
     if out.__class__ is not ndarray:
-        out = asarray(out)
+        out = as_array(out)
     if a.extra is not None:
-        settle(a)
-    if a.needs_grad:
-        if recording:
-            return record(op, (a,), (x,), (), out)
-    elif a.extra is None:
+        return finish(op, (a,), (x,), (), out)
+    if not a.needs_grad:
         return wrap(out)
-    return unrecorded(op, (a,), out)
+    return record(op, (a,), (x,), (), out) if recording else unrecorded(op, (a,), out)
 
 
 def binary(op: Op, a: TensorBase, b: Any) -> Any:
@@ -249,8 +278,8 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
             edge_b = b
     if mask == 0:
         return wrap(out)
-    if not recording:
-        return unrecorded(op, (a, b), out)
+    if recording is not True:  # off, or somebody wants to know of every node
+        return finish(op, (a, b), (x, y), (), out)
     try:
         frame = _getframe(_PAIR_DEPTH)
     except ValueError:
@@ -322,17 +351,22 @@ def apply(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
     """Apply an operation with one result to tensors (None for one that is absent) and options."""
     recording = needs_recording(tensors)  # before the kernel runs, see unary
     arrays = [None if t is None else t.array for t in tensors]
-    out = op.forward(*arrays, *options)
+    out = op.forward(*arrays, *options) if late.batched is None else late.batched(op, arrays, options)
     if out.__class__ is not ndarray:
-        out = asarray(out)
-    return record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
+        out = as_array(out)
+    result = record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
+    if late.tangents is not None:
+        late.tangents(op, tensors, options, (result,))
+    return result
 
 
 def finish(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tuple[Any, ...], out: Array) -> Any:
     """The result `out` of an operation as a tensor: recorded if one of its inputs needs a gradient."""
-    if needs_recording(tensors):
-        return record(op, tensors, arrays, options, out)
-    return unrecorded(op, tensors, out)
+    recording = needs_recording(tensors)
+    result = record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
+    if late.tangents is not None:
+        late.tangents(op, tensors, options, (result,))
+    return result
 
 
 def needs_recording(tensors: Sequence[Any]) -> bool:
@@ -410,6 +444,8 @@ def make_node(
                 saved.append(arrays[place])
                 t = tensors[place]
                 if t is not None:  # a Python number cannot change
+                    if t.extra is not None and t.extra.inference:
+                        late.refuse_inference(t)
                     versions.append(t.version)
                     versions.append(t.version[0])
             else:
@@ -417,7 +453,7 @@ def make_node(
                 saved.append(outs[OUT - place])
                 versions.append(version)
                 versions.append(version[0])
-    return Node().fill(
+    made = Node().fill(
         op,
         tuple(edges),
         tuple(saved),
@@ -427,6 +463,9 @@ def make_node(
         frame.f_code,
         frame.f_lasti,
     )
+    if late.recorded is not None:
+        late.recorded(made, tensors)
+    return made
 
 
 def is_complex(kind: Any) -> bool:
@@ -436,8 +475,10 @@ def is_complex(kind: Any) -> bool:
     return bool(kind.kind == "c")
 
 
-def edge(t: TensorBase) -> Any:
-    """Where a gradient of `t` goes: the node it came from, or `t` itself if it is a leaf."""
+def edge(t: Any) -> Any:
+    """Where a gradient of `t` goes: the node it came from, or `t` itself if it is a leaf (or already such a place)."""
+    if isinstance(t, Node):
+        return t
     if t.extra is not None:
         settle(t)
     node = t.node
@@ -475,10 +516,13 @@ def apply_many(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> li
     """Apply an operation with several results. Integer results (indices) carry no gradient."""
     recording = needs_recording(tensors)
     arrays = [None if t is None else t.array for t in tensors]
-    outs = [o if o.__class__ is ndarray else asarray(o) for o in op.forward(*arrays, *options)]
+    outs = [o if o.__class__ is ndarray else as_array(o) for o in compute(op, arrays, options)]
     if not recording:
-        return [unrecorded(op, tensors, out) for out in outs]
-    results: list[Any] = [wrap(out) for out in outs]
+        results: list[Any] = [unrecorded(op, tensors, out) for out in outs]
+        if late.tangents is not None:
+            late.tangents(op, tensors, options, results)
+        return results
+    results = [wrap(out) for out in outs]
     shapes = tuple([out.shape for out in outs])
     kinds = tuple([out.dtype for out in outs])
     node = make_node(op, tensors, arrays, options, outs, [t.version for t in results], shapes, kinds)
@@ -486,4 +530,6 @@ def apply_many(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> li
         if kinds[index].kind not in "biu":
             result.node = output_of(node, index, shapes[index], kinds[index])
             result.needs_grad = True
+    if late.tangents is not None:
+        late.tangents(op, tensors, options, results)
     return results

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 
 from leafgrad import allocator
+
+# What `grad_enabled` is while recording is on and somebody wants to know of every node: hooks for saved tensors,
+# anomaly mode. The recorder's shortcuts ask only whether it is exactly True.
+WATCHED = 2
 
 
 class ThreadState(threading.local):
@@ -14,11 +19,40 @@ class ThreadState(threading.local):
     floating point errors in that thread to "ignore": PyTorch computes with nan and inf silently."""
 
     def __init__(self) -> None:
-        self.grad_enabled = True
+        self.on: Any = WATCHED if anomaly.enabled else True  # what grad_enabled is while recording is on
+        self.grad_enabled: Any = self.on
         self.inference = False
+        self.depth = 0  # backward passes that run inside each other
+        self.passes: list[Any] = []  # who they are, the innermost last
+        self.saved_hooks: list[Any] = []  # pairs (pack, unpack), the innermost last
+        self.saved_hooks_refused: str | None = None  # why they may not be used here, if so
+        self.multithreading = True
+        self.forward_mode = True  # do tangents travel along?
         np.seterr(all="ignore")
 
+    def watch(self) -> None:
+        """Find out anew whether somebody wants to know of every node."""
+        self.on = WATCHED if self.saved_hooks or anomaly.enabled else True
+        if self.grad_enabled:
+            self.grad_enabled = self.on
 
+
+class Pass:
+    """One backward pass, for hooks that must know which one they are called by."""
+
+    def __init__(self, starts: Any, wanted: Any) -> None:
+        self.starts = starts
+        self.wanted = wanted  # places that it is restricted to, or None
+
+
+class Anomaly:
+    """Whether backward passes look for trouble. One for all threads, as in PyTorch."""
+
+    enabled = False
+    check_nan = True
+
+
+anomaly = Anomaly()
 state = ThreadState()
 
 

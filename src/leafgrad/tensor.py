@@ -12,7 +12,7 @@ import numpy as np
 
 from leafgrad import _core, autograd, dtypes, errors, printing
 from leafgrad._core import Extra, TensorBase
-from leafgrad.autograd import engine, hooks
+from leafgrad.autograd import engine, hooks, nodes
 from leafgrad.autograd.graph import Output
 from leafgrad.device import Size, device, layout, strided
 from leafgrad.dtypes import dtype
@@ -135,7 +135,8 @@ class Tensor(TensorBase):
     resolve_neg = resolve_conj
 
     def is_inference(self) -> bool:
-        return False
+        """is_inference(): was it made inside inference_mode, so that it can never be part of a graph?"""
+        return self.extra is not None and self.extra.inference
 
     # -- autograd -----------------------------------------------------------------------------------------------------
 
@@ -166,6 +167,8 @@ class Tensor(TensorBase):
     def _set_requires_grad(self, wanted: bool, refusal: str) -> Tensor:
         if wanted and self.array.dtype.kind in "biu":
             raise errors.integer_requires_grad(self, refusal)
+        if wanted and self.is_inference() and not _core.state.inference:
+            raise errors.inference_requires_grad(self)
         self.needs_grad = wanted
         if self.extra is not None and self.extra.view is not None:
             self.extra.view.silent = False
@@ -185,7 +188,7 @@ class Tensor(TensorBase):
         node = self.node
         if node is None:
             return None
-        return hooks.shown(node.parent if isinstance(node, Output) else node)
+        return nodes.shown(node.parent if isinstance(node, Output) else node)
 
     @property
     def output_nr(self) -> int:
@@ -262,6 +265,12 @@ class Tensor(TensorBase):
         registered[handle.id] = hook
         return handle
 
+    @property
+    def _backward_hooks(self) -> Any:
+        """The hooks of `register_hook` by the ids of their handles; None if there never were any."""
+        holder = self.node.hooks if self.node is not None else None if self.extra is None else self.extra.hooks
+        return holder.on_gradient or None if holder is not None else None
+
     def register_post_accumulate_grad_hook(self, hook: Any) -> hooks.RemovableHandle:
         """register_post_accumulate_grad_hook(hook): call `hook(tensor)` after this leaf's `.grad` was updated."""
         if not self.requires_grad:
@@ -304,6 +313,8 @@ class Tensor(TensorBase):
 
     @property
     def _version(self) -> int:
+        if self.is_inference():
+            raise RuntimeError(f"Inference tensors do not track version counter.\n  at {errors.here()}")
         return self.version[0]  # type: ignore[no-any-return]
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -11,24 +12,42 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core import TensorBase, edge, wrap
-from leafgrad.autograd import engine
+from leafgrad.autograd import engine, graph, graph_tools, nesting
+from leafgrad.autograd.anomaly import detect_anomaly, set_detect_anomaly
+from leafgrad.autograd.gradcheck import gradcheck, gradgradcheck
+from leafgrad.autograd.graph_tools import GradientEdge
 from leafgrad.autograd.modes import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
+    is_multithreading_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
+from leafgrad.autograd.nodes import SavedTensor
+
+# `torch.autograd.graph` is a public module; here graph.py is the heart of the recorder, and the tools live beside it
+for _name in graph_tools.__all__:
+    setattr(graph, _name, getattr(graph_tools, _name))
 
 __all__ = [
     "Function",
+    "SavedTensor",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
     "inference_mode",
     "is_grad_enabled",
+    "is_multithreading_enabled",
+    "nesting",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 Tensors = Any  # a tensor or a sequence of tensors
@@ -60,16 +79,18 @@ def backward(
         raise RuntimeError(f"`inputs` argument to `backward()` cannot be empty.\n  at {errors.here()}")
     roots = as_tuple(tensors)
     gradients = starting_gradients(roots, as_tuple(grad_tensors, len(roots)), create_graph)
-    if len(roots) == 1 and inputs is None and not create_graph:
+    if len(roots) == 1 and inputs is None and not create_graph and isinstance(roots[0], TensorBase):
         engine.backward_from(roots[0], gradients[0], bool(retain_graph))
         return
     wanted = None
     if inputs is not None:
         wanted = checked_inputs(as_tuple(inputs), "can't retain_grad on Tensor that has requires_grad=False")
         for t in wanted:
-            t.retain_grad()
+            if isinstance(t, TensorBase):
+                t.retain_grad()
     if create_graph:
         warn_of_cycle()
+    roots, wanted = places(roots), None if wanted is None else places(wanted)
     engine.backward(roots, gradients, keep(retain_graph, create_graph), create_graph, wanted)
 
 
@@ -103,13 +124,14 @@ def grad(
     if not wanted:
         raise RuntimeError(f"`inputs` argument to `grad()` cannot be empty.\n  at {errors.here()}")
     gradients = starting_gradients(roots, as_tuple(grad_outputs, len(roots)), create_graph)
-    found = engine.grad(roots, gradients, wanted, keep(retain_graph, create_graph), create_graph)
+    found = engine.grad(places(roots), gradients, places(wanted), keep(retain_graph, create_graph), create_graph)
     results: list[Any] = []
     for index, (t, g) in enumerate(zip(wanted, found, strict=True)):
-        if g is None or is_silent(t):
+        if g is None or (isinstance(t, TensorBase) and is_silent(t)):
             g = None
             if materialize_grads:
-                g = np.zeros_like(t.array)
+                form = t.array if isinstance(t, TensorBase) else graph_tools.place_of(t)
+                g = np.zeros(form.shape, form.dtype)
             elif not allow_unused:
                 raise errors.unused_input(index, t)
         results.append(g if g is None or isinstance(g, TensorBase) else wrap(g))
@@ -131,7 +153,12 @@ def as_tuple(value: Any, count: int = 0) -> tuple[Any, ...]:
     """One tensor, several, or none: always as a tuple."""
     if value is None:
         return (None,) * count
-    return (value,) if isinstance(value, TensorBase) else tuple(value)
+    return (value,) if isinstance(value, (TensorBase, GradientEdge)) else tuple(value)
+
+
+def places(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Tensors as they are, gradient edges as the places in the graph that they name."""
+    return tuple([graph_tools.place_of(v) if isinstance(v, GradientEdge) else v for v in values])
 
 
 def keep(retain_graph: bool | None, create_graph: bool) -> bool:
@@ -141,6 +168,8 @@ def keep(retain_graph: bool | None, create_graph: bool) -> bool:
 
 def checked_inputs(inputs: Sequence[Any], refusal: str = errors.NO_GRAD_INPUT) -> Sequence[Any]:
     for t in inputs:
+        if isinstance(t, GradientEdge):
+            continue
         if not isinstance(t, TensorBase):
             got = type(t).__name__
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {got}\n  at {errors.here()}")
@@ -160,6 +189,9 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
     """The gradient that each root starts with: what the user gave, or one for a single number."""
     gradients: list[Any] = []
     for index, (root, g) in enumerate(zip(roots, given, strict=False)):
+        if isinstance(root, GradientEdge):
+            gradients.append(gradient_at(root, g, create_graph))
+            continue
         if not isinstance(root, TensorBase):
             got = type(root).__name__
             raise AssertionError(f"Expected output to be a torch.Tensor\n  got {got}, at {errors.here()}")
@@ -189,6 +221,22 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
     return gradients
 
 
+def gradient_at(root: GradientEdge, g: Any, create_graph: bool) -> Any:
+    """The gradient that starts at a place in the graph whose tensor may be gone."""
+    place = graph_tools.place_of(root)
+    form = place.array if isinstance(place, TensorBase) else place
+    if g is None:
+        if math.prod(form.shape) != 1:
+            raise RuntimeError(f"grad can be implicitly created only for scalar outputs\n  at {errors.here()}")
+        g = wrap(np.ones(form.shape, form.dtype))
+    elif g.array.shape != form.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output has a shape of {tuple(g.array.shape)} and output has a shape of "
+            f"{tuple(form.shape)}.\n  at {errors.here()}"
+        )
+    return g if create_graph else g.array
+
+
 def separate(results: list[Any]) -> list[Any]:
     """Two results must not be the same memory, or a change of one would show in the other."""
     seen: set[int] = set()
@@ -207,4 +255,6 @@ def __getattr__(name: str) -> Any:
     if name in ("Function", "function"):
         module = importlib.import_module("leafgrad.autograd.function")
         return module if name == "function" else module.Function
+    if name == "functional":
+        return importlib.import_module("leafgrad.autograd.functional")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,15 +20,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from leafgrad._core import TensorBase, edge, state, wrap, wrap_node
+from leafgrad._core import TensorBase, edge, late, state, wrap
+from leafgrad._state import Pass
 from leafgrad.autograd import origin
-from leafgrad.autograd.fitting import fit, fit_tensor
-from leafgrad.autograd.graph import NOTHING, OPTION, OUT, Edge, Freed, Node, Output, output_of, plan_of
+from leafgrad.autograd.fitting import copy_like, fit, fit_tensor
+from leafgrad.autograd.graph import Edge, Freed, Node, Output
+from leafgrad.autograd.saved import changed, saved_tensors, unusable
 
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 ndarray: Final[Any] = np.ndarray
 add_arrays: Final[Any] = np.add
 SMALL: Final = 256  # elements
+NESTED: Final = 20  # backward passes inside each other that share a stack
 
 # Two threads may finish a backward pass over the same leaf at the same time; NumPy lets go of the interpreter lock.
 _accumulating: Final = threading.Lock()
@@ -38,12 +41,14 @@ def walk(
     roots: Sequence[Edge],
     gradients: Sequence[Gradient],
     keep_graph: bool,
-    create_graph: bool,
+    on_tensors: bool,
     wanted: dict[Any, bool] | None = None,
     captured: set[Any] | None = None,
+    expected: dict[Any, int] | None = None,
 ) -> tuple[dict[Any, Gradient], set[Any]]:
     """Send `gradients` backward from `roots`. Returns what arrived at each leaf and at each node in `captured`, and
-    the set of those whose array belongs to nobody else. `wanted` restricts the walk: see `paths_to`."""
+    the set of those whose array belongs to nobody else. `wanted` restricts the walk: see `paths_to`. `expected` says
+    how many gradients each leaf will get: a leaf that has them all is given its gradient at once."""
     waiting: dict[Any, Gradient] = {}  # gradients on their way, by the place they wait at; at leaves, to the end
     ours: set[Any] = set()  # places where the waiting array was made by this walk, so that it may be added to in place
     arrived: dict[Any, Gradient] = {}
@@ -52,6 +57,7 @@ def walk(
     for_alone: Gradient = None
     freed: Freed | None = None
     g: Gradient = None  # what the current node was given
+    watch: Any = late.anomaly
     targets: Any = roots
     results: Any = gradients
     started = False
@@ -60,7 +66,7 @@ def walk(
             if target is None or r is None or (wanted is not None and target not in wanted):
                 continue
             if isinstance(target, Node):
-                if create_graph:
+                if on_tensors:
                     r = fit_tensor(r, target.shape, target.dtype)
                 elif r.shape != target.shape or r.dtype is not target.dtype:
                     r = fit(r, target.shape, target.dtype)
@@ -80,14 +86,14 @@ def walk(
                     continue
             else:
                 form = target.array
-                if create_graph:
+                if on_tensors:
                     r = fit_tensor(r, form.shape, form.dtype)
                 elif r.shape != form.shape or r.dtype is not form.dtype:
                     r = fit(r, form.shape, form.dtype)
                 sofar = waiting.get(target)
                 if sofar is None:
                     waiting[target] = r
-                    if not create_graph and started and is_fresh(r, g):
+                    if not on_tensors and started and is_fresh(r, g):
                         ours.add(target)
                     continue
             # in place saves memory; for small arrays NumPy's checks cost more than a new one
@@ -97,11 +103,17 @@ def walk(
                 waiting[target] = total = sofar + r
                 if total.__class__ is ndarray:
                     ours.add(target)
+        if expected is not None:
+            for target in targets:
+                if target in expected:
+                    expected[target] -= 1
+                    if expected[target] == 0 and target in waiting:
+                        accumulate(target, waiting.pop(target), target in ours, on_tensors)
         if alone is not None:
             node = alone
             alone = None
             # is_fresh, written out, because it is asked for every node of a chain
-            fresh = started and not create_graph and for_alone.size > SMALL and for_alone is not g
+            fresh = started and not on_tensors and for_alone.size > SMALL and for_alone is not g
             fresh = fresh and for_alone.base is None and g.__class__ is not list
             g = for_alone
         elif heap:
@@ -111,13 +123,14 @@ def walk(
         else:
             break
         started = True
-        if node.hooks is not None:
-            g = node.hooks.arrived(node, g, create_graph)
+        runs = wanted is None or wanted[node]
         if captured is not None and node in captured:
-            arrived[node] = g
-        if wanted is not None and not wanted[node]:
+            arrived[node] = g if runs or node.hooks is None else node.hooks.arrived(node, g, on_tensors)
+        if not runs:
             targets = ()
             continue
+        if node.hooks is not None:
+            g = node.hooks.arrived(node, g, on_tensors)
         saved: Any = node.saved
         versions = node.versions
         if versions is not None:
@@ -138,15 +151,25 @@ def walk(
             waiting[parent][node.index] = g if sofar is None else sofar + g
             targets = ()
             continue
-        if create_graph:
-            saved = saved_tensors(node, saved)
         targets = node.inputs
         op = node.op
-        if fresh and op.consume is not None and not (keep_graph or captured) and node.hooks is None:
+        if node.hooks is not None:
+            g = node.hooks.about_to_run(node, g, on_tensors)
+            if g is None:
+                targets = ()
+                continue
+            saved = node.hooks.unpacked(node, saved)
+        if on_tensors:
+            saved = saved_tensors(node, saved)
+        if watch is not None:
+            results = watch(node, g, saved)
+        elif fresh and op.consume is not None and not (keep_graph or captured) and node.hooks is None:
             results = op.consume(g, saved, targets)
             g = None  # its memory may be one of the results now
         else:
             results = op.backward(g, saved, targets)
+        if on_tensors and late.settle_levels is not None:
+            results = late.settle_levels(node, results, targets)
         if node.hooks is not None:
             results = node.hooks.ran(node, results, g)
     arrived.update(waiting)
@@ -160,75 +183,33 @@ def is_fresh(r: Any, g: Any) -> bool:
     return g.__class__ is not list or not any([r is one for one in g])  # a list: one for each of several results
 
 
-# -- what a node saved ------------------------------------------------------------------------------------------------
-
-
-def changed(versions: tuple[Any, ...]) -> bool:
-    """Was one of the saved tensors changed in place after it was saved?"""
-    return any([versions[i][0] != versions[i + 1] for i in range(0, len(versions), 2)])
-
-
-def unusable(node: Node, roots: Sequence[Edge]) -> RuntimeError:
-    """The error for a node whose saved values are gone, or are no longer what they were."""
-    from leafgrad import errors
-
-    if isinstance(node.saved, Freed):
-        return errors.graph_was_freed(node, node.saved, roots)
-    assert node.versions is not None
-    stale = [i for i in range(0, len(node.versions), 2) if node.versions[i][0] != node.versions[i + 1]]
-    return errors.saved_tensor_changed(node, stale[0] // 2)
-
-
-def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The saved arrays as the tensors they were: connected to the same history, so that rules can be recorded."""
-    tensors: list[Any] = []
-    for place, value in zip(plan_of(node), saved):
-        if place >= OPTION or place == NOTHING or value is None:
-            tensors.append(value)
-        elif place >= 0:
-            tensors.append(tensor_at(value, node.inputs[place]))
-        else:
-            tensors.append(output_tensor(node, OUT - place, value))
-    return tuple(tensors)
-
-
-def tensor_at(array: Any, origin: Edge) -> Any:
-    """An array as a tensor whose gradient goes to `origin`."""
-    if origin is None:
-        return wrap(array)
-    if isinstance(origin, Node):
-        return wrap_node(array, origin)
-    return origin if origin.array is array else origin._with_array(array)
-
-
-def output_tensor(node: Node, index: int, array: Any) -> Any:
-    """A saved result as a tensor that comes out of `node`."""
-    if isinstance(node.shape, tuple) and node.shape and isinstance(node.shape[0], tuple):
-        return wrap_node(array, output_of(node, index, array.shape, array.dtype))
-    return wrap_node(array, node)
-
-
 # -- the two ways in --------------------------------------------------------------------------------------------------
 
 
-def paths_to(roots: Sequence[Edge], targets: set[Any]) -> dict[Any, bool]:
-    """The part of the graph that leads from `roots` to `targets`: place -> must its rule run?"""
-    reachable: dict[int, Node] = {}
-    leaves: set[Any] = set()
+def reach(roots: Sequence[Edge]) -> tuple[dict[int, Node], dict[Any, int]]:
+    """Everything behind `roots`: the nodes by their order, and for each leaf how many edges lead to it."""
+    nodes: dict[int, Node] = {}
+    leaves: dict[Any, int] = {}
     stack = [root for root in roots if root is not None]
     while stack:
         place = stack.pop()
         if not isinstance(place, Node):
-            leaves.add(place)
-        elif place.order not in reachable:
-            reachable[place.order] = place
+            leaves[place] = leaves.get(place, 0) + 1
+        elif place.order not in nodes:
+            nodes[place.order] = place
             stack.extend([i for i in place.inputs if i is not None])
+    return nodes, leaves
+
+
+def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> dict[Any, bool]:
+    """The part of the graph that leads from `roots` to `targets`: place -> must its rule run?"""
+    reachable, leaves = reach(roots)
     wanted: dict[Any, bool] = {leaf: False for leaf in leaves if leaf in targets}
     for number in sorted(reachable, reverse=True):  # first recorded, first judged: inputs before results
         node = reachable[number]
         leads_on = any([i is not None and i in wanted for i in node.inputs])
         if leads_on or node in targets:
-            wanted[node] = leads_on
+            wanted[node] = leads_on or targets_run
     return wanted
 
 
@@ -244,26 +225,25 @@ def backward(
     wanted = captured = None
     if inputs is not None:
         captured = {edge(t) for t in inputs}
-        wanted = paths_to(starts, captured)
-    arrived, ours = run(starts, gradients, keep_graph, create_graph, wanted, captured)
-    if inputs is None:
-        for leaf, g in arrived.items():
-            accumulate(leaf, g, leaf in ours, create_graph)
-    else:
-        for leaf in captured or ():
-            if leaf in arrived and not isinstance(leaf, Node):  # others retain theirs
-                accumulate(leaf, arrived[leaf], False, create_graph)
+        wanted = paths_to(starts, captured, True)
+    expected = reach(starts)[1] if late.leaf_hooks and inputs is None else None
+    run(starts, gradients, keep_graph, create_graph, wanted, captured, expected, deliver=True)
 
 
 def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     """`backward` in its most frequent form: from one root, to all leaves, nothing recorded."""
+    if late.leaf_hooks or state.depth or late.batching:
+        backward((root,), (g,), keep_graph, False)
+        return
     start = root.node
     before = state.grad_enabled
     state.grad_enabled = False
+    state.depth = 1
     try:
-        arrived, ours = walk((root if start is None else start,), (g,), keep_graph, False, None, None)
+        arrived, ours = walk((root if start is None else start,), (g,), keep_graph, False)
     finally:
         state.grad_enabled = before
+        state.depth = 0
     for leaf, total in arrived.items():
         accumulate(leaf, total, leaf in ours, False)
 
@@ -279,7 +259,7 @@ def grad(
     starts = [edge(root) for root in roots]
     places = [edge(t) for t in inputs]
     captured = set(places)
-    arrived, _ = run(starts, gradients, keep_graph, create_graph, paths_to(starts, captured), captured)
+    arrived = run(starts, gradients, keep_graph, create_graph, paths_to(starts, captured, False), captured)
     results: list[Any] = []
     for t, place in zip(inputs, places):
         g = arrived.get(place)
@@ -296,13 +276,33 @@ def run(
     create_graph: bool,
     wanted: dict[Any, bool] | None,
     captured: set[Any] | None,
-) -> tuple[dict[Any, Gradient], set[Any]]:
-    """Walk with recording switched on exactly if the backward pass is to become a graph itself."""
+    expected: dict[Any, int] | None = None,
+    deliver: bool = False,
+) -> dict[Any, Gradient]:
+    """Walk with recording switched on exactly if the backward pass is to become a graph itself. Inside vmap values
+    are batches, which only operations on tensors know how to treat. A rule may start a backward pass of its own; when
+    such passes are nested deeply, a new thread gives them a new stack."""
+    on_tensors = create_graph or late.batching > 0
+    if on_tensors and not create_graph:
+        gradients = [wrap(g) if g is not None and not isinstance(g, TensorBase) else g for g in gradients]
     before = state.grad_enabled
-    state.grad_enabled = create_graph
+    state.grad_enabled = create_graph and state.on
+    state.depth += 1
+    state.passes.append(Pass(starts, wanted))
     try:
-        return walk(starts, gradients, keep_graph, create_graph, wanted, captured)
+        if state.depth % NESTED == 0:
+            call = late.in_new_thread
+            arrived, ours = call(walk, starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
+        else:
+            arrived, ours = walk(starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
+        if deliver:
+            for leaf, g in arrived.items():
+                if not isinstance(leaf, Node):  # tensors that are no leaves retain theirs
+                    accumulate(leaf, g, leaf in ours and captured is None, on_tensors)
+        return arrived
     finally:
+        state.passes.pop()
+        state.depth -= 1
         state.grad_enabled = before
 
 
@@ -313,8 +313,10 @@ def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -
         return  # it did need a gradient when the graph was recorded
     hooks = None if extra is None else extra.hooks
     if hooks is not None:
-        g = hooks.arrived(leaf, g, create_graph)
+        g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
         owned = False
+        if g is None:
+            return
     with _accumulating:
         sofar = leaf._grad
         if create_graph:
@@ -325,11 +327,4 @@ def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -
             add_arrays(sofar.array, g, sofar.array)
             sofar.version[0] += 1
     if hooks is not None:
-        hooks.accumulated(leaf)
-
-
-def copy_like(g: Any, like: Any) -> Any:
-    """A copy of a gradient in the memory layout of its leaf."""
-    copy = np.empty_like(like)
-    copy[...] = g
-    return copy
+        hooks.accumulated(leaf, g, create_graph)

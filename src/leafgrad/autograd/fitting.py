@@ -38,6 +38,13 @@ def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
     return r.reshape(shape) if extra else r
 
 
+def copy_like(g: Any, like: Any) -> Any:
+    """A copy of a gradient in the memory layout of its leaf."""
+    copy = np.empty_like(like)
+    copy[...] = g
+    return copy
+
+
 def fit_tensor(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
     """`fit` for gradients that are tensors, so that it is recorded."""
     if r.array.shape != shape:

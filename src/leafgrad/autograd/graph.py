@@ -45,7 +45,7 @@ class Op:
 
     __slots__ = (
         "backward", "conjugated", "consume", "forward", "hidden", "keeps", "name", "node_class", "node_name", "plans",
-        "saves",
+        "saved_names", "saves",
     )  # fmt: skip
 
     def __init__(
@@ -69,6 +69,7 @@ class Op:
         self.keeps: list[int] = []
         self.conjugated: Op | None = None  # the twin that serves complex numbers, see leafgrad.ops.registry
         self.node_class: Any = None
+        self.saved_names: tuple[str, ...] = ()  # what PyTorch calls the saved values, in the order of `saves`
         self.hidden: tuple[int, ...] = ()  # inputs that are never differentiated, which PyTorch does not show
 
 
@@ -154,6 +155,12 @@ class Output(Node):
 
     parent: Node
     index: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Output) and self.parent is other.parent and self.index == other.index
+
+    def __hash__(self) -> int:
+        return hash((self.parent, self.index))
 
 
 def output_of(parent: Node, index: int, shape: tuple[int, ...], dtype: Any) -> Output:

@@ -1,14 +1,23 @@
-"""Functions that users hang on tensors, to look at gradients or change them as they pass."""
+"""Functions that users hang on tensors and nodes, to look at gradients or change them as they pass.
+
+For one node the order is PyTorch's: the hooks of the tensor that came out of it, in the order of registration; the
+gradient is retained, if that was asked for; the pre-hooks of the node; its rule; the hooks of the node. For a leaf:
+its tensor hooks; the pre-hooks of its AccumulateGrad; `.grad` is updated; its post-accumulate hooks; the hooks of its
+AccumulateGrad.
+"""
 
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._core import Extra, TensorBase, wrap
-from leafgrad.autograd.graph import Node, Output
+from leafgrad._core import Extra, TensorBase, late, state, wrap
+from leafgrad.autograd.graph import Node
+
+Registered = dict[int, Callable[..., Any]]
 
 
 class RemovableHandle:
@@ -16,13 +25,27 @@ class RemovableHandle:
 
     next_id = 0
 
-    def __init__(self, hooks: dict[int, Any]) -> None:
-        self.hooks = hooks
+    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
+        self.hooks_dict_ref = weakref.ref(hooks_dict)  # the handle keeps nothing alive
         self.id = RemovableHandle.next_id
         RemovableHandle.next_id += 1
+        extras = extra_dict if isinstance(extra_dict, list) else [] if extra_dict is None else [extra_dict]
+        self.extra_dict_ref = tuple([weakref.ref(d) for d in extras])
 
     def remove(self) -> None:
-        self.hooks.pop(self.id, None)
+        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
+            if (hooks := ref()) is not None:
+                hooks.pop(self.id, None)
+
+    def __getstate__(self) -> Any:
+        return (self.hooks_dict_ref(), self.id, tuple([ref() for ref in self.extra_dict_ref]))
+
+    def __setstate__(self, saved: Any) -> None:
+        # where the dictionary is gone, the hook is as well: an empty one stands for it
+        hooks, self.id, extras = saved
+        self.hooks_dict_ref = weakref.ref(OrderedDict() if hooks is None else hooks)
+        self.extra_dict_ref = tuple([weakref.ref(OrderedDict() if d is None else d) for d in extras])
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -32,49 +55,105 @@ class RemovableHandle:
 
 
 class Hooks:
-    """The hooks of one tensor: kept by its node, or by the tensor itself if it is a leaf."""
+    """What is attached to one tensor and its node: kept by the node, or by the tensor itself if it is a leaf."""
 
     def __init__(self) -> None:
-        self.on_gradient: dict[int, Callable[[Any], Any]] = {}
-        self.after_accumulation: dict[int, Callable[[Any], Any]] = {}
+        self.on_gradient: Any = OrderedDict()
+        self.before: Any = OrderedDict()
+        self.after: Any = OrderedDict()
+        self.after_accumulation: Any = OrderedDict()
         self.keep_for: Any = None  # a weak reference to the tensor that wants its gradient retained
+        self.metadata: dict[Any, Any] = {}
+        self.packed: dict[int, Any] = {}  # saved values in the care of hooks, by their place among the saved
+
+    # -- called by the engine -----------------------------------------------------------------------------------------
 
     def arrived(self, place: Node | TensorBase, g: Any, create_graph: bool) -> Any:
         """The gradient of the tensor is complete. Hooks run in the order of registration and may replace it."""
+        if g.__class__ is list:
+            return g  # the node of several results: each result has a place, and hooks, of its own
         if self.on_gradient:
-            g = self._run(place, g)
+            tensor = wrap_raw(g)
+            for hook in list(self.on_gradient.values()):
+                returned = quietly(create_graph, hook, tensor)
+                if returned is not None:
+                    tensor = checked(returned, tensor, hook)
+            g = tensor if isinstance(g, TensorBase) else tensor.array
         if self.keep_for is not None and (tensor := self.keep_for()) is not None:
             if tensor._grad is None:
-                kept = g.clone() if create_graph else wrap(g.copy())
+                tensor._grad = g.clone() if create_graph else wrap(g.copy())
             else:
-                kept = tensor._grad + wrap_raw(g)
-            tensor._grad = kept
+                tensor._grad = tensor._grad + wrap_raw(g)
         return g
 
-    def _run(self, place: Node | TensorBase, g: Any) -> Any:
-        raw = not isinstance(g, TensorBase)
-        tensor = wrap(g) if raw else g
-        for hook in list(self.on_gradient.values()):
-            changed = hook(tensor)
-            if changed is not None:
-                tensor = checked(changed, tensor, hook)
-        return tensor.array if raw else tensor
+    def about_to_run(self, place: Node | TensorBase, g: Any, create_graph: bool) -> Any:
+        """The pre-hooks of a node: they are given, and may replace, the gradients of all its results."""
+        for hook in list(self.before.values()):
+            several = g.__class__ is list
+            given = tuple([None if one is None else wrap_raw(one) for one in (g if several else [g])])
+            returned = quietly(create_graph, hook, given)
+            if returned is not None:
+                raw = not any([isinstance(one, TensorBase) for one in (g if several else [g])])
+                kept = [plain(one, raw) for one in all_checked(returned, given, hook)]
+                g = kept if several else kept[0]
+                if g is None:
+                    return None  # the gradient ends here
+        return g
 
-    def ran(self, node: Node, gradients: Any, g: Any) -> Any:
-        """The rule of the node has run."""
-        return gradients
+    def ran(self, node: Node, results: Any, g: Any) -> Any:
+        """The hooks of a node: they are given what its rule made of the gradients, and may replace that."""
+        if not self.after:
+            return results
+        raw = not any([isinstance(one, TensorBase) for one in results])
+        hidden = node.op.hidden
+        shown = [i for i in range(len(results)) if i not in hidden]
+        wrapped = [wrap_raw(r) if r is not None and node.inputs[i] is not None else None for i, r in enumerate(results)]
+        outer = tuple([None if one is None else wrap_raw(one) for one in (g if g.__class__ is list else [g])])
+        for hook in list(self.after.values()):
+            given = tuple([wrapped[i] for i in shown])
+            returned = quietly(not raw, hook, given, outer)
+            if returned is not None:
+                for i, one in zip(shown, all_checked(returned, given, hook), strict=True):
+                    wrapped[i] = one
+        return [plain(one, raw) for one in wrapped]
 
-    def accumulated(self, leaf: TensorBase) -> None:
+    def accumulated(self, leaf: Any, g: Any, create_graph: bool) -> None:
+        """`.grad` of a leaf has been updated."""
         for hook in list(self.after_accumulation.values()):
-            if (returned := hook(leaf)) is not None and not isinstance(returned, TensorBase):
+            if (returned := quietly(create_graph, hook, leaf)) is not None and not isinstance(returned, TensorBase):
                 raise errors.hook_returned(hook, returned)
+        for hook in list(self.after.values()):
+            quietly(create_graph, hook, (), (wrap_raw(g),))
+
+    def unpacked(self, node: Node, saved: Any) -> Any:
+        """The values that a node saved, fetched back from the hooks that keep them."""
+        if not self.packed:
+            return saved
+        values = list(saved)
+        for index, kept in self.packed.items():
+            values[index] = kept.unpack().array
+        return tuple(values)
+
+
+def quietly(create_graph: bool, hook: Callable[..., Any], *args: Any) -> Any:
+    """Call a hook: what it computes is recorded exactly if the backward pass is."""
+    before = state.grad_enabled
+    state.grad_enabled = create_graph and state.on
+    try:
+        return hook(*args)
+    finally:
+        state.grad_enabled = before
 
 
 def wrap_raw(g: Any) -> Any:
     return g if isinstance(g, TensorBase) else wrap(g)
 
 
-def checked(changed: Any, before: TensorBase, hook: Any) -> Any:
+def plain(t: Any, raw: bool) -> Any:
+    return t.array if raw and isinstance(t, TensorBase) else t
+
+
+def checked(changed: Any, before: Any, hook: Any) -> Any:
     """What a hook returns takes the gradient's place, so it must have its shape and dtype."""
     if not isinstance(changed, TensorBase):
         raise errors.hook_returned(hook, changed)
@@ -83,18 +162,49 @@ def checked(changed: Any, before: TensorBase, hook: Any) -> Any:
     return changed
 
 
+def all_checked(returned: Any, given: tuple[Any, ...], hook: Any) -> list[Any]:
+    """The same for a hook that is given several gradients at once."""
+    if not isinstance(returned, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(returned).__name__}'\n  at {errors.here()}")
+    if len(returned) != len(given):
+        name = getattr(hook, "__name__", type(hook).__name__)
+        raise RuntimeError(
+            f"hook '{name}' has returned an incorrect number of values (got {len(returned)}, but expected "
+            f"{len(given)})\n  at {errors.here()}"
+        )
+    values: list[Any] = []
+    for new, old in zip(returned, given, strict=True):
+        values.append(new if new is None or old is None else checked(new, old, hook))
+    return values
+
+
+# -- registering ------------------------------------------------------------------------------------------------------
+
+
 def hooks_of(tensor: Any) -> Hooks:
-    """The hooks of a tensor, made when they are first needed."""
+    """What is attached to a tensor, made when it is first needed."""
     node = tensor.node
     if node is not None:
-        if node.hooks is None:
-            node.hooks = Hooks()
-        return node.hooks  # type: ignore[no-any-return]
+        return of_node(node)
     if tensor.extra is None:
         tensor.extra = Extra()
     if tensor.extra.hooks is None:
         tensor.extra.hooks = Hooks()
+        late.leaf_hooks = True
     return tensor.extra.hooks  # type: ignore[no-any-return]
+
+
+def of_node(node: Node) -> Hooks:
+    if node.hooks is None:
+        node.hooks = Hooks()
+    return node.hooks  # type: ignore[no-any-return]
+
+
+def register(where: Any, hook: Callable[..., Any]) -> RemovableHandle:
+    """Add a hook to one of the dictionaries of `Hooks`."""
+    handle = RemovableHandle(where)
+    where[handle.id] = hook
+    return handle
 
 
 def give_history(tensor: Any, node: Node) -> None:
@@ -107,84 +217,3 @@ def give_history(tensor: Any, node: Node) -> None:
     tensor.needs_grad = True
     if retained:
         hooks_of(tensor).keep_for = weakref.ref(tensor)
-
-
-class AccumulateGrad:
-    """What `next_functions` shows where the graph arrives at a leaf. The engine itself uses the leaf."""
-
-    __slots__ = ("__weakref__", "variable")
-
-    def __init__(self, variable: Any) -> None:
-        self.variable = variable
-
-    def name(self) -> str:
-        return "torch::autograd::AccumulateGrad"
-
-    @property
-    def next_functions(self) -> tuple[Any, ...]:
-        return ()
-
-    def __repr__(self) -> str:
-        return f"<AccumulateGrad object at {id(self.variable):#x}>"
-
-
-_arrivals: weakref.WeakValueDictionary[int, AccumulateGrad] = weakref.WeakValueDictionary()
-
-
-def arrival_at(leaf: Any) -> AccumulateGrad:
-    """The one that stands for a leaf, as long as somebody holds it (and so its leaf, whose id is the key)."""
-    found = _arrivals.get(id(leaf))
-    if found is None:
-        found = _arrivals[id(leaf)] = AccumulateGrad(leaf)
-    return found
-
-
-def public_edge(place: Any) -> tuple[Any, int]:
-    """An edge as PyTorch shows it: (node, number of the node's result)."""
-    if place is None:
-        return (None, 0)
-    if isinstance(place, Output):
-        return (shown(place.parent), place.index)
-    return (shown(place) if isinstance(place, Node) else arrival_at(place), 0)
-
-
-def shown(node: Node) -> Node:
-    """A node under the class name that PyTorch users know: MulBackward0, ... The recorder makes plain nodes; the
-    first look at one gives it its class."""
-    if type(node) is Node:
-        op = node.op
-        if op.node_class is None:
-            op.node_class = type(op.node_name, (Node,), members())
-        node.__class__ = op.node_class
-    return node
-
-
-def members() -> dict[str, Any]:
-    """What a node has when it is shown to users."""
-    return {
-        "__slots__": (),
-        "__repr__": _repr,
-        "name": _name,
-        "next_functions": property(_next_functions),
-        "origin": property(_origin),
-    }
-
-
-def _name(node: Node) -> str:
-    name = node.op.node_name
-    return name if "Backward" in name and name[-1] in "0123456789" else f"torch::autograd::{name}"
-
-
-def _next_functions(node: Node) -> tuple[Any, ...]:
-    hidden = node.op.hidden
-    return tuple([public_edge(source) for i, source in enumerate(node.inputs) if i not in hidden])
-
-
-def _origin(node: Node) -> tuple[str, int]:
-    from leafgrad.autograd.origin import line_of
-
-    return line_of(node.code, node.lasti)
-
-
-def _repr(node: Node) -> str:
-    return f"<{node.op.node_name} object at {id(node):#x}>"

@@ -9,14 +9,43 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from leafgrad._core import state
+from leafgrad._core import late, state
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def refuse_inference(t: Any) -> None:
+    from leafgrad import errors
+
+    raise errors.inference_saved(t)
+
+
+late.refuse_inference = refuse_inference
 
 
 def is_grad_enabled() -> bool:
     """is_grad_enabled(): does this thread record?"""
     return bool(state.grad_enabled)
+
+
+def is_multithreading_enabled() -> bool:
+    """is_multithreading_enabled(): what set_multithreading_enabled was told; leafgrad's results do not depend on it."""
+    return bool(state.multithreading)
+
+
+class set_multithreading_enabled:
+    """set_multithreading_enabled(mode): accepted and remembered; a backward pass runs in the thread that asked for it
+    in any case."""
+
+    def __init__(self, mode: bool) -> None:
+        self._before = state.multithreading
+        state.multithreading = bool(mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: Any) -> None:
+        state.multithreading = self._before
 
 
 def is_inference_mode_enabled() -> bool:
@@ -38,12 +67,16 @@ class Mode:
         self._before.append((state.grad_enabled, state.inference))
         if self.inference is not None:
             state.inference = self.inference
-        state.grad_enabled = self.enabled and not state.inference
+            late.inference += self.inference
+        state.grad_enabled = self.enabled and not state.inference and state.on
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        state.grad_enabled, state.inference = self._before.pop()
+        enabled, state.inference = self._before.pop()
+        state.grad_enabled = enabled and state.on
+        if self.inference is not None:
+            late.inference -= self.inference
 
     def clone(self) -> Mode:
         """A new one with the same setting: each call of a decorated function has its own, so recursion is safe."""
@@ -135,7 +168,7 @@ class set_grad_enabled(Mode):
             )
         self.enabled = mode
         self._outer = (state.grad_enabled, state.inference)
-        state.grad_enabled = mode and not state.inference
+        state.grad_enabled = mode and not state.inference and state.on
 
     def __enter__(self) -> None:
         super().__enter__()

@@ -62,6 +62,9 @@ from leafgrad.errors.values import (
     grad_shape,
     in_place_dtype,
     in_place_shape,
+    inference_changed,
+    inference_requires_grad,
+    inference_saved,
     integer_requires_grad,
     leaf_in_place,
     not_a_tensor,
@@ -73,6 +76,7 @@ from leafgrad.errors.values import (
 )
 
 __all__ = [
+    "inference_changed", "inference_requires_grad", "inference_saved",
     "ASKED", "ASSIGNED", "AS_DATA", "CREATED", "C_NAMES", "NO_GRAD_INPUT", "as_code", "broadcast_mismatch",
     "complex_root", "deepcopy_of_non_leaf", "describe", "describe_array", "detached_view", "dimension_range",
     "dtype_refused", "expand_mismatch", "explain", "flag_of_non_leaf", "function_input_changed", "grad_dtype",

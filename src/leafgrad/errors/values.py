@@ -13,6 +13,7 @@ from leafgrad.dtypes import dtype as Dtype
 from leafgrad.dtypes import from_numpy_dtype, get_default_dtype
 from leafgrad.errors.backward import on_a_copy, out_of_place
 from leafgrad.errors.form import describe, mistake, recorded, size
+from leafgrad.errors.functions import view_of_function
 from leafgrad.errors.naming import as_code, expression_here, here, library, name_of, statement
 
 # What the messages of PyTorch call a dtype where they show the type in C++.
@@ -25,7 +26,7 @@ C_NAMES = {
 # -- changing in place ------------------------------------------------------------------------------------------------
 
 
-def leaf_in_place(leaf: TensorBase, is_view: bool) -> RuntimeError:
+def leaf_in_place(leaf: TensorBase, is_view: bool, done: bool = False) -> RuntimeError:
     name = as_code(name_of(leaf))
     source = statement(here().source)
     what = "a view of a leaf Variable" if is_view else "a leaf Variable"
@@ -37,9 +38,38 @@ def leaf_in_place(leaf: TensorBase, is_view: bool) -> RuntimeError:
         fix.append(again if "#" in again else f"{again}   # a step of the computation, recorded")
     return mistake(
         RuntimeError,
-        f"{what} that requires grad is being used in an in-place operation.",
+        f"{what} that requires grad {'has been' if done else 'is being'} used in an in-place operation.",
         ("leaf", describe(leaf)),
         fix=fix,
+    )
+
+
+_CLONE = "  fix: x = x.clone()  # outside inference_mode; or make the tensor under no_grad() instead"
+
+
+def inference_saved(t: TensorBase) -> RuntimeError:
+    """An inference tensor would have to be saved for a backward pass."""
+    return RuntimeError(
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+        "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
+        "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.\n"
+        f"  the tensor has shape {list(t.array.shape)}; used at {here()}\n{_CLONE}"
+    )
+
+
+def inference_changed(t: TensorBase) -> RuntimeError:
+    """An inference tensor is changed in place outside inference_mode."""
+    return RuntimeError(
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+        "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.\n"
+        f"  the tensor has shape {list(t.array.shape)}; changed at {here()}\n{_CLONE}"
+    )
+
+
+def inference_requires_grad(t: TensorBase) -> RuntimeError:
+    return RuntimeError(
+        "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.\n"
+        f"  the tensor has shape {list(t.array.shape)}; at {here()}\n{_CLONE}"
     )
 
 
@@ -48,7 +78,13 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
     changed = "is being modified inplace"
     if indirect:
         changed = "its base or another view of its base has been modified inplace"
-    if view.node is None:
+    if view.extra is not None and view.extra.view is not None and view.extra.view.restriction == "custom":
+        return view_of_function(view, changed)
+    inference = view.extra is not None and view.extra.view is not None and view.extra.view.restriction == "inference"
+    block = "inference_mode block" if inference else "no_grad block"
+    if inference:
+        what = f"A view was created in inference mode and {changed} in normal mode."
+    elif view.node is None:
         what = f"A view was created in no_grad mode and {changed} with grad mode enabled."
     else:
         index = view.node.index if isinstance(view.node, Output) else 0
@@ -62,8 +98,8 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
         "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
         if many
         else "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-        "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to "
-        "be tracked) or both outside (if you want the inplace to be tracked)."
+        "moving both the view and the inplace either both inside the " + block + " (if you don't want the inplace "
+        "to be tracked) or both outside (if you want the inplace to be tracked)."
     )
     base = view.extra.view.base if view.extra is not None and view.extra.view is not None else None
     if indirect:

@@ -100,12 +100,13 @@ def detach(input: TensorBase) -> Any:
     """detach(input): the same memory without the history: gradients end here."""
     result: TensorBase = _core.wrap(input.array)
     result.version = input.version
-    if input.needs_grad:
+    cut = Cut("detach") if input.needs_grad else None if input.extra is None else input.extra.cut
+    inference = input.extra is not None and input.extra.inference
+    result.extra = None  # a view of a tensor that was made outside inference_mode is an ordinary tensor inside as well
+    if cut is not None or inference:
         result.extra = Extra()
-        result.extra.cut = Cut("detach")
-    elif input.extra is not None and input.extra.cut is not None:
-        result.extra = Extra()
-        result.extra.cut = input.extra.cut
+        result.extra.cut = cut
+        result.extra.inference = inference
     return result
 
 

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leafgrad import _core
-from leafgrad._core import TensorBase, wrap
+from leafgrad._core import TensorBase, late, wrap
 from leafgrad.autograd.graph import NOTHING, OPTION, OUT, SHAPE, Op
 
 registry: dict[str, Operation] = {}
@@ -85,14 +85,15 @@ class Operation:
         if self.samples is None:
             raise TypeError(f"op {name} has no samples for the tests")
         self.hidden: tuple[int, ...] = ()  # inputs that have no rule: indices, masks
+        self.saved: tuple[str, ...] = ()  # what the rules ask for
         node_name = get("node_name") or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
         backward, saves = self._rules(body) if self.differentiable else (no_rule, lambda mask: ())
         self.core = Op(name, node_name, self.forward, backward, saves)
         self.core.consume = body.get("consume")
-        self.core.hidden = self.hidden
+        self.core.hidden, self.core.saved_names = self.hidden, tuple(map(name_in_pytorch, self.saved))
         if self.holomorphic and self.differentiable:
             twin = Op(name, node_name, self.forward, conjugated(backward), saves)
-            twin.hidden = self.hidden
+            twin.hidden, twin.saved_names = self.hidden, self.core.saved_names
             self.core.conjugated = twin
         if self.is_pair and self.differentiable:
             for core in [c for c in (self.core, self.core.conjugated) if c is not None]:
@@ -107,7 +108,7 @@ class Operation:
         for value in args[:n]:
             if isinstance(value, TensorBase):
                 return self.record(*args)
-        return self.forward(*args)
+        return self.forward(*args) if late.batched is None else late.batched(self.core, args[:n], args[n:])
 
     def record(self, *args: Any) -> Any:
         """Apply to tensors and normalised options; what is no tensor among the inputs becomes one."""
@@ -122,7 +123,8 @@ class Operation:
     def _rules(self, body: dict[str, Any]) -> tuple[Callable[..., Any], Callable[[int], tuple[int, ...]]]:
         if "vjp_all" in body:
             rule = body["vjp_all"]
-            places = tuple(self._place(p) for p in parameters(rule)[2:])
+            self.saved = parameters(rule)[2:]
+            places = tuple(self._place(p) for p in self.saved)
             return together(rule), lambda mask: places
         rules = [body.get("vjp" if len(self.inputs) == 1 else f"vjp_{name}") for name in self.inputs]
         if not any(rules):
@@ -132,6 +134,7 @@ class Operation:
         names = list(dict.fromkeys(n for need in needs for n in need))
         if self.is_pair:
             names = [*self.inputs, "out"]  # the fixed places of the recorder's shortcut for two operands
+        self.saved = tuple(names)
         places = tuple(self._place(n) for n in names)
 
         def saves(mask: int) -> tuple[int, ...]:
@@ -150,6 +153,13 @@ class Operation:
         if name.endswith("_shape") and name[:-6] in self.inputs:
             return SHAPE + self.inputs.index(name[:-6])
         raise TypeError(f"op {self.name}: a rule asks for {name!r}, which is no input, option or result")
+
+
+def name_in_pytorch(saved: str) -> str:
+    """What a node's attribute `_saved_...` is called there."""
+    if saved.endswith("_shape"):
+        return name_in_pytorch(saved[:-6]) + "_sym_sizes"
+    return {"input": "self", "out": "result", "out1": "indices"}.get(saved, saved)
 
 
 def parameters(rule: Callable[..., Any]) -> tuple[str, ...]:
@@ -206,6 +216,7 @@ def renamed(core: Op, node_name: str) -> Op:
     """The same operation under the name that PyTorch's graph has for it in another case."""
     twin = Op(core.name, node_name, core.forward, core.backward, core.saves)
     twin.hidden, twin.keeps, twin.consume = core.hidden, core.keeps, core.consume
+    twin.saved_names = core.saved_names
     if core.conjugated is not None:
         twin.conjugated = renamed(core.conjugated, node_name)
     return twin

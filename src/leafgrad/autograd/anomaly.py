@@ -1,0 +1,127 @@
+"""Anomaly mode: find the operation in whose gradient a nan or an error appeared.
+
+The origin of every operation is always known, so the report is part of the exception: the line that recorded the
+operation, and the lines that recorded what it was computed from. PyTorch's warning with the whole stack of the forward
+call comes on top of it, if the mode was on at that time.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from leafgrad._core import TensorBase, late
+from leafgrad._state import anomaly, state
+from leafgrad.autograd.graph import Node
+from leafgrad.autograd.origin import line_of
+from leafgrad.autograd.saving import watchers
+
+
+def supervised(node: Node, g: Any, saved: Any) -> Any:
+    """Run the rule of a node, and complain if it fails or returns a nan."""
+    name = node.op.node_name
+    try:
+        results = node.op.backward(g, saved, node.inputs)
+    except Exception as error:
+        warn(node, name)
+        if not getattr(error, "__notes__", None):
+            error.add_note(report(node))
+        raise
+    if anomaly.check_nan:
+        shown = [r for i, r in enumerate(results) if i not in node.op.hidden]
+        sources = [s for i, s in enumerate(node.inputs) if i not in node.op.hidden]
+        for index, (r, source) in enumerate(zip(shown, sources, strict=True)):
+            if r is not None and source is not None and has_nan(r):
+                warn(node, name)
+                raise RuntimeError(f"Function '{name}' returned nan values in its {index}th output.\n{report(node)}")
+    return results
+
+
+def has_nan(r: Any) -> bool:
+    array = r.array if isinstance(r, TensorBase) else r
+    return bool(np.isnan(array).any())
+
+
+def report(node: Node) -> str:
+    """The line that recorded a node, and those behind it."""
+    file, line = line_of(node.code, node.lasti)
+    lines = [f"  {node.op.node_name} was recorded at {file}:{line}"]
+    for source in node.inputs:
+        if isinstance(source, Node):
+            file, line = line_of(source.code, source.lasti)
+            lines.append(f"  its input comes from {source.op.node_name}, recorded at {file}:{line}")
+        elif source is not None:
+            lines.append(f"  its input is a leaf of shape {list(source.array.shape)}")
+    return "\n".join(lines)
+
+
+def warn(node: Node, name: str) -> None:
+    stack = None if node.hooks is None else node.hooks.metadata.get("traceback_")
+    if stack is None:
+        warnings.warn(
+            f"Error detected in {name}. No forward pass information available. Enable detect anomaly during forward "
+            "pass for more information.",
+            UserWarning,
+            stacklevel=2,
+        )
+    else:
+        text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(stack)}"
+        warnings.warn(text, UserWarning, stacklevel=2)
+
+
+def is_anomaly_enabled() -> bool:
+    """is_anomaly_enabled(): do backward passes look for trouble?"""
+    return anomaly.enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """is_anomaly_check_nan_enabled(): do they look for nan as well?"""
+    return anomaly.check_nan
+
+
+class set_detect_anomaly:
+    """set_detect_anomaly(mode, check_nan=True): switch anomaly mode at once; as a context manager, until its end."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._before = (anomaly.enabled, anomaly.check_nan)
+        switch(mode, check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: Any) -> None:
+        switch(*self._before)
+
+
+class detect_anomaly:
+    """detect_anomaly(check_nan=True): inside, an error in a backward pass says which forward operation it belongs to,
+    and so does a nan."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self._before: list[tuple[bool, bool]] = []
+        self.check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+    def __enter__(self) -> None:
+        self._before.append((anomaly.enabled, anomaly.check_nan))
+        switch(True, self.check_nan)
+
+    def __exit__(self, *error: Any) -> None:
+        switch(*self._before.pop())
+
+
+def switch(mode: bool, check_nan: bool) -> None:
+    was_on, anomaly.enabled, anomaly.check_nan = anomaly.enabled, bool(mode), bool(check_nan)
+    late.anomaly = supervised if anomaly.enabled else None
+    if anomaly.enabled and not was_on:
+        watchers.start()
+    elif was_on and not anomaly.enabled:
+        watchers.stop()
+    state.watch()

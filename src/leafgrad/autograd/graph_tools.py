@@ -1,0 +1,194 @@
+"""What PyTorch has in `torch.autograd.graph`, beside `Node`: put there when leafgrad.autograd is imported."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from leafgrad import errors
+from leafgrad._core import TensorBase, edge, late, state
+from leafgrad.autograd.engine import reach
+from leafgrad.autograd.graph import output_of
+from leafgrad.autograd.hooks import RemovableHandle, hooks_of, register
+from leafgrad.autograd.nodes import AccumulateGrad, public_edge
+from leafgrad.autograd.saving import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
+
+__all__ = [
+    "GradientEdge",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+    "set_override_stale_capture_stream",
+    "set_warn_on_accumulate_grad_stream_mismatch",
+]
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph that a gradient can be asked for: a node, and which of its results."""
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Any) -> GradientEdge:
+    """get_gradient_edge(tensor): the place in the graph that this tensor comes from, without the tensor's memory."""
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients\n"
+            f"  at {errors.here()}"
+        )
+    return GradientEdge(*public_edge(edge(tensor)))
+
+
+def place_of(target: GradientEdge) -> Any:
+    """The engine's own name for an edge: a node, an Output of it, or a leaf."""
+    node = target.node
+    if isinstance(node, AccumulateGrad):
+        return node.variable
+    shape: Any = node.shape
+    if not shape or not isinstance(shape[0], tuple):
+        return node
+    return output_of(node, target.output_nr, shape[target.output_nr], node.dtype[target.output_nr])
+
+
+def increment_version(tensor: Any) -> None:
+    """increment_version(tensor): say that the memory of a tensor, or of several, was changed behind leafgrad's back."""
+    for t in (tensor,) if isinstance(tensor, TensorBase) else tensor:
+        t.version[0] += 1
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Accepted; a CPU has no streams."""
+
+
+def set_override_stale_capture_stream(enabled: bool) -> None:
+    """Accepted; a CPU has no streams."""
+
+
+# -- a hook for several tensors ---------------------------------------------------------------------------------------
+
+
+class MultiHandle(RemovableHandle):
+    """Takes all hooks of a multi-grad hook away."""
+
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    def __getstate__(self) -> Any:
+        return self.handles
+
+    def __setstate__(self, saved: Any) -> None:
+        self.handles = saved
+
+
+def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "all") -> RemovableHandle:
+    """register_multi_grad_hook(tensors, fn, *, mode="all"): call `fn` with the list of gradients once all of those
+    tensors that the backward pass reaches have theirs (None for the others), or, with mode="any", with the first."""
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    for t in tensors:
+        assert t.requires_grad, "Expected gradient function to be set"
+    calls: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # what came so far, for each pass
+    lock = threading.Lock()
+    places = [edge(t) for t in tensors]
+
+    def arrive(index: int, g: Any) -> None:
+        current = state.passes[-1]
+        with lock:
+            if current not in calls:
+                calls[current] = ([None] * len(places), sum(reached(current, places)))
+            gradients, missing = calls[current]
+            gradients[index] = g
+            calls[current] = (gradients, missing - 1)
+        if mode == "any":
+            if sum(one is not None for one in gradients) == 1:
+                fn(g)
+        elif missing == 1:
+            fn(gradients)
+
+    def listener(index: int) -> Any:
+        return lambda g: arrive(index, g)
+
+    late.leaf_hooks = True  # so that every backward pass says who it is
+    return MultiHandle([register(hooks_of(t).on_gradient, listener(i)) for i, t in enumerate(tensors)])
+
+
+def reached(current: Any, places: Sequence[Any]) -> list[bool]:
+    """Which of the places does a backward pass come to?"""
+    if current.wanted is not None:
+        return [place in current.wanted for place in places]
+    nodes, leaves = reach(current.starts)
+    found = {*nodes.values(), *leaves}
+    return [place in found for place in places]
+
+
+# -- changing what was saved ------------------------------------------------------------------------------------------
+
+
+class Mutation:
+    """The tensors that were saved inside `allow_mutation_on_saved_tensors`, so that their values can be rescued."""
+
+    def __init__(self) -> None:
+        self.open = True
+        self.held: dict[int, list[Any]] = {}  # by the identity of the version counter: those who saved that memory
+
+    def clear(self) -> None:
+        self.held.clear()
+
+
+class Held:
+    """One saved tensor: the tensor itself while its memory is as it was, a copy afterwards."""
+
+    __slots__ = ("__weakref__", "tensor", "version")
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+        self.version = tensor.version
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[Mutation]:
+    """allow_mutation_on_saved_tensors(): inside, tensors may be changed in place though they were saved; the values
+    that the backward pass needs are copied just before."""
+    if late.mutation is not None:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = Mutation()
+
+    def pack(tensor: Any) -> Held:
+        held = Held(tensor.detach())
+        context.held.setdefault(id(tensor.version), []).append(weakref.ref(held))
+        return held
+
+    def unpack(held: Held) -> Any:
+        assert context.open, (
+            "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+            "in which the graph was originally recorded."
+        )
+        return held.tensor
+
+    def about_to_change(x: Any) -> None:
+        for ref in context.held.pop(id(x.version), ()):
+            held = ref()
+            if held is not None and held.version is x.version:
+                held.tensor = held.tensor.clone()
+
+    late.mutation = about_to_change
+    try:
+        with saved_tensors_hooks(pack, unpack):
+            yield context
+    finally:
+        late.mutation = None
+        context.open = False
+        context.clear()
