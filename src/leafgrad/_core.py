@@ -500,13 +500,15 @@ def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:
     result: TensorBase = wrap(out)
     for t in tensors:
         if t is not None and t.needs_grad:
-            result.extra = Extra()
+            if result.extra is None:
+                result.extra = Extra()
             mode = "inference_mode" if state.inference else "no_grad"
             result.extra.cut = Cut(op.name if state.grad_enabled else mode)
             return result
     for t in tensors:
         if t is not None and t.extra is not None and t.extra.cut is not None:
-            result.extra = Extra()
+            if result.extra is None:
+                result.extra = Extra()
             result.extra.cut = t.extra.cut
             return result
     return result

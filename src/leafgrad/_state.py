@@ -22,6 +22,7 @@ class ThreadState(threading.local):
         self.on: Any = WATCHED if anomaly.enabled else True  # what grad_enabled is while recording is on
         self.grad_enabled: Any = self.on
         self.inference = False
+        self.asked = True  # what grad_enabled would be if this were not inference_mode
         self.depth = 0  # backward passes that run inside each other
         self.passes: list[Any] = []  # who they are, the innermost last
         self.saved_hooks: list[Any] = []  # pairs (pack, unpack), the innermost last
@@ -40,8 +41,9 @@ class ThreadState(threading.local):
 class Pass:
     """One backward pass, for hooks that must know which one they are called by."""
 
-    def __init__(self, starts: Any, wanted: Any) -> None:
+    def __init__(self, starts: Any, wanted: Any, delivers: bool) -> None:
         self.starts = starts
+        self.delivers = delivers  # to `.grad` of the leaves
         self.wanted = wanted  # places that it is restricted to, or None
 
 

@@ -104,6 +104,8 @@ def store_output(name: str, out: TensorBase, array: Any) -> Any:
     from leafgrad.ops.inplace import changed
 
     check_no_gradient(name, [out])
+    if out.extra is not None and out.extra.inference and not state.inference:
+        raise errors.inference_changed(out)
     check_no_overlap(out.array)
     np.copyto(out.array, array, casting="unsafe")
     changed(out)

@@ -260,13 +260,7 @@ def grad(
     places = [edge(t) for t in inputs]
     captured = set(places)
     arrived = run(starts, gradients, keep_graph, create_graph, paths_to(starts, captured, False), captured)
-    results: list[Any] = []
-    for t, place in zip(inputs, places):
-        g = arrived.get(place)
-        if g is not None and place is t and t.extra is not None and t.extra.hooks is not None:
-            g = t.extra.hooks.arrived(t, g, create_graph)
-        results.append(g)
-    return results
+    return [arrived.get(place) for place in places]
 
 
 def run(
@@ -288,17 +282,19 @@ def run(
     before = state.grad_enabled
     state.grad_enabled = create_graph and state.on
     state.depth += 1
-    state.passes.append(Pass(starts, wanted))
+    state.passes.append(Pass(starts, wanted, deliver))
     try:
         if state.depth % NESTED == 0:
             call = late.in_new_thread
             arrived, ours = call(walk, starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
         else:
             arrived, ours = walk(starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
-        if deliver:
-            for leaf, g in arrived.items():
-                if not isinstance(leaf, Node):  # tensors that are no leaves retain theirs
+        for leaf, g in arrived.items():
+            if not isinstance(leaf, Node):  # tensors that are no leaves retain theirs
+                if deliver:
                     accumulate(leaf, g, leaf in ours and captured is None, on_tensors)
+                elif leaf.extra is not None and leaf.extra.hooks is not None:
+                    arrived[leaf] = leaf.extra.hooks.arrived(leaf, g, on_tensors)
         return arrived
     finally:
         state.passes.pop()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from leafgrad import errors
 from leafgrad._core import TensorBase, edge, late, state
 from leafgrad.autograd.engine import reach
-from leafgrad.autograd.graph import output_of
+from leafgrad.autograd.graph import Node, output_of
 from leafgrad.autograd.hooks import RemovableHandle, hooks_of, register
 from leafgrad.autograd.nodes import AccumulateGrad, public_edge
 from leafgrad.autograd.saving import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
@@ -127,6 +127,12 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
 
 def reached(current: Any, places: Sequence[Any]) -> list[bool]:
     """Which of the places does a backward pass come to?"""
+    if not current.delivers and any([not isinstance(place, Node) for place in places]):
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+            "currently not supported. If you need this feature, use backward(inputs=...) instead.\n"
+            f"  at {errors.here()}"
+        )
     if current.wanted is not None:
         return [place in current.wanted for place in places]
     nodes, leaves = reach(current.starts)

@@ -115,7 +115,8 @@ class Hooks:
             if returned is not None:
                 for i, one in zip(shown, all_checked(returned, given, hook), strict=True):
                     wrapped[i] = one
-        return [plain(one, raw) for one in wrapped]
+        # views, because hooks may have kept the tensors: the engine must not take their memory for its own
+        return [one.array.view() if raw and one is not None else one for one in wrapped]
 
     def accumulated(self, leaf: Any, g: Any, create_graph: bool) -> None:
         """`.grad` of a leaf has been updated."""

@@ -25,7 +25,7 @@ late.refuse_inference = refuse_inference
 
 def is_grad_enabled() -> bool:
     """is_grad_enabled(): does this thread record?"""
-    return bool(state.grad_enabled)
+    return bool(state.asked if state.inference else state.grad_enabled)
 
 
 def is_multithreading_enabled() -> bool:
@@ -61,10 +61,11 @@ class Mode:
     parentheses = True  # False: applied as @mode instead of @mode()
 
     def __init__(self) -> None:
-        self._before: list[tuple[bool, bool]] = []
+        self._before: list[tuple[bool, bool, bool]] = []
 
     def __enter__(self) -> None:
-        self._before.append((state.grad_enabled, state.inference))
+        self._before.append((state.grad_enabled, state.inference, state.asked))
+        state.asked = self.enabled
         if self.inference is not None:
             state.inference = self.inference
             late.inference += self.inference
@@ -73,7 +74,7 @@ class Mode:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        enabled, state.inference = self._before.pop()
+        enabled, state.inference, state.asked = self._before.pop()
         state.grad_enabled = enabled and state.on
         if self.inference is not None:
             late.inference -= self.inference
@@ -167,7 +168,8 @@ class set_grad_enabled(Mode):
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
         self.enabled = mode
-        self._outer = (state.grad_enabled, state.inference)
+        self._outer = (state.grad_enabled, state.inference, state.asked)
+        state.asked = mode
         state.grad_enabled = mode and not state.inference and state.on
 
     def __enter__(self) -> None:

@@ -71,14 +71,18 @@ def recorded(node: Node, tensors: Sequence[Any]) -> None:
     if pair is None or node.versions is None:
         return
     assert isinstance(node.saved, tuple)
-    for index, (place, value) in enumerate(zip(plan_of(node), node.saved, strict=False)):
+    names = node.op.saved_names
+    places = list(enumerate(plan_of(node)))
+    places.sort(key=lambda one: (one[1] < 0, names[one[0]] if one[0] < len(names) else ""))  # PyTorch's order
+    for index, place in places:
+        value = node.saved[index]
         if place == NOTHING or place >= SHAPE or not isinstance(value, np.ndarray):
             continue
         if place >= OPTION:
             tensor = wrap(value)
         elif place >= 0:
             tensor = tensors[place]
-            if tensor is None:  # a Python number
+            if tensor is None or tensor is _core.number:
                 continue
         else:
             tensor = output_tensor(node, OUT - place, value)

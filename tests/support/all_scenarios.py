@@ -1,0 +1,24 @@
+"""All scenarios whose results in PyTorch are stored in tests/data/scenarios.json, by "set.name"."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import graph_scenarios
+import mode_scenarios
+from scenarios import Scenario, observe
+
+SETS = {"graph": graph_scenarios, "modes": mode_scenarios}
+ALL: dict[str, Scenario] = {f"{group}.{name}": s for group, m in SETS.items() for name, s in m.SCENARIOS.items()}
+STORED = Path(__file__).parents[1] / "data" / "scenarios.json"
+
+
+def as_json(scenario: Scenario, module: Any) -> Any:
+    """What a scenario shows, in the form it is stored in."""
+    return json.loads(json.dumps(observe(scenario, module), default=in_parts))
+
+
+def in_parts(value: Any) -> Any:
+    return [value.real, value.imag] if isinstance(value, complex) else repr(value)
