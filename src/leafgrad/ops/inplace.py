@@ -63,6 +63,10 @@ def stand_in(x: TensorBase) -> Any:
 def check_writable(x: TensorBase, *others: TensorBase) -> None:
     """Refuse changes that could not be differentiated: of a leaf, of a view of one, of a view that cannot follow its
     base. `others` are the tensors that the new values are computed from, beside x."""
+    if x.extra is not None and x.extra.inference and not state.inference:
+        raise errors.inference_changed(x)
+    if _core.late.mutation is not None:
+        _core.late.mutation(x)
     if not state.grad_enabled:
         return
     view = x.extra.view if x.extra is not None else None

@@ -23,7 +23,9 @@ from leafgrad.ops.samples import S
 A = Any  # an array, or a tensor under create_graph
 
 NO_GRAD_VIEW = "no_grad"
+INFERENCE_VIEW = "inference"
 MULTI_VIEW = "multi"
+CUSTOM_VIEW = "custom"  # made by a Function of the user, whose backward must not be replaced
 
 
 class ViewFamily(Family):
@@ -43,11 +45,14 @@ def link(result: Any, t: TensorBase, operation: Any, options: tuple[Any, ...], r
     result.version = t.version
     if result.extra is None:
         result.extra = Extra()
+    result.extra.inference = t.extra is not None and t.extra.inference
+    if result.extra.inference:
+        return result  # nobody will ask what it is a view of
     outer = t.extra.view if t.extra is not None else None
     base = t if outer is None else outer.base
     steps = ((operation, options),) if outer is None else (*outer.steps, (operation, options))
     if not state.grad_enabled:
-        restriction = NO_GRAD_VIEW
+        restriction = INFERENCE_VIEW if state.inference else NO_GRAD_VIEW
     elif restriction is None and outer is not None:
         restriction = outer.restriction
     result.extra.view = View(base, steps, restriction)
@@ -249,6 +254,11 @@ class view(ViewFamily):
     samples = staticmethod(
         lambda t: [S(t(*a, contiguous=True), *b) for a, b in [((3, 4), (4, 3)), ((6,), (-1, 2)), ((0, 3), (3, 0))]]
     )
+
+
+def same_memory(t: TensorBase, restriction: str | None) -> Any:
+    """Another tensor on the same memory, as a view without history."""
+    return link(_core.wrap(t.array.view()), t, view, (t.array.shape,), restriction)
 
 
 def view_dtype(input: TensorBase, kind: Any) -> Any:
