@@ -150,8 +150,9 @@ class Late:
     """What modules further up provide when they are imported, and one value that is known late."""
 
     __slots__ = (
-        "anomaly", "batched", "batched_array", "batching", "in_new_thread", "inference", "leaf_hooks", "mixed_binary", "mutation", "negative",
-        "recorded", "refuse_inference", "replay_view", "settle_levels", "tangents", "tensor_class", "user_code",
+        "anomaly", "batched", "batched_array", "batched_rule", "batching", "in_new_thread", "inference", "leaf_hooks",
+        "mixed_binary", "mutation", "negative", "recorded", "refuse_inference", "replay_view", "tangents",
+        "tensor_class", "user_code",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -170,7 +171,7 @@ class Late:
         self.batching: int = 0  # vmaps that are running, and graphs that one of them left behind
         self.batched: Any = None  # leafgrad.func: computes operations on arrays that hold many samples
         self.batched_array: Any = None  # leafgrad.func: the class of such arrays
-        self.settle_levels: Any = None  # leafgrad.func: sums gradients over samples that shared an input
+        self.batched_rule: Any = None  # leafgrad.func: runs gradient rules, also on those
         self.user_code: Any = None  # the code that recorded last: known to be the user's, and often the next as well
 
 

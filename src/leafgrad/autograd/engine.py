@@ -166,10 +166,10 @@ def walk(
         elif fresh and op.consume is not None and not (keep_graph or captured) and node.hooks is None:
             results = op.consume(g, saved, targets)
             g = None  # its memory may be one of the results now
+        elif on_tensors and late.batched_rule is not None:
+            results = late.batched_rule(node, g, saved)
         else:
             results = op.backward(g, saved, targets)
-        if on_tensors and late.settle_levels is not None:
-            results = late.settle_levels(node, results, targets)
         if node.hooks is not None:
             results = node.hooks.ran(node, results, g)
     arrived.update(waiting)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad._core import TensorBase
 from leafgrad.func.messages import IN_PLACE
 
 Array = Any  # an ndarray or a BatchedArray
@@ -29,31 +30,43 @@ ALL = slice(None)
 _f32, _f64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
-class PerSample(Exception):
+Levels = tuple[tuple[int, int], ...]  # (level, number of samples), the highest first
+
+
+class PerSample(RuntimeError):
     """The samples have to be computed one by one: they want different things, or NumPy cannot be told about them."""
 
+    def __init__(self, why: str) -> None:
+        super().__init__(why if why.startswith("vmap: ") else f"vmap: this cannot be done for all samples at once: {why}")
 
-Levels = tuple[tuple[int, int], ...]  # (level, number of samples), the highest first
-_marked: dict[tuple[Any, Levels], Any] = {}
+
+class SampleShape(tuple[int, ...]):
+    """The shape of a sample. Nodes keep the shape of their result, and so know which levels that had."""
+
+    levels: Levels = ()
 
 
-def marked(kind: Any, levels: Levels) -> Any:
+def levels_of(shape: Any) -> Levels:
+    """The levels of a result with this shape, or of several with these shapes."""
+    if shape.__class__ is SampleShape:
+        return shape.levels  # type: ignore[no-any-return]
+    if shape and isinstance(shape[0], tuple):
+        return tuple(dict.fromkeys([pair for one in shape for pair in levels_of(one)]))
+    return ()
+
+
+_marked: dict[Any, Any] = {}
+
+
+def marked(kind: Any) -> Any:
     """A dtype equal to, but not the same object as, NumPy's own: so shortcuts that ask `kind is float32` leave a
-    BatchedArray alone, and cost nothing where there is none. A node keeps the dtype of its result, and so knows which
-    levels that had."""
-    found = _marked.get((kind, levels))
+    BatchedArray alone, and cost nothing where there is none."""
+    if kind.metadata is not None:
+        return kind
+    found = _marked.get(kind)
     if found is None:
-        if len(_marked) > 1000:
-            _marked.clear()
-        found = _marked[kind, levels] = np.dtype(kind, metadata={"levels": levels})
+        found = _marked[kind] = np.dtype(kind, metadata={"batched": True})
     return found
-
-
-def levels_of(kind: Any) -> Levels:
-    """The levels of a dtype, or of the dtypes of several results."""
-    if isinstance(kind, tuple):
-        return tuple(dict.fromkeys([pair for k in kind for pair in levels_of(k)]))
-    return () if kind.metadata is None else kind.metadata["levels"]  # type: ignore[no-any-return]
 
 
 _plain: dict[Any, Any] = {}
@@ -88,7 +101,10 @@ class BatchedArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.value.shape[1:]  # type: ignore[no-any-return]
+        whole = self.value.shape
+        made = SampleShape(whole[1:])
+        made.levels = ((self.level, whole[0]), *levels_of(whole))
+        return made
 
     @property
     def ndim(self) -> int:
@@ -100,8 +116,7 @@ class BatchedArray:
 
     @property
     def dtype(self) -> Any:
-        kind = self.value.dtype
-        return marked(plain(kind), ((self.level, self.value.shape[0]), *levels_of(kind)))
+        return marked(self.value.dtype)
 
     @property
     def itemsize(self) -> int:
@@ -331,15 +346,20 @@ _COMPARISONS: dict[str, Any] = {
 }  # fmt: skip
 
 
+def _operator(ufunc: Any) -> Callable[[Any, Any], Any]:
+    # as with NumPy's arrays, an operation with a tensor is the tensor's
+    return lambda a, b: NotImplemented if isinstance(b, TensorBase) else ufunc(a, b)
+
+
 def _install() -> None:
     for name, method in _METHODS.items():
         setattr(BatchedArray, name, method)
     for name, ufunc in _OPERATORS.items():
-        setattr(BatchedArray, f"__{name}__", lambda a, b, f=ufunc: f(a, b))
+        setattr(BatchedArray, f"__{name}__", _operator(ufunc))
         setattr(BatchedArray, f"__r{name}__", lambda a, b, f=ufunc: f(b, a))
         setattr(BatchedArray, f"__i{name}__", lambda a, b, f=ufunc: f(a, b, out=a))
     for name, ufunc in _COMPARISONS.items():
-        setattr(BatchedArray, f"__{name}__", lambda a, b, f=ufunc: f(a, b))
+        setattr(BatchedArray, f"__{name}__", _operator(ufunc))
     for name, ufunc in (("neg", np.negative), ("invert", np.invert), ("abs", np.abs), ("pos", np.positive)):
         setattr(BatchedArray, f"__{name}__", lambda a, f=ufunc: f(a))
 
@@ -479,8 +499,9 @@ def joined(results: list[Any], level: int, empty: bool = False) -> Any:
     if first is None:
         return None
     if isinstance(first, (tuple, list)):
-        return type(first)([joined([r[k] for r in results], level, empty) for k in range(len(first))])
-    if isinstance(first, (bool, int, float, str)):
+        parts = [joined([r[k] for r in results], level, empty) for k in range(len(first))]
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    if type(first) in (bool, int, float, str):
         if any([r != first for r in results]):
             raise PerSample("the samples disagree")
         return first

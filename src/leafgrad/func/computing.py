@@ -18,6 +18,7 @@ from leafgrad.autograd.graph import Node, Op
 from leafgrad.func import batched as b
 from leafgrad.func import op_rules
 from leafgrad.func.batched import BatchedArray, PerSample
+from leafgrad.func.entering import enter, leave
 from leafgrad.func.messages import SLOW
 
 # Kernels that go sample by sample however one writes them, or where nobody would notice: no warning for these.
@@ -57,44 +58,101 @@ def sample_by_sample(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) ->
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
-def settle_levels(node: Node, gradients: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+def run_rule(node: Node, g: Any, saved: tuple[Any, ...]) -> Sequence[Any]:
+    """The gradient rule of a node on tensors, some of which may be batched."""
+    try:
+        gradients = node.op.backward(g, saved, node.inputs)
+    except PerSample:
+        gradients = rule_by_sample(node, g, saved)
+    levels = b.levels_of(node.shape)
+    if levels and node.op.name != "enter_map":
+        return settled(levels, gradients, node.inputs)
+    return gradients
+
+
+def settled(levels: b.Levels, gradients: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
     """An input that was the same for all samples gets the sum of the gradients of the samples."""
-    levels = b.levels_of(node.dtype)
-    if not levels or node.op.name == "enter_map":
-        return gradients
-    settled = list(gradients)
+    result = list(gradients)
     for i, (g, source) in enumerate(zip(gradients, inputs, strict=False)):
         if g is None or source is None:
             continue
-        kept = b.levels_of(source.dtype if isinstance(source, Node) else source.array.dtype)
+        kept = [level for level, _ in b.levels_of(source.shape if isinstance(source, Node) else source.array.shape)]
         for level, size in levels:
-            if not any([level == k for k, _ in kept]):
+            if level not in kept:
                 g = total_of_samples(g, level, size)
-        settled[i] = g
-    return settled
+        result[i] = g
+    return result
 
 
 def total_of_samples(g: Any, level: int, size: int) -> Any:
     """The sum over the samples of a level, of a gradient that is a tensor."""
-    if any([level == k for k, _ in b.levels_of(g.array.dtype)]):
-        from leafgrad.func.entering import leave
+    if not isinstance(g, TensorBase):
+        g = wrap(g)
+    if b.size_at(g.array, level) is None:
+        return g * size
+    return leave(g, 0, level).sum(0)
 
-        return leave(g, 0, level).sum(0)
-    return g * size
+
+def rule_by_sample(node: Node, g: Any, saved: tuple[Any, ...]) -> list[Any]:
+    """A gradient rule that computes with what NumPy knows only of plain arrays, once for each sample."""
+    from leafgrad.ops.joining import stack
+
+    warnings.warn(SLOW.format(name=node.op.name + "_backward"), UserWarning, stacklevel=3)
+    given = arrays_in((g, saved))
+    level = b.highest(given)
+    size = b.size_at(given, level) or 0
+    outside = taken_out((g, saved), level)
+    each = []
+    for i in range(size):
+        one, values = sample_of(outside, i, level)
+        each.append(node.op.backward(one, values, node.inputs))
+    gradients: list[Any] = []
+    for parts in zip(*each, strict=True):
+        if parts[0] is None:
+            gradients.append(None)
+        else:
+            joined = stack.function([p if isinstance(p, TensorBase) else wrap(p) for p in parts], 0)
+            gradients.append(enter(joined, 0, level))
+    return gradients
 
 
-def as_tensor(g: Any) -> Any:
-    """A gradient of the engine, wherever it is kept, as a tensor."""
-    if isinstance(g, list):
-        return [as_tensor(one) for one in g]
-    return g if g is None or isinstance(g, TensorBase) else wrap(g)
+class Outside:
+    """A tensor whose samples were made its first dimension."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+
+def arrays_in(value: Any) -> Any:
+    """The arrays of tensors, in the same structure."""
+    if isinstance(value, (tuple, list)):
+        return [arrays_in(v) for v in value]
+    return value.array if isinstance(value, TensorBase) else value
+
+
+def taken_out(value: Any, level: int) -> Any:
+    """Tensors with samples of a level as they are outside of its map."""
+    if value.__class__ is tuple or value.__class__ is list:
+        return value.__class__([taken_out(v, level) for v in value])
+    if isinstance(value, TensorBase) and b.size_at(value.array, level) is not None:
+        return Outside(leave(value, 0, level))
+    return value
+
+
+def sample_of(value: Any, i: int, level: int) -> Any:
+    """The i-th sample of what was taken out."""
+    if value.__class__ is tuple or value.__class__ is list:
+        return value.__class__([sample_of(v, i, level) for v in value])
+    if isinstance(value, Outside):
+        return value.tensor[i]
+    return b.sample(value, i, level)
 
 
 def install() -> None:
     """From now on the recorder knows of batched arrays."""
     late = _core.late
     late.batched_array = BatchedArray
-    late.settle_levels = settle_levels
+    late.batched_rule = run_rule
     late.batched = compute
 
 

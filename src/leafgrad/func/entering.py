@@ -19,23 +19,24 @@ A = Any  # an array, or a tensor under create_graph
 
 @op
 class enter_map(Family):
-    """enter_map(input, dim, level): dimension `dim` becomes the samples of a level."""
+    """enter_map(input, dim, level, trace): dimension `dim` becomes the samples of a level. The node keeps `trace`, so
+    that the engine knows that a map is in the graph."""
 
-    options = ("dim", "level")
+    options = ("dim", "level", "trace")
     node_name = "AddBatchDimBackward0"
     public_name = ""
     jvp = "linear"
     holomorphic = False
 
-    def forward(x: A, dim: int, level: int) -> A:
+    def forward(x: A, dim: int, level: int, trace: Trace) -> A:
         if x.__class__ is BatchedArray and x.level > level:  # a gradient may be in a map that is further in
-            return BatchedArray(enter_map.forward(x.value, dim + 1, level), x.level)
+            return BatchedArray(enter_map.forward(x.value, dim + 1, level, trace), x.level)
         return BatchedArray(np.moveaxis(x, dim, 0), level)
 
     def call(input: Any, dim: int, level: int) -> Any:
-        return _core.apply(enter_map.core, (input,), (dim, level))
+        return enter(input, dim, level)
 
-    def vjp(g: A, dim: A, level: A, input_shape: A) -> A:
+    def vjp(g: A, dim: A, level: A, trace: A, input_shape: A) -> A:
         return leave(g, dim, level, input_shape[dim])
 
     samples = staticmethod(lambda t: [])
@@ -43,8 +44,7 @@ class enter_map(Family):
 
 @op
 class leave_map(Family):
-    """leave_map(input, dim, level, trace): the samples of a level become dimension `dim`. The node keeps `trace`, so
-    that the engine knows of the map behind it."""
+    """leave_map(input, dim, level, trace): the samples of a level become dimension `dim`."""
 
     options = ("dim", "level", "trace")
     node_name = "RemoveBatchDimBackward0"
@@ -58,12 +58,17 @@ class leave_map(Family):
         return np.moveaxis(x.value, 0, dim)
 
     def call(input: Any, dim: int, level: int) -> Any:
-        return _core.apply(leave_map.core, (input,), (dim, level, Trace()))
+        return leave(input, dim, level)
 
     def vjp(g: A, dim: A, level: A, trace: A) -> A:
-        return enter_map(g, dim, level)
+        return enter(g, dim, level)
 
     samples = staticmethod(lambda t: [])
+
+
+def enter(t: Any, dim: int, level: int) -> Any:
+    """A dimension of a tensor as the samples of a level."""
+    return _core.apply(enter_map.core, (t,), (dim, level, Trace()))
 
 
 def leave(t: Any, dim: int, level: int, size: int | None = None) -> Any:
@@ -71,7 +76,7 @@ def leave(t: Any, dim: int, level: int, size: int | None = None) -> Any:
     from leafgrad.func.batched import size_at
 
     if size_at(t.array, level) is not None:
-        return leave_map(t, dim, level, Trace())
+        return _core.apply(leave_map.core, (t,), (dim, level, Trace()))
     assert size is not None
     shape = t.array.shape
     return t.unsqueeze(dim).expand((*shape[:dim], size, *shape[dim:]))

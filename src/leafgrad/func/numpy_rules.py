@@ -5,6 +5,7 @@ A rule has the signature of the function it stands for. Functions without one ar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from leafgrad.func import batched as b
 from leafgrad.func.batched import BatchedArray
-from leafgrad.func.messages import IN_PLACE
+from leafgrad.func.messages import IN_PLACE, MASK
 
 Array = Any
 RULES: dict[Any, Callable[..., Any]] = {}
@@ -42,7 +43,7 @@ def matrix_product(ufunc: Any, method: str, inputs: Any, options: Any) -> Any:
     shared = right.__class__ is not BatchedArray or right.level != level
     if shared and right.ndim <= 2 and left.ndim >= 1:
         x = left.value  # (samples, ..., n) @ (n, m): one product
-        flat = np.matmul(x.reshape((-1, x.shape[-1])) if x.size else x.reshape((0, x.shape[-1])), right)
+        flat = np.matmul(x.reshape((math.prod(x.shape[:-1]), x.shape[-1])), right)
         return BatchedArray(flat.reshape(x.shape[:-1] + right.shape[1:]), level)
     x = left.value if left.__class__ is BatchedArray and left.level == level else left[None]
     y = right[None] if shared else right.value
@@ -286,6 +287,11 @@ def mean(a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdim
 def count_nonzero(a: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
     axes = b.shifted(range(a.ndim) if axis is None else [axis] if isinstance(axis, int) else axis, a.ndim)
     return BatchedArray(np.count_nonzero(a.value, axis=axes, keepdims=keepdims), a.level)
+
+
+@rule(np.nonzero, np.flatnonzero, np.argwhere)
+def nonzero(a: Array) -> Array:
+    raise b.PerSample(MASK)  # the samples would get different numbers of indices
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------

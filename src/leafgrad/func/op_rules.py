@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad.func import batched as b
-from leafgrad.func import messages
+from leafgrad.func import messages, numpy_rules
 from leafgrad.func.batched import BatchedArray
 
 Array = Any
@@ -56,7 +56,7 @@ ELEMENTWISE = (
     "where clamp clamp_min clamp_max clamp_by_tensors isnan isinf isfinite isposinf isneginf isreal logical_not "
     "bitwise_not logsigmoid eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
     "bitwise_right_shift logical_and logical_or logical_xor clone to_dtype conj real_part imag_part complex polar_form "
-    "div_floor div_trunc floor_divide remainder rsub_same constant zero masked_fill pow_tensor pow_number "
+    "div_floor div_trunc floor_divide remainder rsub_same constant zero pow_tensor pow_number "
     "number_to_the_power floor ceil trunc round"
 ).split()
 
@@ -76,11 +76,16 @@ for _name in ELEMENTWISE:
 DIMENSIONS = {
     "sum_dim": "D-", "mean_dim": "D-", "prod_dim": "d-", "shift": "-d-", "cumsum": "d-", "all": "D-", "any": "D-",
     "count_nonzero": "D", "softmax": "d", "log_softmax": "d", "logsumexp": "D-", "max_dim": "d-", "min_dim": "d-",
-    "amax": "D-", "amin": "D-", "diagonal": "-dd", "put_diagonal": "-dds", "flip": "D", "roll": "-D", "rot90": "-D",
+    "amax": "D-", "amin": "D-", "diagonal": "-dd", "put_diagonal": "-dds", "flip": "D", "rot90": "-D",
     "vector_norm": "-D-", "nuclear_norm": "dd", "polar": "dd", "sort": "d-", "argsort": "d-", "topk": "-d-",
     "kthvalue": "-d-", "var": "D--", "std": "D--", "nansum": "D-", "split": "d-", "split_with_sizes": "d-",
     "unbind": "d", "transpose": "dd", "tril": "-", "triu": "-",
 }  # fmt: skip
+
+
+def further(dim: int) -> int:
+    """A dimension of a sample as one of all samples: one further from the front, as far from the end."""
+    return dim + 1 if dim >= 0 else dim
 
 
 def along_dimensions(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
@@ -94,12 +99,12 @@ def along_dimensions(op: Any, level: int, arrays: tuple[Any, ...], options: tupl
     moved: list[Any] = []
     for what, option in zip(DIMENSIONS[op.name], options, strict=True):
         if what == "d" and option is not None:
-            moved.append(option % max(ndim, 1) + 1)
+            moved.append(further(option))
         elif what == "d":
             return NO_RULE
         elif what == "D":
             dims = range(ndim) if option is None else option
-            moved.append(tuple([d % max(ndim, 1) + 1 for d in dims]) if ndim else (1,))
+            moved.append(tuple([further(d) for d in dims]) if ndim or option is not None else (1,))
         elif what == "s":
             moved.append((size, *option))
         else:
@@ -209,6 +214,21 @@ def unseen(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...
     return out
 
 
+@rule("roll")
+def roll(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, (shifts, dims) = arrays[0], options
+    if dims:
+        return made(compute(op, (x.value,), (shifts, tuple([further(d) for d in dims]))), level)
+    flat = x.value.reshape((x.batch_size, x.size))
+    return made(compute(op, (flat,), (shifts, (1,))).reshape(x.value.shape), level)
+
+
+@rule("masked_fill")
+def masked_fill(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, mask, value = arrays
+    return np.where(mask, value.astype(x.dtype), x)
+
+
 # -- joining ----------------------------------------------------------------------------------------------------------
 
 
@@ -291,7 +311,7 @@ def index_select(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[An
         return made(compute(op, (x.value, at), (options[0] + 1,)), level)
     if x.ndim == 0 or at.ndim == 0:
         return NO_RULE
-    return np.take(x, at, options[0])
+    return numpy_rules.take(x, at, options[0])
 
 
 @rule("embedding")
@@ -299,7 +319,7 @@ def embedding(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, 
     weight, at = arrays
     if b.highest(weight) < level:  # more indices into one table
         return made(compute(op, (weight, at.value), options), level)
-    return np.take(weight, at, 0)
+    return numpy_rules.take(weight, at, 0)
 
 
 @rule("pick")
@@ -368,6 +388,26 @@ def loss(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...])
     if reduction == "none":
         return each
     return compute(operation("mean" if reduction == "mean" else "sum"), (each,), ())
+
+
+@rule("nll_loss", "nll_loss_2d")
+def nll_loss(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, target, weight = arrays
+    ignore_index, reduction = options
+    dim = 0 if x.ndim == 1 else 1
+    counts = target != ignore_index
+    classes = np.where(counts, target, 0)
+    if x.dtype.itemsize == 2 or not (np.all(classes >= 0) and np.all(classes < x.shape[dim])):
+        return NO_RULE  # the kernel knows how to round, and the words for what is wrong
+    chosen = np.take_along_axis(x, np.expand_dims(classes, dim), dim).squeeze(dim)
+    factors = counts.astype(x.dtype)
+    if weight is not None:
+        factors = factors * (numpy_rules.take if b.highest((weight, classes)) else np.take)(weight, classes, 0)
+    losses = np.where(factors == 0, 0, -chosen * factors)
+    if reduction == "none":
+        return losses
+    total = np.add.reduce(losses, axis=None)
+    return total / np.add.reduce(factors, axis=None) if reduction == "mean" else total
 
 
 # -- what has no shape before it is known -----------------------------------------------------------------------------

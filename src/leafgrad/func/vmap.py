@@ -10,7 +10,7 @@ from typing import Any
 from leafgrad._core import TensorBase
 from leafgrad.func import batched, levels, trees
 from leafgrad.func.computing import clean, install
-from leafgrad.func.entering import enter_map, leave
+from leafgrad.func.entering import enter, leave
 from leafgrad.ops.views import wrap_dim
 
 InDims = Any  # int | None | nested tuple, list, dict of these
@@ -119,7 +119,7 @@ def _run(
     install()
     with levels.Map(size, randomness) as level:
         inside = [
-            leaf if dim is None else enter_map(leaf, dim, level) for leaf, dim in zip(flat, dims, strict=True)
+            leaf if dim is None else enter(leaf, dim, level) for leaf, dim in zip(flat, dims, strict=True)
         ]
         outputs = func(*trees.unflatten(inside, spec), **kwargs)
         return _outputs(func, outputs, out_dims, level, size)

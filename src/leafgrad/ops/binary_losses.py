@@ -198,9 +198,9 @@ class binary_cross_entropy_with_logits_(Family):
         weights = [None if w is None else w.array for w in (weight, pos_weight)]
         _check_broadcast(x, *weights)
         arrays = (x, y, *weights)
-        out = binary_cross_entropy_with_logits_.core.forward(*arrays, reduction)
+        out = _core.compute(binary_cross_entropy_with_logits_.core, arrays, (reduction,))
         tensors = (input, target, weight, pos_weight)
-        return _core.finish(binary_cross_entropy_with_logits_.core, tensors, arrays, (reduction,), np.asarray(out))
+        return _core.finish(binary_cross_entropy_with_logits_.core, tensors, arrays, (reduction,), _core.as_array(out))
 
     def vjp_input(g: A, input: A, target: A, weight: A, pos_weight: A, reduction: A) -> A:
         if pos_weight is None:

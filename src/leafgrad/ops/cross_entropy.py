@@ -274,7 +274,7 @@ class _CrossEntropy(Family):
             return _of_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
         if label_smoothing > 0:
             return _smoothed(input, target, weight, ignore_index, reduction, label_smoothing)
-        if weight is not None:
+        if weight is not None or _core.late.batched_array in (x.__class__, target.array.__class__):
             scores = log_softmax.function(input, class_dim(x.shape))
             return negative_log_likelihood(scores, target, weight, ignore_index, reduction)
         if x.dtype.kind in "biuc":

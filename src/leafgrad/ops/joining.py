@@ -75,7 +75,7 @@ class cat(Joining):
         arrays = arrays_in_common_dtype(inputs)
         dim, sizes = _sizes_along(dim, arrays)
         try:
-            out = cat.forward(*arrays, dim, sizes)
+            out = _core.compute(cat.core, arrays, (dim, sizes))
         except ValueError:
             raise _cannot_join(arrays, dim) from None
         return _core.finish(cat.core, inputs, arrays, (dim, sizes), out)
@@ -191,7 +191,7 @@ class stack(Joining):
                     f"stack expects each tensor to be equal size, but got {errors.size(shape)} at entry 0 and "
                     f"{errors.size(x.shape)} at entry {position}",
                 )
-        return _core.finish(stack.core, inputs, arrays, (dim,), stack.forward(*arrays, dim))
+        return _core.finish(stack.core, inputs, arrays, (dim,), _core.compute(stack.core, arrays, (dim,)))
 
     def vjp_all(g: A, needs: A, dim: A) -> A:
         return [slice_(g, at(dim, i)) if need else None for i, need in enumerate(needs)]

@@ -65,10 +65,10 @@ class mse_loss_(Family):
         if kind is not y.dtype or not (kind is F32 or kind is F64):
             x, y = _in_common(input, target, "mse_cpu")
         try:
-            out = mse_loss_.core.forward(x, y, reduction)
+            out = _core.compute(mse_loss_.core, (x, y), (reduction,))
         except ValueError:
             raise errors.broadcast_mismatch("mse_loss", (x, y)) from None
-        return _core.finish(mse_loss_.core, (input, target), (x, y), (reduction,), np.asarray(out))
+        return _core.finish(mse_loss_.core, (input, target), (x, y), (reduction,), _core.as_array(out))
 
     def vjp_input(g: A, input: A, target: A, reduction: A) -> A:
         off = input - target
@@ -222,10 +222,10 @@ def _size(off: Any) -> Any:
 def _distance(operation: Any, input: Any, target: Any, arrays: tuple[Any, Any], *options: Any) -> Any:
     quiet()
     try:
-        out = operation.core.forward(*arrays, *options)
+        out = _core.compute(operation.core, arrays, options)
     except ValueError as error:
         raise errors.broadcast_mismatch(operation.core.name, arrays) from error
-    return _core.finish(operation.core, (input, target), arrays, options, np.asarray(out))
+    return _core.finish(operation.core, (input, target), arrays, options, _core.as_array(out))
 
 
 def _slope(g: A, off: A, reduction: str, limit: float, steepness: float) -> A:

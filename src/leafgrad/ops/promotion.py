@@ -34,7 +34,7 @@ def operand(value: Any) -> tuple[TensorBase | None, Array | None, tuple[dtype, i
     if isinstance(value, TensorBase):
         array = value.array
         return value, array, (from_numpy_dtype(array.dtype), 0 if array.ndim else 1)
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) or value.__class__ is _core.late.batched_array:
         return None, value, (from_numpy_dtype(value.dtype), 0 if value.ndim else 1)
     if isinstance(value, NUMBERS):
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
@@ -78,10 +78,10 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         raise RuntimeError(rules.no_bool)
     arrays = (cast(left[1], kind), cast(right[1], kind))
     try:
-        out = op.forward(*arrays)
+        out = _core.compute(op, arrays, ())
     except ValueError:
         raise errors.broadcast_mismatch(op.name, arrays) from None
-    out = np.asarray(out)
+    out = _core.as_array(out)
     if out.dtype.kind == "b":
         return _core.unrecorded(op, (left[0], right[0]), out)
     return _core.finish(op, (left[0], right[0]), arrays, (), out)

@@ -71,8 +71,9 @@ class sum(Total):
                 x = cast(x, dtype or int64)
             out = total(x, dims, keepdim)
         if dims is None:
-            return _core.finish(sum.core, (input,), (x,), (), np.asarray(out))
-        return _core.finish(sum_dim.core, (input,), (x,), (dims, keepdim), np.asarray(out, order="C"))
+            return _core.finish(sum.core, (input,), (x,), (), _core.as_array(out))
+        out = np.asarray(out, order="C") if x.__class__ is np.ndarray else out
+        return _core.finish(sum_dim.core, (input,), (x,), (dims, keepdim), out)
 
     def vjp(g: A, input_shape: A) -> A:
         return spread(g, input_shape)
@@ -158,9 +159,9 @@ class mean(Total):
         if dtype is not None or x.dtype.kind in "biu":
             x = cast(x, _dtype_of_mean(x, dtype))
         if dim is None and not keepdim:
-            return _core.finish(mean.core, (input,), (x,), (), np.asarray(_mean_all(x)))
+            return _core.finish(mean.core, (input,), (x,), (), _core.as_array(_core.compute(mean.core, (x,), ())))
         dims = all_if_empty(dims_of(dim, x.ndim, "mean"), x.ndim)
-        out = np.asarray(mean_dim.core.forward(x, dims, keepdim))
+        out = _core.as_array(_core.compute(mean_dim.core, (x,), (dims, keepdim)))
         return _core.finish(mean_dim.core, (input,), (x,), (dims, keepdim), out)
 
     def vjp(g: A, input_shape: A) -> A:
@@ -232,9 +233,9 @@ class prod(Reduction):
         x = cast(input.array, dtype or sum_dtype(from_numpy_dtype(input.array.dtype)))
         if dim is None or (x.ndim == 0 and one_dim(dim, 0, "prod") == 0):
             core = prod.core if dim is None else _prod_of_number
-            return _core.finish(core, (input,), (x,), (), np.asarray(_prod_all(x)))
+            return _core.finish(core, (input,), (x,), (), _core.as_array(_core.compute(prod.core, (x,), ())))
         place = one_dim(dim, x.ndim, "prod")
-        out = np.asarray(prod_dim.core.forward(x, place, keepdim))
+        out = _core.as_array(_core.compute(prod_dim.core, (x,), (place, keepdim)))
         return _core.finish(prod_dim.core, (input,), (x,), (place, keepdim), out)
 
     def vjp(g: A, input: A, out: A, input_shape: A) -> A:
@@ -346,7 +347,7 @@ class cumsum(Reduction):
         place = one_dim(dim, x.ndim, "cumsum")
         if x.dtype.kind == "b":
             raise NotImplementedError("\"cumsum_out_cpu\" not implemented for 'Bool'")
-        return _core.finish(cumsum.core, (input,), (x,), (place, False), cumsum.forward(x, place, False))
+        return _core.finish(cumsum.core, (input,), (x,), (place, False), _core.compute(cumsum.core, (x,), (place, False)))
 
     def vjp(g: A, dim: A, reverse: A) -> A:
         return cumsum(g, dim, not reverse)  # each element counts in its own sum and all later ones

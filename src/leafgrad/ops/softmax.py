@@ -81,7 +81,7 @@ def _apply(operation: Any, input: TensorBase, dim: Any, dtype: Dtype | None) -> 
     place = one_dim(dim, x.ndim, name)
     if x.dtype.kind in "biuc":
         raise refused(f"{name}{'_lastdim' if place == x.ndim - 1 else ''}_kernel_impl", input)
-    return _core.finish(operation.core, (input,), (x,), (place,), operation.core.forward(x, place))
+    return _core.finish(operation.core, (input,), (x,), (place,), _core.compute(operation.core, (x,), (place,)))
 
 
 @op

@@ -179,7 +179,7 @@ class nansum(Reduction):
         dims = all_if_empty(dims_of(dim, x.ndim, "nansum"), x.ndim)
         x = x if dtype is None else cast(x, dtype)
         return _core.finish(
-            nansum.core, (input,), (x,), (dims, keepdim), np.asarray(nansum.core.forward(x, dims, keepdim))
+            nansum.core, (input,), (x,), (dims, keepdim), _core.as_array(_core.compute(nansum.core, (x,), (dims, keepdim)))
         )
 
     def vjp(g: A, input: A, input_shape: A, dims: A, keepdim: A) -> A:

@@ -1,0 +1,102 @@
+"""Every operation under vmap against a loop over the samples: values, gradients, one or all tensors mapped, nested."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import leafgrad as lg
+from leafgrad._core import wrap
+from leafgrad.func import vmap
+from op_checks import Case, Entry, cases
+
+SAMPLES = 3
+
+
+def samples_of(entry: Entry) -> list[list[Case]]:
+    """For each sample of an entry, the same call with SAMPLES different sets of numbers."""
+    return [list(same) for same in zip(*[cases(entry, seed=seed) for seed in range(SAMPLES)], strict=True)]
+
+
+def stacked(same: Sequence[Case], index: int, requires_grad: bool = False) -> Any:
+    """The tensors of one argument of all calls, as one."""
+    made: Any = wrap(np.stack([case.tensors[index].array for case in same]))
+    return made.requires_grad_() if requires_grad else made
+
+
+def choices(count: int) -> list[tuple[bool, ...]]:
+    """Which tensors are mapped: all, or each one alone."""
+    alone = [tuple([i == k for i in range(count)]) for k in range(count)] if count > 1 else []
+    return [(True,) * count, *alone]
+
+
+def check(same: Sequence[Case], gradients: bool) -> list[str]:
+    """What is wrong with one call under vmap."""
+    wrong = []
+    for mapped in choices(len(same[0].tensors)):
+        if not mapped:
+            continue
+        variable = [i for i in same[0].variable() if gradients]
+        tensors = [
+            stacked(same, i, i in variable) if is_mapped else leaf(same[0].tensors[i], i in variable)
+            for i, is_mapped in enumerate(mapped)
+        ]
+        kinds: list[Any] = []
+        dims = tuple([0 if is_mapped else None for is_mapped in mapped])
+        got = vmap(lambda *args, case=same[0]: tuple(outputs_of(case, args, [])), dims)(*tensors)
+        other = [t.detach().clone().requires_grad_(t.requires_grad) for t in tensors]
+        each = []
+        for k in range(SAMPLES):
+            each.append(outputs_of(same[0], [t[k] if m else t for t, m in zip(other, mapped, strict=True)], kinds))
+        expected = [lg.stack(list(parts)) for parts in zip(*each, strict=True)]
+        wrong += compare(f"{same[0]!r} mapped {mapped}", got, expected)
+        if gradients:
+            wrong += compare_gradients(f"{same[0]!r} mapped {mapped}", got, expected, tensors, other)
+    return wrong
+
+
+def leaf(t: Any, requires_grad: bool) -> Any:
+    made: Any = wrap(t.array.copy())
+    return made.requires_grad_() if requires_grad else made
+
+
+def outputs_of(case: Case, tensors: Sequence[Any], kinds: list[Any]) -> list[Any]:
+    return case.outputs(tensors)
+
+
+def compare(what: str, got: Sequence[Any], expected: Sequence[Any]) -> list[str]:
+    if len(got) != len(expected):
+        return [f"{what}: {len(got)} results instead of {len(expected)}"]
+    wrong = []
+    for i, (a, b) in enumerate(itertools.zip_longest(got, expected)):
+        x, y = a.detach().numpy(), b.detach().numpy()
+        if x.shape != y.shape or x.dtype != y.dtype:
+            wrong.append(f"{what}, result {i}: {x.dtype} {x.shape} instead of {y.dtype} {y.shape}")
+        elif x.dtype.kind == "b":
+            if not np.array_equal(x, y):
+                wrong.append(f"{what}, result {i}: {x} instead of {y}")
+        elif not np.allclose(x, y, rtol=1e-10, atol=1e-10, equal_nan=True):
+            wrong.append(f"{what}, result {i}:\n{x}\ninstead of\n{y}")
+    return wrong
+
+
+def compare_gradients(
+    what: str, got: Sequence[Any], expected: Sequence[Any], tensors: Sequence[Any], other: Sequence[Any]
+) -> list[str]:
+    found = []
+    for outputs, leaves in ((got, tensors), (expected, other)):
+        wanted = [t for t in leaves if t.requires_grad]
+        roots = [t for t in outputs if t.requires_grad]
+        if not wanted or not roots:
+            found.append([])
+            continue
+        rng = np.random.default_rng(0)
+        weights = [wrap(rng.uniform(0.5, 1.5, tuple(t.shape)).astype(t.array.dtype)) for t in roots]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found.append([*lg.autograd.grad(roots, wanted, weights, allow_unused=True, materialize_grads=True)])
+    return compare(what + ", gradients", *found)
