@@ -156,6 +156,18 @@ def test_all_layouts(name: str, kind: Any) -> None:
                 assert found.strides == expected.strides
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_kernels_made_of_several_loops(kind: Any) -> None:
+    inputs = [numbers(size, kind) for size in (0, 1, 999, 1000, 100_003)]
+    inputs += [x for x in layouts(kind).values() if isinstance(x, np.ndarray) and x.dtype == np.dtype(kind)]
+    inputs += [np.asarray(value, kind) for value in SPECIAL]
+    for x in inputs:
+        before = x.copy()
+        assert_same(forward("sigmoid")(x), 1 / (1 + np.exp(-x)))
+        assert_same(forward("relu")(x), np.maximum(x, 0))
+        np.testing.assert_array_equal(x, before)
+
+
 def test_the_result_is_a_new_dense_array() -> None:
     x = np.ones((3, 4), np.float32)
     y = forward("mul")(x, x)

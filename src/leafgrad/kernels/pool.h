@@ -7,6 +7,9 @@
    who has not begun: a helper that the system wakes late finds nothing left. Helpers stay awake for a moment after
    their work, because the next operation usually follows at once, and then sleep until they are called.
 
+   A helper may be interrupted in the middle of a piece when other programs want its core, and then the caller waits for
+   milliseconds. Whoever had to wait like that works alone for a while, longer each time it happens again.
+
    There is one pool. If a second thread comes while it is in use, that thread does its work alone. A process made by
    fork() has no helpers, and makes new ones when it needs them. Helpers never touch Python.
 */
@@ -46,6 +49,9 @@ static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t s
 
 #define LOOKS 4000 /* how often a thread looks for news, some tens of microseconds, before it goes to sleep */
 
+#define ALONE_LEAST 16
+#define ALONE_MOST 512
+
 static struct {
     atomic_int threads; /* wanted, with the caller */
     atomic_flag in_use;
@@ -63,6 +69,9 @@ static struct {
     int open;           /* may helpers begin? */
     int helpers;        /* that exist */
     int asleep;
+
+    int alone;     /* for so many calls the caller works alone, */
+    int last_time; /* and so many it was when helpers had last been too slow */
 } pool = {.threads = 1, .in_use = ATOMIC_FLAG_INIT};
 
 static inline void breathe(void)
@@ -155,6 +164,12 @@ static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t s
         work(context, 0, count);
         return;
     }
+    if (pool.alone > 0) {
+        pool.alone--;
+        atomic_flag_clear(&pool.in_use);
+        work(context, 0, count);
+        return;
+    }
     hire(wanted - 1);
 
     pthread_mutex_lock(&pool.lock);
@@ -178,7 +193,10 @@ static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t s
     for (int look = 0; look < LOOKS && atomic_load(&pool.inside); look++) {
         breathe();
     }
-    if (atomic_load(&pool.inside)) {
+    if (!atomic_load(&pool.inside)) {
+        pool.last_time /= 2;
+    } else {
+        pool.alone = pool.last_time = pool.last_time < ALONE_MOST / 2 ? 2 * pool.last_time + ALONE_LEAST : ALONE_MOST;
         pthread_mutex_lock(&pool.lock);
         while (atomic_load(&pool.inside)) {
             pthread_cond_wait(&pool.finished, &pool.lock);
@@ -196,7 +214,7 @@ static void start_over(void)
     pthread_cond_init(&pool.finished, NULL);
     atomic_store(&pool.calls, 0);
     atomic_store(&pool.inside, 0);
-    pool.open = pool.helpers = pool.asleep = 0;
+    pool.open = pool.helpers = pool.asleep = pool.alone = pool.last_time = 0;
     atomic_flag_clear(&pool.in_use);
 }
 

@@ -18,10 +18,18 @@ from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.samples import pairs, real
 
 A = Any  # an array, or a tensor under create_graph
+negative: Any = fast(np.negative)
+exponential: Any = fast(np.exp)
+plus: Any = fast(np.add)
+divide: Any = fast(np.true_divide)
+larger: Any = fast(np.maximum)
 multiply: Any = fast(np.multiply)
 times: Any = fast(np.multiply, operator.mul)  # `g * x` for rules: on arrays as on tensors
 
+# Constants of kernels: NumPy takes a zero-dimensional array much faster than a Python number.
 _FAST = (np.dtype(np.float32), np.dtype(np.float64))
+_ZERO = {kind: np.zeros((), kind) for kind in _FAST}
+_ONE = {kind: np.ones((), kind) for kind in _FAST}
 
 # -- one tensor -------------------------------------------------------------------------------------------------------
 
@@ -141,7 +149,15 @@ def _sigmoid(x: Any) -> Any:
     if x.dtype.itemsize == 2:  # 16-bit floats are rounded once, at the end
         return _sigmoid(x.astype(np.float32)).astype(x.dtype)
     # exp of a large positive number overflows to inf, and 1 / inf is the right 0
-    return 1 / (1 + np.exp(-x))
+    one = _ONE.get(x.dtype)
+    if one is None:
+        return 1 / (1 + np.exp(-x))
+    if x.size < 1000:
+        return divide(one, plus(one, exponential(negative(x))))
+    y = negative(x)  # in place saves memory; for small arrays NumPy's checks cost more than a new one
+    exponential(y, y)
+    plus(y, one, y)
+    return divide(one, y, y)
 
 
 @op
@@ -155,7 +171,7 @@ class sigmoid(Unary):
 
 
 def _relu(x: Any) -> Any:
-    return np.maximum(x, 0)
+    return larger(x, _ZERO.get(x.dtype, 0))
 
 
 @op
