@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from leafgrad._core import TensorBase
+from leafgrad._core import TensorBase, wrap
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -164,12 +164,15 @@ def random_start(output: Any, with_gaps: bool) -> Any:
     from leafgrad.creation import empty
 
     shape = list(output.shape)
-    if with_gaps and output.numel() > 1:
+    gaps = with_gaps and output.numel() > 1
+    if gaps:
         shape[-1] *= 2
-    kind = output.dtype
-    start = empty(shape, dtype=kind)
-    (start.view(kind.to_real()) if start.is_complex() else start).uniform_(-1, 1)
-    return (start[..., ::2] if shape != list(output.shape) else start).requires_grad_()
+    if output.is_complex():
+        numbers = empty([*shape, 2], dtype=output.dtype.to_real()).uniform_(-1, 1).array
+        start = wrap(numbers.view(output.array.dtype)[..., 0])
+    else:
+        start = empty(shape, dtype=output.dtype).uniform_(-1, 1)
+    return (start[..., ::2] if gaps else start).requires_grad_()
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:

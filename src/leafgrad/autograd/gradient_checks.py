@@ -29,7 +29,7 @@ def checked_variables(inputs: tuple[Any, ...]) -> list[Any]:
                 "will likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=4,
             )
-        if any([stride == 0 and size > 1 for stride, size in zip(x.array.strides, x.array.shape, strict=True)]):
+        if x.array.size and any([s == 0 and n > 1 for s, n in zip(x.array.strides, x.array.shape, strict=True)]):
             raise errors.mistake(
                 RuntimeError,
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
