@@ -43,7 +43,7 @@ def leaf(*shape: int) -> Any:
 
 def living() -> int:
     """How many tensors and nodes there are."""
-    return sum([isinstance(o, (Node, TensorBase)) for o in gc.get_objects()])
+    return sum([issubclass(type(o), (Node, TensorBase)) for o in gc.get_objects()])
 
 
 # -- nothing is left for the collector --------------------------------------------------------------------------------

@@ -151,8 +151,8 @@ class Late:
 
     __slots__ = (
         "anomaly", "batched", "batched_array", "batched_rule", "batching", "in_new_thread", "inference", "leaf_hooks",
-        "mixed_binary", "mutation", "negative", "recorded", "refuse_inference", "replay_view", "tangents",
-        "tensor_class", "user_code",
+        "mixed_binary", "mutation", "negative", "recorded", "refuse_inference", "refuse_in_transform", "replay_view",
+        "tangents", "tensor_class", "transforms", "user_code",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -169,6 +169,8 @@ class Late:
         self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters
         self.inference: int = 0  # threads in inference_mode
         self.batching: int = 0  # vmaps that are running, and graphs that one of them left behind
+        self.transforms: int = 0  # functions that leafgrad.func is transforming now
+        self.refuse_in_transform: Any = None  # leafgrad.func: what such a function must not do
         self.batched: Any = None  # leafgrad.func: computes operations on arrays that hold many samples
         self.batched_array: Any = None  # leafgrad.func: the class of such arrays
         self.batched_rule: Any = None  # leafgrad.func: runs gradient rules, also on those
@@ -357,7 +359,7 @@ def apply(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
         out = as_array(out)
     result = record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
     if late.tangents is not None:
-        late.tangents(op, tensors, options, (result,))
+        late.tangents(op, tensors, arrays, options, (result,))
     return result
 
 
@@ -366,7 +368,7 @@ def finish(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tup
     recording = needs_recording(tensors)
     result = record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
     if late.tangents is not None:
-        late.tangents(op, tensors, options, (result,))
+        late.tangents(op, tensors, arrays, options, (result,))
     return result
 
 
@@ -523,7 +525,7 @@ def apply_many(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> li
     if not recording:
         results: list[Any] = [unrecorded(op, tensors, out) for out in outs]
         if late.tangents is not None:
-            late.tangents(op, tensors, options, results)
+            late.tangents(op, tensors, arrays, options, results)
         return results
     results = [wrap(out) for out in outs]
     shapes = tuple([out.shape for out in outs])
@@ -534,5 +536,5 @@ def apply_many(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> li
             result.node = output_of(node, index, shapes[index], kinds[index])
             result.needs_grad = True
     if late.tangents is not None:
-        late.tangents(op, tensors, options, results)
+        late.tangents(op, tensors, arrays, options, results)
     return results

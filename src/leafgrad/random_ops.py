@@ -13,7 +13,7 @@ import numpy as np
 from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase
 from leafgrad.creation import create, is_int, like, sizes
-from leafgrad.ops.inplace import changed, check_writable, rebase
+from leafgrad.ops.inplace import changed, check_writable, follow, rebase
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.select import zeros_of
 from leafgrad.output import check_no_overlap, resize_output, write_out
@@ -314,9 +314,14 @@ def _in_place(self: Any, fill: Callable[[Any], Any]) -> Any:
     """Let `fill` write random numbers into this tensor, which loses its history."""
     check_writable(self)
     check_no_overlap(self.array)
+    if _core.late.batching:
+        from leafgrad.func.randomness import check_in_place
+
+        check_in_place(self.array)
     fill(self.array)
     changed(self)
     rebase(self, None)
+    follow(self, None)
     return self
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,12 +12,12 @@ from leafgrad._core import TensorBase
 from leafgrad._state import quiet
 from leafgrad.device import check_device
 from leafgrad.from_data import copied
-from leafgrad.layouts import copy_in_format, lies_in_format
+from leafgrad.layouts import lies_in_format
 from leafgrad.ops.fill import copy_from, fill_value, fill_with_number, fill_with_tensor, zero
 from leafgrad.ops.inplace import changed, check_overlap, check_writable, in_place, replace
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import registry
-from leafgrad.ops.views import shape_arguments
+from leafgrad.ops.reshaping import METHODS as RESHAPING
 
 # -- replacing all values ---------------------------------------------------------------------------------------------
 
@@ -30,7 +29,7 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
     if not isinstance(other, TensorBase):
         raise errors.not_a_tensor("copy_", "other", 1, other)
     shared = other.version is self.version or 0 in self.array.strides
-    if shared or _has_history(self) or other.needs_grad or other.array.dtype.kind == "c":
+    if shared or _has_history(self) or _has_history(other) or other.array.dtype.kind == "c":
         return in_place(self, copy_from.function, other)
     if other.array.shape != self.array.shape:
         return _overwrite(self, copy_from.forward(self.array, other.array))
@@ -43,7 +42,7 @@ def fill_(self: Any, value: Any) -> Any:
     check_writable(self, value)
     if given is value:
         check_overlap(self.array, None, ())  # as PyTorch, which lets numbers pass
-    if _has_history(self) or value.needs_grad:
+    if _has_history(self) or _has_history(value):
         return replace(self, fill_with_tensor if given is value else fill_with_number, value)
     return _overwrite(self, cast(value.array, dtypes.from_numpy_dtype(self.array.dtype)))
 
@@ -70,46 +69,6 @@ def abs_(self: Any) -> Any:
     if self.array.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     return in_place(self, registry["abs"].function)
-
-
-def set_(self: Any, source: Any = None) -> Any:
-    """set_(source): show the memory of another tensor of the same dtype."""
-    if source is None:
-        source = _core.wrap(np.empty(0, self.array.dtype))
-    if not isinstance(source, TensorBase):
-        raise errors.not_a_tensor("set_", "source", 1, source)
-    if source.array.dtype != self.array.dtype:
-        own, other = [dtypes.from_numpy_dtype(t.array.dtype) for t in (self, source)]
-        raise RuntimeError(f"Could not set tensor of type {other} to a tensor of type {own}")
-    check_writable(self)
-    self.array = source.array
-    changed(self)
-    return self
-
-
-def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
-    """resize_(*size): another shape in the same memory where that suffices; new elements are not set."""
-    shape = shape_arguments(size)
-    if self.requires_grad:
-        raise RuntimeError("cannot resize variables that require grad")
-    if any([s < 0 for s in shape]):
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {errors.size(shape)}")
-    if shape != self.array.shape:
-        count = math.prod(shape)
-        flat = self.array.reshape(-1)
-        if count > flat.size:
-            grown = np.empty(count, flat.dtype)
-            grown[: flat.size] = flat
-            flat = grown
-        self.array = flat[:count].reshape(shape)
-    if memory_format is not None:
-        self.array = copy_in_format(self.array, memory_format)
-    return self
-
-
-def resize_as_(self: Any, other: Any, memory_format: Any = None) -> Any:
-    """resize_as_(other): resize_ to the shape of another tensor."""
-    return resize_(self, other.array.shape, memory_format=memory_format)
 
 
 # -- conversions ------------------------------------------------------------------------------------------------------
@@ -281,8 +240,7 @@ def false(self: Any) -> bool:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "abs_": abs_, "absolute_": abs_, "copy_": copy_, "fill_": fill_, "zero_": zero_, "set_": set_,
-    "resize_": resize_, "resize_as_": resize_as_,
+    "abs_": abs_, "absolute_": abs_, "copy_": copy_, "fill_": fill_, "zero_": zero_, **RESHAPING,
     "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
     "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,

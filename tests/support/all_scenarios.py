@@ -6,18 +6,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+import forward_scenarios
 import graph_scenarios
 import mode_scenarios
 from scenarios import Scenario, observe
 
-SETS = {"graph": graph_scenarios, "modes": mode_scenarios}
+SETS = {"forward": forward_scenarios, "graph": graph_scenarios, "modes": mode_scenarios}
 ALL: dict[str, Scenario] = {f"{group}.{name}": s for group, m in SETS.items() for name, s in m.SCENARIOS.items()}
 STORED = Path(__file__).parents[1] / "data" / "scenarios.json"
 
 
 def as_json(scenario: Scenario, module: Any) -> Any:
     """What a scenario shows, in the form it is stored in."""
-    return json.loads(json.dumps(observe(scenario, module), default=in_parts))
+    seen, given = observe(scenario, module)
+    given = [w for w in given if "torch.jit" not in w[1]]  # PyTorch loads code that it has deprecated itself
+    return json.loads(json.dumps((seen, given), default=in_parts))
 
 
 def in_parts(value: Any) -> Any:

@@ -72,6 +72,8 @@ OF_OUR_OWN = {
     "copy_slices": "what PyTorch's CopySlices node does",
     "seen": "a view through several others",
     "unseen": "the gradient of such a view",
+    "picked": "what as_strided shows, whatever the layout in memory",
+    "spread": "the gradient of as_strided",
     "reshape_alias": "view, under the name that reshape gives it",
     "unsafe_view": "view, under the name that matmul gives it",
     "place": "the gradient of pick",

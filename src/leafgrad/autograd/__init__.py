@@ -119,7 +119,18 @@ def grad(
             stacklevel=2,
         )
     if is_grads_batched:
-        raise NotImplementedError("autograd.grad(is_grads_batched=True) needs vmap, which leafgrad does not have yet")
+        from leafgrad.autograd.batched_grad import grad_of_batch
+
+        def one(*gradients: Any) -> tuple[Any, ...]:
+            unused = allow_unused or materialize_grads
+            return grad(outputs, inputs, gradients, retain_graph, create_graph, allow_unused=unused)
+
+        roots = as_tuple(outputs)
+        batches = grad_of_batch(one, roots, as_tuple(grad_outputs, len(roots)))
+        if materialize_grads:
+            pairs = zip(batches, as_tuple(inputs), strict=True)
+            batches = tuple([wrap(np.zeros_like(x.array)) if g is None else g for g, x in pairs])
+        return batches
     roots, wanted = as_tuple(outputs), checked_inputs(as_tuple(inputs))
     if not wanted:
         raise RuntimeError(f"`inputs` argument to `grad()` cannot be empty.\n  at {errors.here()}")
@@ -241,7 +252,7 @@ def separate(results: list[Any]) -> list[Any]:
     """Two results must not be the same memory, or a change of one would show in the other."""
     seen: set[int] = set()
     for i, t in enumerate(results):
-        if t is None or t.needs_grad:  # under create_graph it may be a tensor of the user
+        if t is None or t.needs_grad or t.extra is not None:  # under create_graph it may be a tensor of the user
             continue
         owner = id(t.array if t.array.base is None else t.array.base)
         if owner in seen or not t.array.flags.writeable:
@@ -252,6 +263,8 @@ def separate(results: list[Any]) -> list[Any]:
 
 def __getattr__(name: str) -> Any:
     # loaded when first used: it is built on modules that import this one
+    if name == "forward_ad":
+        return importlib.import_module("leafgrad.autograd.forward_ad")
     if name in ("Function", "function"):
         module = importlib.import_module("leafgrad.autograd.function")
         return module if name == "function" else module.Function

@@ -13,6 +13,7 @@ graph that can be differentiated again, to any order.
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Sequence
 from heapq import heappop, heappush
@@ -26,10 +27,12 @@ from leafgrad.autograd import origin
 from leafgrad.autograd.fitting import copy_like, fit, fit_tensor
 from leafgrad.autograd.graph import Edge, Freed, Node, Output
 from leafgrad.autograd.saved import changed, saved_tensors, unusable
+from leafgrad.kernels import fast
 
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 ndarray: Final[Any] = np.ndarray
-add_arrays: Final[Any] = np.add
+add_arrays: Final[Any] = fast(np.add)
+plus: Final[Any] = fast(np.add, operator.add)  # for tensors as well
 SMALL: Final = 256  # elements
 NESTED: Final = 20  # backward passes inside each other that share a stack
 
@@ -100,7 +103,7 @@ def walk(
             if target in ours and sofar.size > SMALL:
                 add_arrays(sofar, r, sofar)
             else:
-                waiting[target] = total = sofar + r
+                waiting[target] = total = plus(sofar, r)
                 if total.__class__ is ndarray:
                     ours.add(target)
         if expected is not None:
@@ -232,7 +235,7 @@ def backward(
 
 def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     """`backward` in its most frequent form: from one root, to all leaves, nothing recorded."""
-    if late.leaf_hooks or state.depth or late.batching:
+    if late.leaf_hooks or state.depth or late.batching or late.tangents is not None:
         backward((root,), (g,), keep_graph, False)
         return
     start = root.node
@@ -273,10 +276,10 @@ def run(
     expected: dict[Any, int] | None = None,
     deliver: bool = False,
 ) -> dict[Any, Gradient]:
-    """Walk with recording switched on exactly if the backward pass is to become a graph itself. Inside vmap values
-    are batches, which only operations on tensors know how to treat. A rule may start a backward pass of its own; when
+    """Walk with recording switched on exactly if the backward pass is to become a graph itself. Batches (vmap) and
+    tangents (forward mode) are known to operations on tensors only. A rule may start a backward pass of its own; when
     such passes are nested deeply, a new thread gives them a new stack."""
-    on_tensors = create_graph or late.batching > 0
+    on_tensors = create_graph or late.batching > 0 or late.tangents is not None
     if on_tensors and not create_graph:
         gradients = [wrap(g) if g is not None and not isinstance(g, TensorBase) else g for g in gradients]
     before = state.grad_enabled

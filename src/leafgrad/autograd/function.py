@@ -248,14 +248,22 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         ctx.needs_input_grad = tuple([t is not None and t.needs_grad for t in tensors])
         ctx._record.is_tensor = tuple([t is not None for t in tensors])
         edges = tuple([_core.edge(t) if t is not None and t.needs_grad else None for t in tensors])
-        with modes.no_grad():
-            if two_parts:
-                output = cls.forward(*args)
-                cls.setup_context(ctx, args, output)
-            else:
-                output = cls.forward(ctx, *args)
+        forward_mode, state.forward_mode = state.forward_mode, False  # forward computes values; jvp, their tangents
+        try:
+            with modes.no_grad():
+                if two_parts:
+                    output = cls.forward(*args)
+                    cls.setup_context(ctx, args, output)
+                else:
+                    output = cls.forward(ctx, *args)
+        finally:
+            state.forward_mode = forward_mode
         several = isinstance(output, tuple)
         results = finish(cls, ctx, tensors, edges if recording else None, output if several else (output,))
+        if _core.late.tangents is not None:
+            from leafgrad.autograd.function_transforms import give_tangents
+
+            give_tangents(ctx, args, results)
         return tuple(results) if several else results[0]
 
     @classmethod

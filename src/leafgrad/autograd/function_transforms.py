@@ -51,6 +51,20 @@ def tangents_of_results(
     return list(found)
 
 
+def give_tangents(ctx: Any, arguments: Sequence[Any], results: Sequence[Any]) -> None:
+    """Forward mode: if arguments of a Function have tangents, so have its results."""
+    from leafgrad.autograd import forward_ad
+
+    of_arguments = [forward_ad.tangents_of(a) if isinstance(a, TensorBase) else {} for a in arguments]
+    if not forward_ad._is_fwd_grad_enabled():
+        return
+    for level in sorted({level for found in of_arguments for level in found}):
+        given = [found.get(level) for found in of_arguments]
+        for result, tangent in zip(results, tangents_of_results(ctx, given, arguments, results), strict=True):
+            if tangent is not None:
+                forward_ad.set_tangent(result, level, tangent)
+
+
 def check_tangent(ctx: Any, index: int, tangent: Any, result: Any, of_argument: list[Any]) -> None:
     """Refuse a tangent that is none, or that does not follow its result in what memory it shares. `of_argument` is
     the tangent of the argument that this result is, if it is one."""

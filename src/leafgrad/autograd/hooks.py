@@ -64,6 +64,7 @@ class Hooks:
         self.after_accumulation: Any = OrderedDict()
         self.keep_for: Any = None  # a weak reference to the tensor that wants its gradient retained
         self.metadata: dict[Any, Any] = {}
+        self.tangents: dict[int, dict[int, Any]] = {}  # forward mode: of saved values, by their place and by level
         self.packed: dict[int, Any] = {}  # saved values in the care of hooks, by their place among the saved
 
     # -- called by the engine -----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad._core import wrap, wrap_node
+from leafgrad._core import Extra, wrap, wrap_node
 from leafgrad.autograd.graph import NOTHING, OPTION, OUT, Edge, Freed, Node, output_of, plan_of
 
 
@@ -35,7 +35,20 @@ def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
             tensors.append(tensor_at(value, node.inputs[place]))
         else:
             tensors.append(output_tensor(node, OUT - place, value))
+    if node.hooks is not None and node.hooks.tangents:
+        for index, kept in node.hooks.tangents.items():
+            tensors[index] = with_tangents(tensors[index], kept)
     return tuple(tensors)
+
+
+def with_tangents(t: Any, kept: dict[int, Any]) -> Any:
+    """A saved tensor with the tangents it had. A leaf that was made dual is another tensor than the leaf itself."""
+    if t.node is None and t.needs_grad:
+        t = t.view_as(t)
+    if t.extra is None:
+        t.extra = Extra()
+    t.extra.tangents = kept
+    return t
 
 
 def tensor_at(array: Any, origin: Edge) -> Any:

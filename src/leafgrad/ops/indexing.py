@@ -212,6 +212,10 @@ def write_view(x: Any, reading: Reading, part: Any) -> None:
     changed(x)
     if recorded:
         give_history(base, node)
+    if _core.late.tangents is not None:
+        from leafgrad.autograd.forward_ad import change_part
+
+        change_part(x, reading.view, part)
 
 
 def check_part_writable(x: TensorBase, part: TensorBase) -> None:

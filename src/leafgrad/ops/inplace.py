@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _core, errors
-from leafgrad._core import TensorBase, state
+from leafgrad._core import Extra, TensorBase, state
 from leafgrad.autograd import origin
 from leafgrad.autograd.graph import OUT, Node, Output, plan_of, take_order
 from leafgrad.autograd.hooks import give_history
 from leafgrad.dtypes import can_cast, from_numpy_dtype
 from leafgrad.ops.registry import Family, op, zeros_like
 from leafgrad.ops.samples import S
-from leafgrad.ops.views import MULTI_VIEW, axes_of, copy_in_order, see, view
+from leafgrad.ops.views import MULTI_VIEW, axes_of, copy_in_order, current_steps, see, see_in, view
 from leafgrad.output import check_no_overlap
 
 A = Any  # an array, or a tensor under create_graph
@@ -49,7 +49,16 @@ def replace(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     if result.needs_grad and isinstance(result.node, Node) and result.array.dtype != x.array.dtype:
         result = result._to_array_dtype(x.array.dtype)
     rebase(x, result if result.needs_grad else None)
+    follow(x, result)
     return x
+
+
+def follow(x: Any, result: Any) -> None:
+    """Forward mode: the tangents of `x` become those of `result` (None: a constant)."""
+    if _core.late.tangents is not None:
+        from leafgrad.autograd.forward_ad import change
+
+        change(x, result)
 
 
 def stand_in(x: TensorBase) -> Any:
@@ -57,6 +66,9 @@ def stand_in(x: TensorBase) -> Any:
     old = _core.wrap(x.array)
     old.needs_grad = x.needs_grad
     old.node = x.node
+    if x.extra is not None and x.extra.tangents is not None:
+        old.extra = Extra()
+        old.extra.tangents = x.extra.tangents
     return old
 
 
@@ -186,10 +198,10 @@ def rebase(x: TensorBase, result: Any) -> None:
         return
     old = stand_in(base)
     part = result if result is not None else _core.wrap(x.array)
+    options = (current_steps(x, seen_through), axes_of(base.array))
     new = _core.make_node(
-        copy_slices.core, (old, part), (base.array, x.array), (seen_through.steps, axes_of(base.array)), (), (),
-        base.array.shape, base.array.dtype,
-    )  # fmt: skip
+        copy_slices.core, (old, part), (base.array, x.array), options, (), (), base.array.shape, base.array.dtype
+    )
     give_history(base, new)
     _core.settle(x)
 
@@ -207,7 +219,7 @@ class copy_slices(Family):
 
     def forward(base: A, part: A, steps: Any, axes: Any) -> A:
         copy = copy_in_order(base, axes)
-        see(copy, steps)[...] = part
+        see_in(copy, steps)[...] = part
         return copy
 
     def call(base: Any, part: Any, steps: Any, axes: Any = None) -> Any:

@@ -17,7 +17,7 @@ from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd.graph import Op
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.from_data import to_array
-from leafgrad.ops.inplace import changed, check_writable, rebase, stand_in
+from leafgrad.ops.inplace import changed, check_writable, follow, rebase, stand_in
 from leafgrad.ops.registry import Composite, Family, Operation, composites
 
 A = Any  # an array, or a tensor under create_graph
@@ -94,7 +94,11 @@ def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
 def overwrite(x: Any, core: Op, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]) -> Any:
     """Change the memory of x, and record it as `core` of (x, *others, *options)."""
     check_writable(x, *others)
-    result = None
+    result = shadow = None
+    if _core.late.tangents is not None:
+        shadow = _core.wrap(x.array)
+        arrays = [x.array, *[t.array for t in others]]
+        _core.late.tangents(core, (stand_in(x), *others), arrays, options, (shadow,))
     if _core.needs_recording((x, *others)) and x.array.dtype.kind not in "biu":
         tensors = (stand_in(x), *others)
         arrays = [t.array for t in tensors]
@@ -103,6 +107,7 @@ def overwrite(x: Any, core: Op, write: Callable[..., None], others: Sequence[Any
     write(x.array, *[t.array for t in others], *options)
     changed(x)
     rebase(x, result)
+    follow(x, shadow)
     return x
 
 

@@ -49,6 +49,8 @@ def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...], out: Any) -> 
         result = _core.wrap(out)
     else:
         result = _core.unrecorded(operation.core, (t,), out)
+    if _core.late.tangents is not None:
+        _core.late.tangents(operation.core, (t,), (t.array,), (index,), (result,))
     return link(result, t, operation, (index,), None)
 
 

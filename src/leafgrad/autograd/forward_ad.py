@@ -1,0 +1,358 @@
+"""Forward mode: derivatives that travel along with the values.
+
+Inside a level, a dual tensor has a tangent beside its value: the derivative in one direction. Every operation that
+meets one computes the tangent of its result as well, from the same block of the registry that has its gradient:
+
+    "elementwise"   the rule for gradients, applied to the tangent: a diagonal matrix is its own transpose
+    "linear"        the operation itself, applied to the tangents
+    "transpose"     a gradient rule maps g to J^T g, which is linear in g; the gradient of *that* in direction t is J t
+
+Tangents are tensors and their computation is recorded, so derivatives can be taken of them in turn. Levels have
+numbers; a tensor may have a tangent for each. The tangent of one level is computed from values that know nothing of
+this level, but still carry the tangents of those opened before it: that is how forward mode nests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import Extra, TensorBase, is_complex, late, number, state, wrap
+from leafgrad.autograd import engine
+from leafgrad.autograd.fitting import fit_tensor
+from leafgrad.autograd.graph import NOTHING, OPTION, OUT, SHAPE, Op, Output, plan_of
+from leafgrad.autograd.hooks import of_node
+
+open_levels: list[int] = []
+_numbers = iter(range(1, 1 << 62))
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What `unpack_dual` returns."""
+
+    primal: Any
+    tangent: Any
+
+
+# -- levels -----------------------------------------------------------------------------------------------------------
+
+
+def open_level() -> int:
+    """Open a level, inside those that are open. `func.jvp` nests; users of this module may not."""
+    level = next(_numbers)
+    open_levels.append(level)
+    late.tangents = propagate
+    return level
+
+
+def close_level(level: int) -> None:
+    open_levels.remove(level)
+    if not open_levels:
+        late.tangents = None
+
+
+_entered: list[int] = []  # the level that users have opened; PyTorch allows one
+
+
+def enter_dual_level() -> int:
+    """enter_dual_level(): open a level and return its number, always 0."""
+    if _entered:
+        raise RuntimeError(f"Nested forward mode AD is not supported at the moment\n  at {errors.here()}")
+    _entered.append(open_level())
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """exit_dual_level(): close the level; tangents are forgotten."""
+    if not _entered or (level is not None and level < 0):
+        raise RuntimeError(f"Dual level must be a positive number.\n  at {errors.here()}")
+    if level is not None and level != 0:
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not supported.\n"
+            f"  at {errors.here()}"
+        )
+    close_level(_entered.pop())
+
+
+class dual_level:
+    """dual_level(): a level for `make_dual`, as a context manager."""
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        exit_dual_level()
+
+
+def _is_fwd_grad_enabled() -> bool:
+    return bool(state.forward_mode)
+
+
+class _set_fwd_grad_enabled:
+    """Switch forward mode in this thread; as a context manager, until its end."""
+
+    def __init__(self, mode: bool) -> None:
+        self._before = state.forward_mode
+        state.forward_mode = bool(mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: Any) -> None:
+        state.forward_mode = self._before
+
+
+# -- dual tensors -----------------------------------------------------------------------------------------------------
+
+
+def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
+    """make_dual(tensor, tangent): a view of `tensor` with a derivative of its own."""
+    if level is None and not _entered:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() "
+            f"first.\n  at {errors.here()}"
+        )
+    for name, value in (("primal", tensor), ("tangent", tangent)):
+        if not (value.is_floating_point() or value.is_complex()):
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
+    own = level or _entered[-1]
+    if own in tangents_of(tensor):
+        raise RuntimeError(
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
+            f"supported.\n  at {errors.here()}"
+        )
+    if tensor.array.shape != tangent.array.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor.array.shape)} while the given forward gradient is of size "
+            f"{list(tangent.array.shape)}.\n  at {errors.here()}"
+        )
+    dual = tensor.view_as(tensor)
+    set_tangent(dual, own, tangent)
+    return dual
+
+
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+    """unpack_dual(tensor): its value without the tangent, and the tangent; None if it has none."""
+    own = level or (_entered[-1] if _entered else None)
+    tangent = None if own is None else tangents_of(tensor).get(own)
+    if tangent is None:
+        return UnpackedDualTensor(tensor.view_as(tensor), None)
+    primal = below(tensor, own)
+    return UnpackedDualTensor(primal.view_as(primal), tangent)
+
+
+def tangents_of(t: Any) -> dict[int, Any]:
+    """The tangents of a tensor for levels that are open, by level."""
+    if t.extra is None or t.extra.tangents is None:
+        return {}
+    return {level: tangent for level, tangent in t.extra.tangents.items() if level in open_levels}
+
+
+def set_tangent(t: Any, level: int, tangent: Any) -> None:
+    if t.extra is None:
+        t.extra = Extra()
+    t.extra.tangents = {**tangents_of(t), level: tangent}
+
+
+def below(t: Any, level: Any) -> Any:
+    """The tensor as it is for an outer level: the same memory and history, but no tangents from `level` on."""
+    kept = {inner: tangent for inner, tangent in tangents_of(t).items() if inner < level}
+    if len(kept) == len(tangents_of(t)):
+        return t
+    same = wrap(t.array)
+    if t.node is None and t.needs_grad:
+        same = t.view_as(t)  # a leaf stays what it is: the gradient is its own
+        same.extra.tangents = None
+    else:
+        same.node, same.needs_grad, same.version = t.node, t.needs_grad, t.version
+    if kept:
+        same.extra = same.extra or Extra()
+        same.extra.tangents = kept
+    return same
+
+
+# -- operations -------------------------------------------------------------------------------------------------------
+
+
+def propagate(
+    op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
+) -> None:
+    """An operation was applied: give its results their tangents."""
+    if not state.forward_mode:
+        return
+    tensors = [wrap(arrays[i]) if t is number else t for i, t in enumerate(tensors)]
+    levels = {level for t in tensors if t is not None for level in tangents_of(t)}
+    for level in sorted(levels):
+        primals = [None if t is None else below(t, level) for t in tensors]
+        given = [None if t is None else tangents_of(t).get(level) for t in tensors]
+        found = tangents(op, primals, given, options, [below(r, level) for r in results])
+        for result, tangent in zip(results, found, strict=True):
+            if tangent is not None and result.array.dtype.kind not in "biu":
+                set_tangent(result, level, tangent)
+    if levels:
+        remember(tensors, results)
+
+
+def remember(tensors: Sequence[Any], results: Sequence[Any]) -> None:
+    """Values that the node has saved keep their tangents too: the gradient may be differentiated in forward mode."""
+    place = next((r.node for r in results if r.node is not None), None)
+    if place is None:
+        return
+    node = place.parent if isinstance(place, Output) else place
+    node_tangents = of_node(node).tangents
+    for index, where in enumerate(plan_of(node)):
+        if where >= OPTION or where == NOTHING:
+            continue
+        source = tensors[where] if where >= 0 else results[OUT - where]
+        if source is not None and (kept := tangents_of(source)):
+            node_tangents[index] = kept
+
+
+def tangents(
+    op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]
+) -> Sequence[Any]:
+    """The derivative of the results of an operation in the direction of the given tangents (None: zero)."""
+    from leafgrad.ops.registry import registry
+
+    operation = registry[op.name]
+    kind = operation.jvp
+    if not operation.differentiable:
+        return [None] * len(results)
+    complex_values = any([is_complex(t.array.dtype) for t in (*primals, *results) if t is not None])
+    if kind == "linear":
+        filled = [zeros_like(p) if t is None and p is not None else t for p, t in zip(primals, given, strict=True)]
+        found = operation.record(*filled, *options)
+        return found if isinstance(found, (list, tuple)) else [found]
+    if kind == "elementwise" and (operation.holomorphic or not complex_values):
+        return [elementwise(op, primals, given, options, results)]
+    return transposed(op.conjugated if complex_values and op.conjugated else op, primals, given, options, results)
+
+
+def zeros_like(t: Any) -> Any:
+    return wrap(np.zeros(t.array.shape, t.array.dtype))
+
+
+def values_for(op: Op, mask: int, primals: list[Any], options: tuple[Any, ...], results: list[Any]) -> tuple[Any, ...]:
+    """What the rules of an operation would find saved, as tensors."""
+    values: list[Any] = []
+    for place in op.saves(mask):
+        if place >= SHAPE:
+            values.append(primals[place - SHAPE].array.shape)
+        elif place >= OPTION:
+            values.append(options[place - OPTION])
+        elif place == NOTHING:
+            values.append(None)
+        else:
+            values.append(primals[place] if place >= 0 else results[OUT - place])
+    return tuple(values)
+
+
+def elementwise(op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]) -> Any:
+    """The sum, over the inputs, of what the gradient rule of each makes of its tangent."""
+    total = None
+    form = results[0].array
+    for index, tangent in enumerate(given):
+        if tangent is None or index in op.hidden:
+            continue
+        inputs = tuple([primals[i] if i == index else None for i in range(len(primals))])
+        part = op.backward(tangent, values_for(op, 1 << index, primals, options, results), inputs)[index]
+        if part is None:
+            continue
+        if part.array.shape != form.shape:
+            part = part.expand(form.shape)
+        if part.array.dtype != form.dtype:
+            part = part._to_array_dtype(form.dtype)
+        total = part if total is None else total + part
+    return total
+
+
+def transposed(
+    op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]
+) -> Sequence[Any]:
+    """The derivative from the gradient rule: that is linear in g, and the transpose of a transpose is the thing."""
+    mask = 0
+    for i, tangent in enumerate(given):
+        if tangent is not None and i not in op.hidden:
+            mask |= 1 << i
+    if not mask:
+        return [None] * len(results)
+    inputs = tuple([p if mask >> i & 1 else None for i, p in enumerate(primals)])
+    record = bool(state.grad_enabled) and any([t is not None and t.needs_grad for t in (*primals, *given)])
+    nested = bool(open_levels) and any([t is not None and tangents_of(t) for t in (*primals, *given)])
+    before = state.grad_enabled
+    state.grad_enabled = state.on
+    try:
+        places = [zeros_like(r).requires_grad_() if r.array.dtype.kind not in "biu" else None for r in results]
+        g: Any = places[0] if len(places) == 1 else list(places)
+        rules = op.backward(g, values_for(op, mask, primals, options, results), inputs)
+        found, weights = [], []
+        for r, primal, tangent in zip(rules, primals, given, strict=True):
+            if r is not None and tangent is not None and r.needs_grad:
+                found.append(fit_tensor(r, primal.array.shape, primal.array.dtype))
+                weights.append(tangent)
+        wanted = [p for p in places if p is not None]
+        on_tensors = record or nested
+        starting = weights if on_tensors else [w.array for w in weights]
+        arrived = engine.grad(found, starting, wanted, True, on_tensors) if found else [None] * len(wanted)
+    finally:
+        state.grad_enabled = before
+    by_place = {id(p): a for p, a in zip(wanted, arrived, strict=True)}
+    made = [None if p is None else by_place[id(p)] for p in places]
+    return [
+        zeros_like(r) if a is None and p is not None else a if a is None or isinstance(a, TensorBase) else wrap(a)
+        for a, p, r in zip(made, places, results, strict=True)
+    ]
+
+
+# -- changes in place -------------------------------------------------------------------------------------------------
+
+
+def change(x: Any, result: Any) -> None:
+    """`x` has been given the value of `result`, in place: its tangents follow, in place as well, because views of `x`
+    have tangents that are views of these."""
+    if not state.forward_mode:
+        return
+    new = {} if result is None else tangents_of(result)
+    for level in sorted({*new, *tangents_of(x)}):
+        tangent = new.get(level)
+        old = own_tangent(x, level)
+        if old is None:
+            set_tangent(x, level, tangent.clone())
+        elif tangent is None:
+            old.zero_()
+        elif tangent is not old:
+            old.copy_(tangent)
+
+
+def change_part(x: Any, index: Any, part: Any) -> None:
+    """The same for `x[index] = part`."""
+    if not state.forward_mode:
+        return
+    for level in sorted({*tangents_of(part), *tangents_of(x)}):
+        tangent = tangents_of(part).get(level)
+        old = own_tangent(x, level)
+        if old is None:
+            old = zeros_like(x)
+            set_tangent(x, level, old)
+        old[index] = 0.0 if tangent is None else tangent
+
+
+def own_tangent(x: Any, level: int) -> Any:
+    """The tangent of a tensor that may be written to; that of a view is a view of its base's. None if it has none."""
+    old = tangents_of(x).get(level)
+    view = x.extra.view if x.extra is not None else None
+    if old is None and view is not None:
+        if level not in tangents_of(view.base):
+            set_tangent(view.base, level, zeros_like(view.base))
+        old = tangents_of(view.base)[level]
+        for operation, options in view.steps:
+            old = operation.record(old, *options)
+        set_tangent(x, level, old)
+    return old

@@ -1,0 +1,171 @@
+"""Scenarios of forward mode. See scenarios.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scenarios import Scenario, attempt
+
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(function: Scenario) -> Scenario:
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+def values(T: Any) -> tuple[Any, Any]:
+    return T.tensor([0.3, -0.7, 1.2]), T.tensor([1.0, 2.0, -0.5])
+
+
+def forward(T: Any) -> Any:
+    return T.autograd.forward_ad
+
+
+def tangent(T: Any, t: Any) -> Any:
+    return forward(T).unpack_dual(t).tangent
+
+
+@scenario
+def duals(T: Any) -> Any:
+    F = forward(T)
+    x, t = values(T)
+    seen: list[Any] = [attempt(F.make_dual, x, t)]
+    with F.dual_level() as level:
+        dual = F.make_dual(x, t)
+        same = F.unpack_dual(x)
+        seen += [level, F.unpack_dual(dual), same.primal is x, same.tangent, type(same).__name__, same._fields]
+        seen += [tangent(T, dual) is t, F.unpack_dual(dual * 2), F.unpack_dual(dual.detach()).tangent]
+        seen += [attempt(F.make_dual, dual, t), attempt(F.make_dual, x, T.ones(2)), dual._is_view()]
+        seen += [attempt(F.make_dual, T.tensor([1]), t), attempt(F.make_dual, x, T.tensor([1, 2, 3]))]
+        seen += [attempt(F.enter_dual_level), tangent(T, dual.argmax()), tangent(T, dual > 0)]
+    seen += [tangent(T, dual), attempt(F.exit_dual_level)]
+    return seen
+
+
+@scenario
+def switching_forward_mode(T: Any) -> Any:
+    F = forward(T)
+    x, t = values(T)
+    with F.dual_level():
+        dual = F.make_dual(x, t)
+        with T.no_grad():
+            quiet = tangent(T, dual * 2)
+        with F._set_fwd_grad_enabled(False):
+            off = tangent(T, dual * 2)
+        return [quiet, off, F._is_fwd_grad_enabled(), tangent(T, dual * 2)]
+
+
+@scenario
+def programs(T: Any) -> Any:
+    F = forward(T)
+    x, t = values(T)
+    matrix = T.tensor([[1.0, 2.0, 0.5], [0.1, -1.0, 3.0]])
+
+    def several(d: Any) -> Any:
+        return d.max(0)[0] + d.sort()[0][0] + d.split(1)[2].sum()
+
+    functions = [
+        lambda d: (d.sin() * d).exp().sum(), lambda d: d.softmax(0), lambda d: matrix @ d,
+        lambda d: d.view(3, 1) @ d[None],
+        lambda d: T.cat([d, d * 2]), lambda d: d[[0, 0, 2]], lambda d: d[1:], lambda d: d / (d + 2), lambda d: d**3,
+        lambda d: T.where(d > 0, d, d * d), lambda d: d.clamp(-0.5, 1.0), lambda d: d.cumsum(0), lambda d: d.var(),
+        lambda d: d.norm(), lambda d: d.log_softmax(0), lambda d: T.nn.functional.mse_loss(d, d * 2), several,
+        lambda d: T.stack([d, d.abs()]).prod(0), lambda d: d.expand(2, 3).sum(1), lambda d: T.outer(d, d).T,
+        lambda d: T.nn.functional.linear(d, matrix), lambda d: d.repeat(2).reshape(2, 3).mean(0), lambda d: d.double(),
+        lambda d: T.maximum(d, d.flip(0)), lambda d: d.gather(0, T.tensor([2, 0])), lambda d: d.masked_fill(d > 0, 2.0),
+    ]  # fmt: skip
+    seen = []
+    with F.dual_level():
+        for function in functions:
+            seen.append(F.unpack_dual(function(F.make_dual(x, t))))
+    return seen
+
+
+@scenario
+def changes_in_place(T: Any) -> Any:
+    F = forward(T)
+    seen: list[Any] = []
+    with F.dual_level():
+        x, t = values(T)
+        dual = F.make_dual(x.clone(), t.clone())
+        view = dual.view(3, 1)
+        view.mul_(3)
+        seen += [F.unpack_dual(dual), F.unpack_dual(view)]
+        plain = T.zeros(3)
+        plain.copy_(dual)
+        seen.append(F.unpack_dual(plain))
+        base = T.zeros(2, 3)
+        base[0].copy_(dual)
+        seen.append(F.unpack_dual(base))
+        dual[0] = 5.0
+        seen.append(F.unpack_dual(dual))
+        other = T.ones(3)
+        other[1:] = dual[:2]
+        seen.append(F.unpack_dual(other))
+        dual.zero_()
+        seen.append(F.unpack_dual(dual))
+        filled = T.ones(3)
+        filled.add_(F.make_dual(x, t))
+        seen.append(F.unpack_dual(filled))
+        filled.masked_fill_(T.tensor([True, False, False]), 1.0)
+        seen.append(F.unpack_dual(filled))
+    return seen
+
+
+@scenario
+def forward_over_reverse(T: Any) -> Any:
+    F = forward(T)
+    x, t = values(T)
+    x.requires_grad_()
+    with F.dual_level():
+        dual = F.make_dual(x, t)
+        loss = ((dual.sin() * dual).exp() / (dual * dual + 1)).sum()
+        (g,) = T.autograd.grad(loss, dual, create_graph=True)
+        hessian_vector = tangent(T, g)
+        along = tangent(T, loss)
+    (again,) = T.autograd.grad(along, x)
+    return [along, hessian_vector, again, dual.is_leaf, dual.requires_grad]
+
+
+@scenario
+def complex_numbers(T: Any) -> Any:
+    F = forward(T)
+    x, t = T.tensor([0.3 + 1j, -0.7 - 0.2j]), T.tensor([1.0 - 1j, 0.5j])
+    functions = [
+        lambda d: d * d, lambda d: d.exp(), lambda d: d.abs(), lambda d: d.conj() * d, lambda d: d.real,
+        lambda d: d.sum(),
+        lambda d: d / (d + 2), lambda d: T.view_as_real(d), lambda d: d.imag * d, lambda d: d.sqrt(),
+    ]  # fmt: skip
+    seen = []
+    with F.dual_level():
+        for function in functions:
+            seen.append(F.unpack_dual(function(F.make_dual(x, t))))
+    return seen
+
+
+@scenario
+def functions_with_jvp(T: Any) -> Any:
+    F = forward(T)
+
+    class Square(T.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, factor: float) -> Any:
+            ctx.save_for_forward(x)
+            ctx.factor = factor
+            return x * x * factor
+
+        @staticmethod
+        def jvp(ctx: Any, t: Any, _: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 2 * x * t * ctx.factor
+
+    class Without(T.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+    x, t = values(T)
+    with F.dual_level():
+        dual = F.make_dual(x, t)
+        return [F.unpack_dual(Square.apply(dual, 3.0)), attempt(lambda: Without.apply(dual))]
