@@ -283,7 +283,7 @@ def _producer(node: Node, place: int, array: Any, tensor: TensorBase | None) -> 
     if not isinstance(made, Node):
         return ""
     index = -1 - place if place < 0 else made.index if isinstance(made, Output) else 0
-    name = re.sub(r"Backward\d*$", "", made.op.node_name)
+    name = re.sub(r"Backward0?(?=[0-9]*$)", "", made.op.node_name)
     return f", which is output {index} of {'torch::autograd::' if name == 'CopySlices' else ''}{name},"
 
 

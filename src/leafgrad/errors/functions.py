@@ -90,7 +90,7 @@ def saved_changed(node: Any, saved: Any) -> RuntimeError:
         made, index = node, saved.result
     source = ""
     if isinstance(made, Node):
-        source = f", which is output {index} of {re.sub(r'Backward[0-9]*$', '', made.op.node_name)},"
+        source = f", which is output {index} of {re.sub(r'Backward0?(?=[0-9]*$)', '', made.op.node_name)},"
     changed = place_of(version[1], version[2]) if len(version) > 2 else None
     name = f"'{found.name}', " if found else ""
     function = node.context._forward_cls.__name__ if node is not None else "forward"
@@ -134,9 +134,10 @@ def view_of_function(view: TensorBase, changed: str) -> RuntimeError:
     """A view that came out of a Function was changed in place, or its base was; `changed` says which."""
     assert view.node is not None
     index = view.node.index if isinstance(view.node, Output) else 0
+    name = re.sub(r"Backward0?(?=[0-9]*$)", "", view.node.op.node_name)
     return mistake(
         RuntimeError,
-        f"Output {index} of {re.sub(r'Backward[0-9]*$', '', view.node.op.node_name)} is a view and {changed}. This "
+        f"Output {index} of {name} is a view and {changed}. This "
         "view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
         "handle view+inplace would override the custom backward associated with the custom Function, leading to "
         "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "

@@ -88,7 +88,7 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
         what = f"A view was created in no_grad mode and {changed} with grad mode enabled."
     else:
         index = view.node.index if isinstance(view.node, Output) else 0
-        what = f"Output {index} of {re.sub(r'Backward[0-9]*$', '', view.node.op.node_name)} is a view"
+        what = f"Output {index} of {re.sub(r'Backward0?(?=[0-9]*$)', '', view.node.op.node_name)} is a view"
         if many:
             what += f" and {changed}."
         else:

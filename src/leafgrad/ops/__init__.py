@@ -29,12 +29,14 @@ from leafgrad.ops import (
     reducing,
     reducing_scatter,
     reductions,
+    reshaping,
     rounding,
     scattering,
     select,
     slicing,
     softmax,
     statistics,
+    striding,
     views,
 )
 
@@ -67,11 +69,13 @@ __all__ = [
     "reducing",
     "reducing_scatter",
     "reductions",
+    "reshaping",
     "rounding",
     "scattering",
     "select",
     "slicing",
     "softmax",
     "statistics",
+    "striding",
     "views",
 ]

@@ -7,6 +7,7 @@ the memory is changed in place through one of them, the history of the others is
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from operator import index
@@ -71,7 +72,7 @@ def replay(t: TensorBase, view: View) -> None:
             raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
         return
     base, array = view.base, view.base.array
-    options = (view.steps, (array.shape, array.dtype, axes_of(array)))
+    options = (current_steps(t, view), (array.shape, array.dtype, axes_of(array)))
     node = _core.make_node(seen.core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
     give_history(t, node)
     view.seen = t.version[0]
@@ -85,6 +86,58 @@ def see(x: A, steps: tuple[Any, ...]) -> A:
     for operation, options in steps:
         x = operation(x, *options)
     return x
+
+
+class Bases:
+    """Was a tensor ever reshaped in place? Until then the steps of views need not be checked."""
+
+    reshaped = False
+
+
+bases = Bases()
+
+
+def current_steps(t: TensorBase, view: View) -> tuple[Any, ...]:
+    """The steps that lead from the base of a view, as it is now, to the view. The base may have been reshaped in place
+    since the view was made; then what counts is where in memory the view lies."""
+    if bases.reshaped:
+        part = None
+        with contextlib.suppress(ValueError, IndexError, TypeError):
+            part = see(view.base.array, view.steps)
+        if part is None or not in_same_place(part, t.array):
+            from leafgrad.ops.striding import Geometry, as_strided
+
+            return ((as_strided, (Geometry.between(view.base.array, t.array),)),)
+    return view.steps
+
+
+def address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def in_same_place(a: Any, b: Any) -> bool:
+    return bool(a.shape == b.shape and a.strides == b.strides and (a.size == 0 or address(a) == address(b)))
+
+
+def overlaps(array: Any) -> bool:
+    """May an element of memory appear more than once in the array? (True also in rare cases where none does.)"""
+    reach = 0
+    for step, size in sorted([(abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]):
+        if step <= reach:
+            return True
+        reach += step * (size - 1)
+    return False
+
+
+def see_in(whole: Any, steps: tuple[Any, ...]) -> Any:
+    """The part of an array that the steps lead to, to be written to."""
+    part = see(whole, steps)
+    if part.size and not np.may_share_memory(part, whole):
+        raise NotImplementedError(
+            "a view made by as_strided, of a tensor that does not fill its memory, cannot take part in a gradient "
+            "after an in-place change: clone() the tensor before"
+        )
+    return part
 
 
 _USUAL = np.arange(0)
@@ -145,8 +198,8 @@ class unseen(Family):
     def forward(x: A, steps: Any, form: Any) -> A:
         shape, kind, axes = form
         whole = copy_in_order(np.zeros(shape, kind), axes)
-        part = see(whole, steps)
-        if 0 not in part.strides:
+        part = see_in(whole, steps)
+        if not overlaps(part):
             part[...] = x
             return whole
         places = see(copy_in_order(np.arange(whole.size).reshape(shape), axes), steps)  # some appear more than once
