@@ -91,7 +91,7 @@ def jvp(
         outputs, several_outputs = called(func, points, "jvp")
         if strict:
             check_outputs(outputs)
-        starts = [zeros_like(o).requires_grad_() if is_differentiable(o) else zeros_like(o) for o in outputs]
+        starts = [zeros_like(o)._set_requires_grad(True, errors.CREATED) for o in outputs]
         first = derivative(outputs, points, starts, create_graph=True)
         first = [filled(g, x, True, strict, i, independent) for i, (g, x) in enumerate(zip(first, points, strict=True))]
         found = derivative(first, starts, vectors, create_graph)
@@ -225,7 +225,8 @@ def hessian(
 
     def gradient(*points: Any) -> Any:
         if outer_jacobian_strategy == "forward-mode":
-            points = tuple([x.requires_grad_() for x in points])
+            # not requires_grad_, which refuses to be called inside vmap, where a user cannot mean it
+            points = tuple([x._set_requires_grad(True, errors.ASKED) for x in points])
         found = jacobian(lambda *xs: single_number(func, xs, "hessian", strict).squeeze(), points, create_graph=True)
         if strict:
             check_gradient(found)
