@@ -20,7 +20,7 @@ TORCH_PIP ?=
 VENV := .venv
 VENV_TORCH := .venv-torch
 WHEELS := build/wheels
-SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.py')
+SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.py' -o -name '*.c' -o -name '*.h')
 
 .PHONY: demo test test-torch lint bench clean clean-inplace
 .DELETE_ON_ERROR:

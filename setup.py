@@ -115,8 +115,9 @@ def loops_extensions() -> list[Extension]:
             [LOOPS_SOURCE],
             depends=LOOPS_HEADERS,
             include_dirs=[numpy.get_include()],
-            extra_compile_args=["/O2"] if windows else ["-O3", "-pthread"],
+            extra_compile_args=["/O2"] if windows else ["-O3", "-g0", "-pthread"],
             extra_link_args=[] if windows else ["-pthread"],
+            optional=not COMPILE_REQUIRED,  # setuptools warns and goes on without it
         )
     ]
 
