@@ -155,6 +155,8 @@ def walk(
             targets = ()
             continue
         targets = node.inputs
+        if wanted is not None:  # rules need not compute what nobody asked for
+            targets = tuple([t if t is not None and t in wanted else None for t in targets])
         op = node.op
         if node.hooks is not None:
             g = node.hooks.about_to_run(node, g, on_tensors)

@@ -187,7 +187,10 @@ def propagate(
     """An operation was applied: give its results their tangents."""
     if not state.forward_mode:
         return
-    tensors = [wrap(arrays[i]) if t is number else t for i, t in enumerate(tensors)]
+    # Python numbers have no tensor of their own, but rules ask for their values
+    tensors = [
+        wrap(arrays[i]) if t is number or (t is None and arrays[i] is not None) else t for i, t in enumerate(tensors)
+    ]
     levels = {level for t in tensors if t is not None for level in tangents_of(t)}
     for level in sorted(levels):
         primals = [None if t is None else below(t, level) for t in tensors]
