@@ -11,7 +11,6 @@ With `create_graph=True` the copies stay connected to the inputs, so that the de
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -281,7 +280,9 @@ def rows_in_one_batch(outputs: Sequence[Any], points: Sequence[Any], create_grap
 
 def columns(func: Callable[..., Any], inputs: Tensors) -> Any:
     """The Jacobian by forward mode: all columns in one batch, each the change along one number of the input."""
-    forward_ad, vmap = forward_mode(), vectorizer()
+    from leafgrad.autograd import forward_ad
+    from leafgrad.func import vmap
+
     points, several_inputs = as_tuple(inputs, "inputs", "jacobian")
     counts = [x.numel() for x in points]
     total, first = sum(counts), 0
@@ -309,19 +310,3 @@ def columns(func: Callable[..., Any], inputs: Tensors) -> Any:
         pieces = zip(moved.split(counts, -1), points, strict=True)
         parts.append([piece.reshape(*moved.shape[:-1], *x.shape) for piece, x in pieces])
     return nested(parts, several_outputs, several_inputs, create_graph=True)
-
-
-def forward_mode() -> Any:
-    """The module of forward mode differentiation."""
-    try:
-        return importlib.import_module("leafgrad.autograd.forward_ad")
-    except ModuleNotFoundError:
-        raise NotImplementedError("forward mode needs leafgrad.autograd.forward_ad, which is not there yet") from None
-
-
-def vectorizer() -> Any:
-    """The function vmap."""
-    try:
-        return importlib.import_module("leafgrad.func").vmap
-    except (ModuleNotFoundError, AttributeError):
-        raise NotImplementedError("computing in batches needs leafgrad.func.vmap, which is not there yet") from None

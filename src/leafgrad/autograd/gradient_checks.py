@@ -197,9 +197,7 @@ class Check:
 
     def batched_backward(self) -> None:
         from leafgrad.autograd import grad
-        from leafgrad.autograd.functional import vectorizer
 
-        vectorizer()  # says so if there is none
         for index, output in enumerate(self.outputs):
             batch = np.random.default_rng(0).uniform(-1, 1, (2, *output.array.shape)).astype(output.array.dtype)
             one_by_one = [jacobians.gradients([output], self.variables, [row]) for row in batch]
@@ -275,9 +273,8 @@ class Check:
                     )
 
     def batched_forward(self) -> None:
-        from leafgrad.autograd.functional import vectorizer
+        from leafgrad.func import vmap
 
-        vmap = vectorizer()
         for index, x in enumerate(self.variables):
             batch = np.random.default_rng(0).uniform(-1, 1, (2, *x.array.shape)).astype(x.array.dtype)
 

@@ -158,14 +158,13 @@ def analytical(output: Any, variables: Sequence[Any], which: str) -> list[Array]
 def tangents(problem: Problem, changes: dict[int, Any]) -> list[Any]:
     """How fast each output changes along the changes of some variables (by their index), by forward mode; as tensors,
     None where an output has no tangent."""
-    from leafgrad.autograd.functional import forward_mode
+    from leafgrad.autograd import forward_ad
 
-    forward_ad = forward_mode()
     with forward_ad.dual_level():
         duals = {}
         for i, change in changes.items():
             variable = problem.variables[i]
-            duals[id(variable)] = forward_ad.make_dual(variable.detach(), change)
+            duals[id(variable)] = forward_ad.make_dual(variable, change)
         inputs = [duals.get(id(x), x) for x in problem.inputs]
         found = as_tuple(problem.func(*inputs))
         return [forward_ad.unpack_dual(found[i]).tangent for i in problem.chosen]
