@@ -1,6 +1,6 @@
 """gradcheck and gradgradcheck of every operation: what a user would run to see whether leafgrad is right.
 
-`test_ops_gradients.py` checks the same rules by means of its own; here the public functions do it, and are checked by it.
+`test_ops_gradients.py` checks the same rules by means of its own; here the public functions do it and are tested too.
 """
 
 from __future__ import annotations

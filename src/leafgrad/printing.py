@@ -101,6 +101,7 @@ def tensor_repr(
     requires_grad: bool,
     grad_fn_name: str | None,
     class_name: str = "tensor",
+    tangent: str | None = None,
 ) -> str:
     """The repr of a tensor that holds `array`.
 
@@ -111,6 +112,7 @@ def tensor_repr(
         requires_grad: shown for a leaf; a tensor with a `grad_fn_name` shows that instead.
         grad_fn_name: the class name of the node that made the tensor, None for a leaf.
         class_name: the word before the parenthesis. 'Parameter' is special: a header line, then a plain ``tensor(``.
+        tangent: the repr of the tangent that a dual tensor carries in forward mode.
     """
     header = ""
     if class_name == "Parameter":
@@ -127,6 +129,8 @@ def tensor_repr(
         suffixes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
+    if tangent is not None:
+        suffixes.append(f"tangent={tangent}")
 
     return header + _with_suffixes(opening + _contents(array, len(opening)), suffixes, len(opening))
 

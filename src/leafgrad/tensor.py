@@ -106,12 +106,13 @@ class Tensor(TensorBase):
         return steps if dim is None else steps[dim]
 
     def storage_offset(self) -> int:
-        owner = self.array
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
-        return (self.data_ptr() - owner.__array_interface__["data"][0]) // self.array.itemsize  # type: ignore[no-any-return]
+        from leafgrad.ops.striding import offset_in_memory
+
+        return offset_in_memory(self.array)
 
     def data_ptr(self) -> int:
+        if self.array.__class__ is _core.late.batched_array:
+            raise self.array.refusal("storage")
         return self.array.__array_interface__["data"][0] if self.array.size else 0
 
     def is_floating_point(self) -> bool:
@@ -160,6 +161,8 @@ class Tensor(TensorBase):
         if requires_grad.__class__ is not bool:
             got = type(requires_grad).__name__
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {got}")
+        if _core.late.transforms:
+            _core.late.refuse_in_transform("requires_grad_")
         if self.node is not None and not requires_grad:
             raise errors.flag_of_non_leaf(self, False)
         return self._set_requires_grad(requires_grad, errors.ASKED)
@@ -223,6 +226,8 @@ class Tensor(TensorBase):
     ) -> None:
         """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of this tensor
         to `.grad` of the leaves it was computed from."""
+        if _core.late.transforms:
+            _core.late.refuse_in_transform("backward")
         array = self.array
         if inputs is None and not create_graph and self.extra is None and self.needs_grad:
             g: Any = None  # the usual cases, where there is no need to look any further: a loss,
@@ -297,6 +302,8 @@ class Tensor(TensorBase):
     @property
     def data(self) -> Any:
         """The same memory as a tensor without history, whose changes are not noticed."""
+        if self.array.__class__ is _core.late.batched_array:
+            raise self.array.refusal("data")
         made: TensorBase = _core.wrap(self.array.view())
         if self.needs_grad:
             made.extra = Extra()
@@ -328,6 +335,8 @@ class Tensor(TensorBase):
 
     def item(self) -> Any:
         """item(): the one element as a Python number."""
+        if self.array.__class__ is _core.late.batched_array:
+            raise self.array.refusal("item")
         if self.array.size != 1:
             first = f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
             raise errors.not_one_element(self, RuntimeError, first, "X.tolist()   # all of them; or X.sum().item()")
@@ -336,10 +345,14 @@ class Tensor(TensorBase):
 
     def tolist(self) -> Any:
         """tolist(): the elements as nested lists of Python numbers."""
+        if self.array.__class__ is _core.late.batched_array:
+            raise self.array.refusal("storage")
         array = self.array.astype(np.float32) if self.dtype is dtypes.bfloat16 else self.array
         return array.tolist()
 
     def __bool__(self) -> bool:
+        if self.array.__class__ is _core.late.batched_array:
+            raise self.array.refusal("bool")
         if self.array.size != 1:
             many = "no values" if self.array.size == 0 else "more than one value"
             first = f"Boolean value of Tensor with {many} is ambiguous"
@@ -347,6 +360,8 @@ class Tensor(TensorBase):
         return bool(self.array)
 
     def _one_number(self) -> Any:
+        if self.array.__class__ is _core.late.batched_array:
+            raise self.array.refusal("item")
         if self.array.size != 1:
             first = "only one element tensors can be converted to Python scalars"
             raise errors.not_one_element(self, ValueError, first, "X.tolist()   # all of them; or X.sum().item()")
@@ -368,6 +383,8 @@ class Tensor(TensorBase):
         return complex(self._one_number())
 
     def __index__(self) -> int:
+        if self.array.__class__ is _core.late.batched_array:
+            raise self.array.refusal("item")
         if self.array.dtype.kind not in "biu" or self.array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
@@ -385,12 +402,14 @@ class Tensor(TensorBase):
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, (TensorBase, int, float, complex, bool)):
             found: Any = self == element
-            return bool(found.array.any())
+            return bool(found.any().item())
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
     __hash__ = object.__hash__  # by identity; not a Python function, the engine keeps tensors in dictionaries
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
+        if self.array.__class__ is _core.late.batched_array:
+            return self.array.shown()  # type: ignore[no-any-return]
         try:
             name = None if self.grad_fn is None else self.grad_fn.op.node_name
         except RuntimeError:  # a view whose base was changed: using it explains more than printing it could
@@ -402,7 +421,13 @@ class Tensor(TensorBase):
             requires_grad=self.needs_grad,
             grad_fn_name=name,
             class_name="tensor" if type(self) is Tensor else type(self).__name__,
+            tangent=None if _core.late.tangents is None else self._tangent_repr(),
         )
+
+    def _tangent_repr(self) -> str | None:
+        """Forward mode: what the derivative that travels along looks like."""
+        tangents = list(autograd.forward_ad.tangents_of(self).values())
+        return repr(tangents[-1]) if tangents else None
 
     def __format__(self, spec: str) -> str:
         return printing.format_scalar(self.array, spec, whole=self.__repr__, class_name=type(self).__name__)
@@ -414,6 +439,8 @@ class Tensor(TensorBase):
 
     def numpy(self, *, force: bool = False) -> Any:
         """numpy(force=False): the values as a NumPy array that shares memory with the tensor."""
+        if self.array.__class__ is _core.late.batched_array:
+            raise self.array.refusal("storage")
         if self.requires_grad and not force and _core.state.grad_enabled:
             raise errors.numpy_needs_detach(self)
         return self.array.view()  # another array object, so that nobody can change the tensor's shape through it
@@ -440,6 +467,8 @@ class Tensor(TensorBase):
         return self.array.__dlpack_device__()  # type: ignore[no-any-return]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if self.array.__class__ is _core.late.batched_array:
+            raise self.array.refusal("deepcopy")
         if self.node is not None:
             raise errors.deepcopy_of_non_leaf(self)
         if id(self) in memo:

@@ -53,7 +53,7 @@ def switching_forward_mode(T: Any) -> Any:
             quiet = tangent(T, dual * 2)
         with F._set_fwd_grad_enabled(False):
             off = tangent(T, dual * 2)
-        return [quiet, off, F._is_fwd_grad_enabled(), tangent(T, dual * 2)]
+        return [quiet, off, F._is_fwd_grad_enabled(), tangent(T, dual * 2), repr(dual), repr(dual.view(3, 1))]
 
 
 @scenario

@@ -261,13 +261,21 @@ def separate(results: list[Any]) -> list[Any]:
     return results
 
 
+# Loaded when first used, because they are built on modules that import this one: name -> module, and what of it.
+_LATER = {
+    "Function": ("function", "Function"),
+    "Variable": ("variable", "Variable"),
+    "forward_ad": ("forward_ad", ""),
+    "function": ("function", ""),
+    "functional": ("functional", ""),
+    "profiler": ("profiler", ""),
+    "variable": ("variable", ""),
+}
+
+
 def __getattr__(name: str) -> Any:
-    # loaded when first used: it is built on modules that import this one
-    if name == "forward_ad":
-        return importlib.import_module("leafgrad.autograd.forward_ad")
-    if name in ("Function", "function"):
-        module = importlib.import_module("leafgrad.autograd.function")
-        return module if name == "function" else module.Function
-    if name == "functional":
-        return importlib.import_module("leafgrad.autograd.functional")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _LATER[name]
+    loaded = importlib.import_module(f"leafgrad.autograd.{module}")
+    return getattr(loaded, attribute) if attribute else loaded

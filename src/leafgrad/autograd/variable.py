@@ -1,0 +1,33 @@
+"""`Variable`, the name that tensors with gradients had before they were one with tensors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from leafgrad._core import TensorBase
+
+
+class _IsTensor(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TensorBase)
+
+
+class Variable(metaclass=_IsTensor):
+    """Variable(data=None, requires_grad=False): a tensor on the memory of `data`. Every tensor is one."""
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:  # type: ignore[misc]
+        from leafgrad import empty
+
+        if volatile is not None:
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+        if data is None:
+            data = empty(0)
+        if not isinstance(data, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        made: Any = data.detach()  # type: ignore[attr-defined]
+        return made.requires_grad_(requires_grad)
