@@ -121,6 +121,9 @@ def gradgradcheck(
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    for name, value in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
+        if value and not check_rev_over_rev:
+            raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
     given = as_tuple(inputs)
     if grad_outputs is None:
         outputs = differentiable(as_tuple(func(*given)))
@@ -167,12 +170,9 @@ def random_start(output: Any, with_gaps: bool) -> Any:
     gaps = with_gaps and output.numel() > 1
     if gaps:
         shape[-1] *= 2
-    if output.is_complex():
-        numbers = empty([*shape, 2], dtype=output.dtype.to_real()).uniform_(-1, 1).array
-        start = wrap(numbers.view(output.array.dtype)[..., 0])
-    else:
-        start = empty(shape, dtype=output.dtype).uniform_(-1, 1)
-    return (start[..., ::2] if gaps else start).requires_grad_()
+    numbers = empty([*shape, 2] if output.is_complex() else shape, dtype=output.dtype.to_real()).uniform_(-1, 1)
+    array = numbers.array.view(output.array.dtype)[..., 0] if output.is_complex() else numbers.array
+    return wrap(array[..., 1::2] if gaps else array).requires_grad_()
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
