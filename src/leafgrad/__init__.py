@@ -120,7 +120,7 @@ for _name, _function in methods.public_functions().items():
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("cuda", "nn", "optim"):  # imported when they are first asked for
+    if name in ("cuda", "func", "nn", "optim"):  # imported when they are first asked for
         from importlib import import_module
 
         return import_module(f"leafgrad.{name}")
@@ -128,6 +128,10 @@ def __getattr__(name: str) -> Any:
         import leafgrad.random as random
 
         return random if name == "random" else getattr(random, name)
+    if name == "vmap":
+        import leafgrad.func as func
+
+        return func.vmap
     from leafgrad._missing import missing_attribute
 
     raise missing_attribute(__name__, name)

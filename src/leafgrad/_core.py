@@ -151,7 +151,7 @@ class Late:
 
     __slots__ = (
         "anomaly", "batched", "batched_array", "batched_rule", "batching", "in_new_thread", "inference", "leaf_hooks",
-        "mixed_binary", "mutation", "negative", "recorded", "refuse_inference", "refuse_in_transform", "replay_view",
+        "mixed_binary", "mutation", "negative", "recorded", "refuse_in_transform", "refuse_inference", "replay_view",
         "tangents", "tensor_class", "transforms", "user_code",
     )  # fmt: skip
 
@@ -197,7 +197,7 @@ def wrap(array: Array) -> Any:
 
 
 def as_array(value: Any) -> Array:
-    """What a kernel returned, as an array: without dimensions NumPy returns scalars. Many samples stay what they are."""
+    """What a kernel returned, as an array: without dimensions NumPy returns scalars. Samples stay what they are."""
     return value if value.__class__ is late.batched_array else asarray(value)
 
 

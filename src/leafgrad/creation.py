@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import dtypes, errors
-from leafgrad._core import TensorBase
+from leafgrad._core import TensorBase, late
 from leafgrad._state import quiet
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.from_data import as_dtype, as_scalar, check_options, finished, to_array
@@ -413,25 +413,33 @@ def _with_own_dtype(self: TensorBase) -> Callable[[], Dtype]:
     return lambda: dtypes.from_numpy_dtype(self.array.dtype)
 
 
+def _as_many(self: TensorBase, array: Any) -> Any:
+    """Inside vmap: as many as there are samples of this tensor, so that they can be written into."""
+    return self.array.as_many(array) if self.array.__class__ is late.batched_array else array
+
+
 def new_zeros(self: TensorBase, *args: Any, size: Any = None, dtype: Any = None, **options: Any) -> Any:
     """new_zeros(*size, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False): zeros in the
     dtype of this tensor."""
     shape = sizes("new_zeros", args, size)
-    return create("new_zeros", lambda k: np.zeros(shape, k.np), dtype, None, options, _with_own_dtype(self))
+    make = lambda k: _as_many(self, np.zeros(shape, k.np))
+    return create("new_zeros", make, dtype, None, options, _with_own_dtype(self))
 
 
 def new_ones(self: TensorBase, *args: Any, size: Any = None, dtype: Any = None, **options: Any) -> Any:
     """new_ones(*size, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False): ones in the
     dtype of this tensor."""
     shape = sizes("new_ones", args, size)
-    return create("new_ones", lambda k: np.ones(shape, k.np), dtype, None, options, _with_own_dtype(self))
+    make = lambda k: _as_many(self, np.ones(shape, k.np))
+    return create("new_ones", make, dtype, None, options, _with_own_dtype(self))
 
 
 def new_empty(self: TensorBase, *args: Any, size: Any = None, dtype: Any = None, **options: Any) -> Any:
     """new_empty(*size, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False): a tensor in
     the dtype of this one whose values are not set."""
     shape = sizes("new_empty", args, size)
-    return create("new_empty", lambda k: np.empty(shape, k.np), dtype, None, options, _with_own_dtype(self))
+    make = lambda k: _as_many(self, np.empty(shape, k.np))
+    return create("new_empty", make, dtype, None, options, _with_own_dtype(self))
 
 
 def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = None, **options: Any) -> Any:
@@ -444,7 +452,8 @@ def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None,
     """new_full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False):
     one value in the dtype of this tensor."""
     shape, value = sizes("new_full", (size,)), as_scalar("new_full", fill_value)
-    return create("new_full", lambda k: np.full(shape, to_array(value, k)), dtype, None, options, _with_own_dtype(self))
+    make = lambda k: _as_many(self, np.full(shape, to_array(value, k)))
+    return create("new_full", make, dtype, None, options, _with_own_dtype(self))
 
 
 def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, **options: Any) -> Any:

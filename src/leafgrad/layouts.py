@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad._core import late
 from leafgrad.device import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 
 Array = Any
@@ -58,6 +59,8 @@ def empty_like_array(array: Array, np_dtype: Any = None, wanted: Any = None) -> 
     """A new array without set values in the shape of another. By default its dimensions lie as those of the other,
     unless that has gaps or overlaps."""
     wanted = check_format(wanted)
+    if array.__class__ is late.batched_array:
+        return np.empty_like(array, np_dtype)  # for each sample one
     kind = array.dtype if np_dtype is None else np_dtype
     if wanted is preserve_format:
         if array.flags.c_contiguous or not is_dense(array):

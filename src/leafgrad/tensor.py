@@ -180,18 +180,26 @@ class Tensor(TensorBase):
     @property
     def is_leaf(self) -> bool:
         if self.extra is not None:
-            _core.settle(self)
+            self._settle()
         return self.node is None
 
     @property
     def grad_fn(self) -> Any:
         """The node of the operation that this tensor came from; None for a leaf."""
         if self.extra is not None:
-            _core.settle(self)
+            self._settle()
         node = self.node
         if node is None:
             return None
         return nodes.shown(node.parent if isinstance(node, Output) else node)
+
+    def _settle(self) -> None:
+        """Bring the history of a view up to date."""
+        if self.extra is not None and self.extra.view is not None and self.extra.view.restriction is not None:
+            from leafgrad.ops.views import refuse_stale
+
+            refuse_stale(self)
+        _core.settle(self)
 
     @property
     def output_nr(self) -> int:

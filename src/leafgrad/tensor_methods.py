@@ -32,7 +32,7 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
     if shared or _has_history(self) or _has_history(other) or other.array.dtype.kind == "c":
         return in_place(self, copy_from.function, other)
     if other.array.shape != self.array.shape:
-        return _overwrite(self, copy_from.forward(self.array, other.array))
+        return _overwrite(self, _core.compute(copy_from.core, (self.array, other.array), ()))
     return _overwrite(self, other.array)
 
 
@@ -59,7 +59,7 @@ def _has_history(self: TensorBase) -> bool:
 
 def _overwrite(self: Any, value: Any) -> Any:
     """The short way for tensors that autograd has nothing to do with."""
-    self.array[...] = value
+    np.copyto(self.array, value, casting="unsafe")
     changed(self)
     return self
 
@@ -210,6 +210,11 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
     """allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): is every element close to the other?"""
     _tensor("allclose", input)
     _tensor("allclose", other, "other", 2)
+    if _core.late.batched_array in (input.array.__class__, other.array.__class__):
+        raise RuntimeError(
+            "vmap over torch.allclose isn't supported yet. Please file an issue at "
+            "https://github.com/pytorch/pytorch/issues if you need this feature.\n  fix: torch.isclose(a, b).all()"
+        )
     return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
 
 

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from leafgrad.func.derivatives import grad, grad_and_value, vjp
+from leafgrad.func.jacobians import hessian, jacfwd, jacrev, jvp, linearize
+from leafgrad.func.modules import functional_call, stack_module_state
 from leafgrad.func.vmap import vmap
 
-__all__ = ["vmap"]
+__all__ = [
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
+    "stack_module_state", "vjp", "vmap",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from leafgrad._missing import missing_attribute
+
+    raise missing_attribute(__name__, name)

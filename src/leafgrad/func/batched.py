@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core import TensorBase
-from leafgrad.func.messages import IN_PLACE
+from leafgrad._core import TensorBase, wrap
+from leafgrad.func.messages import IN_PLACE, REFUSALS
 
 Array = Any  # an ndarray or a BatchedArray
 ALL = slice(None)
@@ -37,7 +37,9 @@ class PerSample(RuntimeError):
     """The samples have to be computed one by one: they want different things, or NumPy cannot be told about them."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(why if why.startswith("vmap: ") else f"vmap: this cannot be done for all samples at once: {why}")
+        super().__init__(
+            why if why.startswith("vmap: ") else f"vmap: this cannot be done for all samples at once: {why}"
+        )
 
 
 class SampleShape(tuple[int, ...]):
@@ -138,6 +140,14 @@ class BatchedArray:
     def base(self) -> Any:
         return self.value.base
 
+    def memory(self) -> Any:
+        """The ordinary array of all samples of all levels."""
+        return self.value.memory() if isinstance(self.value, BatchedArray) else self.value
+
+    @property
+    def __array_interface__(self) -> Any:
+        raise PerSample("an address in memory")
+
     def one_sample(self) -> Any:
         """The ordinary array of a single sample: of the first."""
         value = self.value.one_sample_each() if isinstance(self.value, BatchedArray) else self.value
@@ -216,12 +226,19 @@ class BatchedArray:
 
     def _agreed(self, read: Callable[[Any], Any]) -> Any:
         """What all samples say, if they say the same."""
+        if self.size != 1:
+            raise ValueError("The truth value of an array with more than one element is ambiguous.")
         found = {read(sample) for sample in self.value}
         if len(found) != 1:
             raise PerSample("the samples disagree")
         return found.pop()
 
     def __bool__(self) -> bool:
+        if self.size == 1 and isinstance(self.value, np.ndarray):
+            if self.value.all():
+                return True
+            if not self.value.any():
+                return False
         return bool(self._agreed(bool))
 
     def __int__(self) -> int:
@@ -235,6 +252,25 @@ class BatchedArray:
 
     def __complex__(self) -> complex:
         return complex(self._agreed(complex))
+
+    def refusal(self, what: str) -> Exception:
+        """The error for what a user cannot do with one value for each sample."""
+        if what == "deepcopy":
+            return NotImplementedError("Cannot access storage of BatchedTensorImpl")
+        return RuntimeError(REFUSALS[what])
+
+    def shown(self) -> str:
+        """As PyTorch prints it: with the number of maps around as its level."""
+        from leafgrad.func.levels import depth_of
+
+        inner = self.value.shown() if isinstance(self.value, BatchedArray) else repr(wrap(self.value))
+        lines = "\n".join(["    " + line if line else "" for line in inner.split("\n")])
+        return f"BatchedTensor(lvl={depth_of(self.level)}, bdim=0, value=\n{lines}\n)"
+
+    def as_many(self, array: Any) -> BatchedArray:
+        """A copy of an array for each sample of this one."""
+        value = self.value.as_many(array) if isinstance(self.value, BatchedArray) else array
+        return BatchedArray(np.broadcast_to(value, (self.batch_size, *value.shape)).copy(), self.level)
 
     def item(self) -> Any:
         return self._agreed(lambda sample: sample.item())

@@ -16,7 +16,7 @@ from leafgrad import _core
 from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd.graph import Node, Op
 from leafgrad.func import batched as b
-from leafgrad.func import op_rules
+from leafgrad.func import op_rules, randomness
 from leafgrad.func.batched import BatchedArray, PerSample
 from leafgrad.func.entering import enter, leave
 from leafgrad.func.messages import SLOW
@@ -30,7 +30,7 @@ def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
     level = max(b.highest(tuple(arrays)), b.highest(options))
     if not level or op.name in ("enter_map", "leave_map"):
         return op.forward(*arrays, *options)
-    rule = op_rules.RULES.get(op.name)
+    rule = op_rules.rule_of(op.name)
     if rule is not None:
         out = rule(op, level, tuple(arrays), options)
         if out is not op_rules.NO_RULE:
@@ -150,6 +150,7 @@ def sample_of(value: Any, i: int, level: int) -> Any:
 
 def install() -> None:
     """From now on the recorder knows of batched arrays."""
+    randomness.install()
     late = _core.late
     late.batched_array = BatchedArray
     late.batched_rule = run_rule

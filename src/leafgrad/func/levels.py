@@ -7,9 +7,10 @@ import threading
 from typing import Any
 
 from leafgrad._core import late
+from leafgrad.func import messages
 
 _next_level = itertools.count(1).__next__
-_counting = threading.Lock()
+_counting = threading.RLock()  # a Trace may die while one is being counted
 
 
 class Running(threading.local):
@@ -17,6 +18,7 @@ class Running(threading.local):
 
     def __init__(self) -> None:
         self.stack: list[Map | Derivative] = []
+        self.drawing = False  # are random numbers being drawn?
 
 
 running = Running()
@@ -31,12 +33,12 @@ class Map:
         self.level = _next_level()
 
     def __enter__(self) -> int:
-        running.stack.append(self)
+        start(self)
         count(+1)
         return self.level
 
     def __exit__(self, *error: Any) -> None:
-        running.stack.remove(self)
+        stop(self)
         count(-1)
 
 
@@ -44,11 +46,32 @@ class Derivative:
     """A grad, vjp or jvp that is running."""
 
     def __enter__(self) -> Derivative:
-        running.stack.append(self)
+        start(self)
         return self
 
     def __exit__(self, *error: Any) -> None:
-        running.stack.remove(self)
+        stop(self)
+
+
+def start(transform: Map | Derivative) -> None:
+    running.stack.append(transform)
+    with _counting:
+        late.transforms += 1
+
+
+def stop(transform: Map | Derivative) -> None:
+    running.stack.remove(transform)
+    with _counting:
+        late.transforms -= 1
+
+
+def refuse(what: str) -> None:
+    """Something that a function must not do while it is transformed, if it is."""
+    if running.stack:
+        raise RuntimeError(messages.REQUIRES_GRAD if what == "requires_grad_" else messages.BACKWARD)
+
+
+late.refuse_in_transform = refuse
 
 
 def count(change: int) -> None:
@@ -69,11 +92,6 @@ class Trace:
         count(-1)
 
 
-def map_of_draws() -> Map | None:
-    """The innermost map, whose samples may want random numbers of their own."""
-    return next((t for t in reversed(running.stack) if isinstance(t, Map)), None)
-
-
 def saved_randomness() -> Any:
     from leafgrad import random
 
@@ -86,4 +104,6 @@ def restore_randomness(state: Any) -> None:
     random.set_rng_state(state)
 
 
-__all__ = ["Derivative", "Map", "running"]
+def depth_of(level: int) -> int:
+    """Which of the transforms around has a level, counted from the outermost."""
+    return next((i + 1 for i, t in enumerate(running.stack) if isinstance(t, Map) and t.level == level), 0)

@@ -36,7 +36,8 @@ MASK = (
 MASKED_SELECT = (
     "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each "
     "batch this would return a differently shaped Tensor. Please file an issue at "
-    "https://github.com/pytorch/pytorch/issues if you need this feature.\n  fix: torch.where(mask, x, 0) keeps the shape of x"
+    "https://github.com/pytorch/pytorch/issues if you need this feature.\n"
+    "  fix: torch.where(mask, x, 0) keeps the shape of x"
 )
 RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
@@ -60,3 +61,11 @@ SLOW = (
     "There is a performance drop because we have not yet implemented the batching rule for aten::{name}. leafgrad "
     "computes it sample by sample."
 )
+
+# What a tensor refuses to do where it has a value for each sample.
+REFUSALS = {
+    "item": ITEM,
+    "bool": CONTROL_FLOW,
+    "storage": NO_STORAGE,
+    "data": "accessing `data` under vmap transform is not allowed\n  fix: x.detach()",
+}

@@ -17,6 +17,8 @@ from leafgrad.func.messages import IN_PLACE, MASK
 
 Array = Any
 RULES: dict[Any, Callable[..., Any]] = {}
+_function: Any
+_ufunc: Any
 
 
 def rule(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -139,7 +141,7 @@ def take_along_axis(arr: Array, indices: Array, axis: int = -1) -> Array:
     values = [b.spread(x, level, size) for x in (arr, indices)]
     if any([v.__class__ is BatchedArray for v in values]):
         return b.by_sample(np.take_along_axis, (arr, indices, axis), {})
-    return BatchedArray(np.take_along_axis(*values, axis % arr.ndim + 1), level)
+    return BatchedArray(np.take_along_axis(values[0], values[1], axis % arr.ndim + 1), level)
 
 
 # -- shape ------------------------------------------------------------------------------------------------------------
@@ -272,9 +274,13 @@ def _truth(function: Any, ufunc: Any) -> None:
     RULES[function] = made
 
 
-for _function, _ufunc in ((np.any, np.logical_or), (np.all, np.logical_and), (np.max, np.maximum), (np.min, np.minimum)):
+for _function, _ufunc in (
+    (np.any, np.logical_or),
+    (np.all, np.logical_and),
+    (np.max, np.maximum),
+    (np.min, np.minimum),
+):
     _truth(_function, _ufunc)
-    RULES[{np.max: np.amax, np.min: np.amin}.get(_function, _function)] = RULES[_function]
 
 
 @rule(np.mean)
@@ -318,20 +324,28 @@ def copy(a: Array, order: str = "K", subok: bool = False) -> Array:
 
 
 @rule(np.copyto)
-def copyto(dst: Array, src: Array, casting: str = "same_kind", where: Any = True) -> None:
+def copyto(dst: Array, src: Array, casting: Any = "same_kind", where: Any = True) -> None:
     level = b.highest((dst, src, where))
     if b.highest(dst) != level:
         raise RuntimeError(IN_PLACE)
     ndim = dst.ndim
-    src, where = [
-        b.widened(v, ndim) if v.__class__ is BatchedArray and v.level == level else v for v in (src, where)
-    ]
-    np.copyto(dst.value, src, casting=casting, where=where)  # type: ignore[call-overload]
+    src, where = [b.widened(v, ndim) if v.__class__ is BatchedArray and v.level == level else v for v in (src, where)]
+    np.copyto(dst.value, src, casting=casting, where=where)
 
 
 @rule(np.array_equal)
 def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
-    return b.by_sample(np.array_equal, (a1, a2), {"equal_nan": equal_nan})
+    raise RuntimeError("Batching rule not implemented for aten::equal. We could not generate a fallback.")
+
+
+@rule(np.ravel_multi_index)
+def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: str = "C") -> Array:
+    flat: Any = 0
+    for at, size in zip(multi_index, dims, strict=True):
+        if not (np.all(at >= 0) and np.all(at < size)):
+            raise ValueError("invalid entry in coordinates array")
+        flat = flat * size + at
+    return flat
 
 
 @rule(np.real)

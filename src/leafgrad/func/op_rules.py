@@ -32,6 +32,18 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
     return register
 
 
+def rule_of(name: str) -> Rule | None:
+    """The rule of an operation, if it has one."""
+    found = RULES.get(name)
+    if found is None:
+        from leafgrad.ops.registry import registry
+
+        known = registry.get(name)
+        if known is not None and (known.jvp == "elementwise" or known.is_pair):
+            found = RULES[name] = elementwise
+    return found
+
+
 def dynamic(name: str) -> str:
     return messages.DYNAMIC.format(name=name)
 
@@ -51,14 +63,13 @@ def made(result: Any, level: int) -> Any:
 
 # -- elementwise ------------------------------------------------------------------------------------------------------
 
+# Beside those that say so themselves: their tangents are treated element by element, or they take two operands.
 ELEMENTWISE = (
-    "neg exp log sqrt sin cos tanh sigmoid relu sign sgn abs reciprocal rsqrt add sub mul true_div maximum minimum "
-    "where clamp clamp_min clamp_max clamp_by_tensors isnan isinf isfinite isposinf isneginf isreal logical_not "
-    "bitwise_not logsigmoid eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
-    "bitwise_right_shift logical_and logical_or logical_xor clone to_dtype conj real_part imag_part complex polar_form "
-    "div_floor div_trunc floor_divide remainder rsub_same constant zero pow_tensor pow_number "
-    "number_to_the_power floor ceil trunc round"
-).split()
+    "sgn", "abs", "where", "isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", "logical_not", "bitwise_not",
+    "eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+    "bitwise_right_shift", "logical_and", "logical_or", "logical_xor", "clone", "to_dtype", "conj", "real_part",
+    "imag_part", "complex", "polar_form", "constant", "zero", "differentiated",
+)  # fmt: skip
 
 
 def elementwise(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
@@ -161,6 +172,17 @@ def view(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...])
     return arrays[0].reshape(options[0])
 
 
+@rule("view_as_real", "view_as_complex")
+def in_place_of_pairs(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    return made(compute(op, (arrays[0].value,), ()), level)
+
+
+@rule("fill")
+def fill(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, number = arrays
+    return np.zeros_like(x) + number.astype(x.dtype) if x.__class__ is BatchedArray and x.level == level else NO_RULE
+
+
 @rule("repeat")
 def repeat(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
     x, (repeats,) = arrays[0], options
@@ -254,11 +276,13 @@ def spread_all(arrays: tuple[Any, ...], level: int) -> list[Any]:
 @rule("gather", "scatter", "scatter_add", "scatter_reduce")
 def along_index(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
     dim, *rest = options
-    values = spread_all(arrays, level)
-    ndims = [x.ndim for x in arrays if x is not None]
+    number = arrays[2:] and arrays[2] is not None and not arrays[2].ndim and b.highest(arrays[2]) < level
+    tensors = arrays[:2] if number else arrays  # one number may stand for all of the source
+    ndims = [x.ndim for x in tensors if x is not None]
     if len(set(ndims)) != 1 or not ndims[0]:
         return NO_RULE
-    return made(compute(op, values, (dim + 1, *rest)), level)
+    values = spread_all(tensors, level)
+    return made(compute(op, [*values, *arrays[len(tensors) :]], (dim + 1, *rest)), level)
 
 
 @rule("gather_sum")
@@ -304,14 +328,60 @@ def flat_places(sizes: tuple[int, ...], at: Array, samples: int) -> Array:
     return at + (np.arange(samples) * width).reshape((samples,) + (1,) * (at.ndim - 1))
 
 
-@rule("index_select")
-def index_select(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
-    x, at = arrays
-    if b.highest(at) < level and x.ndim:
-        return made(compute(op, (x.value, at), (options[0] + 1,)), level)
-    if x.ndim == 0 or at.ndim == 0:
+def flat_indices(at: Array, level: int, samples: int, width: int) -> Array:
+    """Indices into each of several samples of `width` elements as indices into all of them."""
+    at = b.spread(at, level, samples)
+    at = np.where(at < 0, at + width, at)
+    return at + (np.arange(samples) * width).reshape((samples,) + (1,) * (at.ndim - 1))
+
+
+@rule("index_select", "index_add", "index_copy", "index_fill")
+def along_rows(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    """One index for all samples: one dimension further. An index for each: the rows of all samples as one."""
+    x, at, *source = arrays
+    dim, *rest = options
+    is_fill = op.name == "index_fill"
+    if not x.ndim or (source and source[0].ndim != (0 if is_fill else x.ndim)) or (is_fill and b.highest(source)):
         return NO_RULE
-    return numpy_rules.take(x, at, options[0])
+    size = b.size_at(arrays, level)
+    assert size is not None
+    values = [b.spread(v, level, size) for v in (x, *([] if is_fill else source))]
+    if b.highest(at) < level:
+        return made(compute(op, (values[0], at, *(source if is_fill else values[1:])), (dim + 1, *rest)), level)
+    count = x.shape[dim]
+    index = flat_indices(at if at.ndim else at.reshape(1), level, size, count).reshape(-1)
+    rows = [np.moveaxis(v, dim + 1, 1) for v in values]
+    rows = [v.reshape((v.shape[0] * v.shape[1], *v.shape[2:])) for v in rows]
+    out = compute(op, (rows[0], index, *(source if is_fill else rows[1:])), (0, *rest))
+    out = out.reshape((size, out.shape[0] // size if size else 0, *out.shape[1:]))
+    return made(np.moveaxis(out, 1, dim + 1), level)
+
+
+@rule("take", "put")
+def flat_elements(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    x, at, *source = arrays
+    size = b.size_at(arrays, level)
+    assert size is not None
+    index = flat_indices(at, level, size, x.size)
+    return made(
+        compute(op, [b.spread(x, level, size), index, *[b.spread(v, level, size) for v in source]], options), level
+    )
+
+
+@rule("index_write")
+def index_write(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
+    (x, values), (dim, count, at, accumulate) = arrays, options
+    size = b.size_at((x, values, at), level)
+    assert size is not None
+    if values.__class__ is BatchedArray and values.level == level:
+        values = b.widened(values, x.ndim - count + at.ndim)
+    into = b.spread(x, level, size)
+    if b.highest(at) < level:
+        return made(compute(op, (into, values), (dim + 1, count, at, accumulate)), level)
+    if dim:
+        return NO_RULE
+    places = flat_places(x.shape[:count], at.value, size)
+    return made(compute(op, (into, values), (0, count + 1, places, accumulate)), level)
 
 
 @rule("embedding")
@@ -420,7 +490,7 @@ def nonzero(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ..
 
 @rule("masked_select")
 def masked_select(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
-    x, mask = arrays
+    mask = arrays[1]
     if b.highest(mask) == level:
         raise RuntimeError(messages.MASKED_SELECT)
     return b.by_sample(lambda *args: compute(op, args, options), arrays, {})

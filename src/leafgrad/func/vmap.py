@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-
 from leafgrad._core import TensorBase
 from leafgrad.func import batched, levels, trees
 from leafgrad.func.computing import clean, install
@@ -118,9 +117,7 @@ def _run(
 ) -> Any:
     install()
     with levels.Map(size, randomness) as level:
-        inside = [
-            leaf if dim is None else enter(leaf, dim, level) for leaf, dim in zip(flat, dims, strict=True)
-        ]
+        inside = [leaf if dim is None else enter(leaf, dim, level) for leaf, dim in zip(flat, dims, strict=True)]
         outputs = func(*trees.unflatten(inside, spec), **kwargs)
         return _outputs(func, outputs, out_dims, level, size)
 

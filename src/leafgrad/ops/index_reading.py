@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import dtypes, errors, from_data
-from leafgrad._core import TensorBase
+from leafgrad._core import TensorBase, late
 from leafgrad.ops.slicing import ALL, alias, new_dimension, select, slice_
 
 Array = Any
@@ -49,7 +49,7 @@ def part_of(item: Any) -> Any:
         return checked_slice(item)
     if isinstance(item, TensorBase):
         array = item.array
-        if array.ndim == 0 and array.dtype.kind in "biu":
+        if array.ndim == 0 and array.dtype.kind in "biu" and array.__class__ is not late.batched_array:
             return bool(array) if array.dtype.kind == "b" or array.dtype == np.uint8 else int(array)
         return index_array(array)
     if isinstance(item, np.generic) or not is_sequence(item):
@@ -124,7 +124,7 @@ def read(index: Any, shape: tuple[int, ...]) -> Reading:
     for item in items_of(index):
         part = part_of(item)
         parts.append(part)
-        if part.__class__ is np.ndarray:
+        if part.__class__ is np.ndarray or part.__class__ is late.batched_array:
             taken += part.ndim if part.dtype.kind == "b" else 1
         elif part is not None and part is not ... and part.__class__ is not bool:
             taken += 1
@@ -135,7 +135,7 @@ def read(index: Any, shape: tuple[int, ...]) -> Reading:
     operation: Any = None
     dim = 0
     for part in parts:
-        if part.__class__ is np.ndarray:
+        if part.__class__ is np.ndarray or part.__class__ is late.batched_array:
             count = part.ndim if part.dtype.kind == "b" else 1
             view += [ALL] * count
             arrays += [part] + [()] * (count - 1)

@@ -21,6 +21,7 @@ from leafgrad.autograd.hooks import give_history
 from leafgrad.dtypes import can_cast, from_numpy_dtype
 from leafgrad.ops.registry import Family, op, zeros_like
 from leafgrad.ops.samples import S
+from leafgrad.ops.striding import as_strided
 from leafgrad.ops.views import MULTI_VIEW, axes_of, copy_in_order, current_steps, see, see_in, view
 from leafgrad.output import check_no_overlap
 
@@ -92,6 +93,8 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
         if wanted and x.node is None:
             raise errors.leaf_in_place(x, False)
         if view is not None:
+            if view.steps[0][0] is as_strided:
+                view.seen = -1  # what is changed are elements of the base, also those that its input did not show
             _core.settle(x)
 
 
@@ -112,6 +115,7 @@ def check_overlap(array: Any, version: Any, others: Sequence[TensorBase], shape:
 
 def overlaps_partly(a: Any, b: Any) -> bool:
     """Do two arrays without gaps share memory, and not simply all of it in the same order?"""
+    a, b = [x.memory() if x.__class__ is _core.late.batched_array else x for x in (a, b)]
     first, second = occupied(a), occupied(b)
     if first is None or second is None:
         return False

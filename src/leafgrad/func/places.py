@@ -1,0 +1,98 @@
+"""Where a function is differentiated: aliases of its arguments, which nobody outside of the transform can see.
+
+An argument that needs no gradient gets a leaf of its own; one that does (another transform or the user differentiates
+by it as well) gets an alias that is recorded, so that derivatives of the derivative find their way. What leaves a
+transform must not require grad on account of these aliases alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from leafgrad import _core
+from leafgrad._core import TensorBase, state, wrap
+from leafgrad.autograd.graph import Node
+from leafgrad.func import trees
+from leafgrad.ops.registry import Family, op
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class differentiated(Family):
+    """differentiated(input): input itself, as a place to differentiate at."""
+
+    node_name = "AliasBackward0"
+    public_name = ""
+    jvp = "linear"
+    holomorphic = False
+
+    def forward(x: A) -> A:
+        return x.view()
+
+    def call(input: Any) -> Any:
+        return _core.apply(differentiated.core, (input,), ())
+
+    def vjp(g: A) -> A:
+        return g
+
+    samples = staticmethod(lambda t: [])
+
+
+class Places:
+    """The aliases of the arguments of one transform. `recorded`: was recording on outside of it?"""
+
+    def __init__(self, recorded: bool) -> None:
+        self.recorded = recorded
+        self.leaves: set[Any] = set()
+
+    def of(self, t: Any) -> Any:
+        """A place to differentiate at, with the value of `t`."""
+        if not isinstance(t, TensorBase):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(t)}")
+        if t.array.dtype.kind in "biu":
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if t.extra is not None:
+            _core.settle(t)
+        if t.needs_grad and self.recorded:
+            alias = _core.apply(differentiated.core, (t,), ())
+        else:
+            alias = wrap(t.array)
+            alias.needs_grad = True
+            self.leaves.add(alias)
+        alias.version = t.version
+        return alias
+
+    def lead_elsewhere(self, tensors: Sequence[Any]) -> bool:
+        """Do these tensors depend on something else that wants a gradient?"""
+        if not self.recorded:
+            return False
+        seen: set[int] = set()
+        stack = [_core.edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad]
+        while stack:
+            place = stack.pop()
+            if not isinstance(place, Node):
+                if place not in self.leaves:
+                    return True
+            elif id(place) not in seen:
+                seen.add(id(place))
+                stack.extend([i for i in place.inputs if i is not None])
+        return False
+
+    def released(self, t: Any) -> Any:
+        """A result as it is outside of the transform."""
+        if not isinstance(t, TensorBase) or not t.needs_grad:
+            return t
+        if self.lead_elsewhere([t]):
+            return t
+        result = wrap(t.array)
+        result.version = t.version
+        return result
+
+    def released_all(self, value: Any) -> Any:
+        return trees.mapped(self.released, value)
+
+
+def recording_outside() -> bool:
+    return bool(state.grad_enabled)
