@@ -7,11 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import forward_scenarios
+import function_scenarios
 import graph_scenarios
 import mode_scenarios
+import view_scenarios
 from scenarios import Scenario, observe
 
-SETS = {"forward": forward_scenarios, "graph": graph_scenarios, "modes": mode_scenarios}
+SETS = {
+    "forward": forward_scenarios,
+    "function": function_scenarios,
+    "graph": graph_scenarios,
+    "modes": mode_scenarios,
+    "views": view_scenarios,
+}
 ALL: dict[str, Scenario] = {f"{group}.{name}": s for group, m in SETS.items() for name, s in m.SCENARIOS.items()}
 STORED = Path(__file__).parents[1] / "data" / "scenarios.json"
 

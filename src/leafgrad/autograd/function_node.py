@@ -97,13 +97,14 @@ def make_node(cls: Any, ctx: Any, edges: tuple[Any, ...], forms: Sequence[tuple[
 class SavedTensor:
     """One tensor that was given to save_for_backward: enough of it to have it again, connected to the same history.
 
-    A leaf is kept as it is. Of others the array and the node are kept, because the tensor may get another history. A
-    result is kept as an array and a number: to hold its node would be to hold the node that holds this.
+    A leaf is kept as it is. Of others the array and the node are kept, because the tensor may get another history, one
+    that leads here. A result is kept as an array and a number: to hold its node would be to hold what holds this.
     """
 
     def __init__(self, tensor: Any, result: int | None) -> None:
         self.result = result  # the number of the result it is
         self.leaf = self.array = self.node = self.version = None
+        self.itself: Any = None  # a weak reference to a tensor that is no leaf
         self.count = 0
         self.packed: Packed | None = None  # if hooks take care of it
         if tensor is None:
@@ -116,6 +117,7 @@ class SavedTensor:
         else:
             self.array = tensor.array
             self.node = tensor.node if result is None else None
+            self.itself = weakref.ref(tensor)
         if (pair := innermost()) is not None:
             self._pack(tensor, *pair)
 
@@ -153,7 +155,12 @@ class SavedTensor:
             return self._connected(made.array, made.version, node)
         if self.version[0] != self.count:
             raise refusals.saved_changed(node, self)
-        return self.leaf if self.leaf is not None else self._connected(self.array, self.version, node)
+        if self.leaf is not None:
+            return self.leaf
+        itself = self.itself()
+        if itself is not None and self.result is None and itself.node is self.node and itself.array is self.array:
+            return itself
+        return self._connected(self.array, self.version, node)
 
     def _connected(self, array: Any, version: Any, node: Any) -> Any:
         """An array as a tensor with the history that the saved one had."""

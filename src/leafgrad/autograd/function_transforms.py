@@ -79,6 +79,12 @@ def check_tangent(ctx: Any, index: int, tangent: Any, result: Any, of_argument: 
             f"Function's jvp returned a gradient at position {index}, but  the corresponding forward output is not a "
             f"differentiable Tensor.You should return None at that position instead.{where}"
         )
+    if tangent.array.shape != result.array.shape:
+        own, got = errors.size(result.array.shape), errors.size(tangent.array.shape)
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {own} while the given forward gradient is of size {got}.{where}"
+        )
     if of_argument:
         if tangent is not of_argument[0]:
             raise RuntimeError(

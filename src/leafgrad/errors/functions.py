@@ -90,7 +90,9 @@ def saved_changed(node: Any, saved: Any) -> RuntimeError:
         made, index = node, saved.result
     source = ""
     if isinstance(made, Node):
-        source = f", which is output {index} of {re.sub(r'Backward0?(?=[0-9]*$)', '', made.op.node_name)},"
+        kind = re.sub(r"Backward0?(?=[0-9]*$)", "", made.op.node_name)
+        kind = f"torch::autograd::{kind}" if kind == "CopySlices" else kind
+        source = f", which is output {index} of {kind},"
     changed = place_of(version[1], version[2]) if len(version) > 2 else None
     name = f"'{found.name}', " if found else ""
     function = node.context._forward_cls.__name__ if node is not None else "forward"

@@ -112,7 +112,7 @@ def as_strided_(self: Any, size: Any, stride: Any, storage_offset: Any = None) -
 
 
 def _not_implemented(*args: Any) -> Any:
-    raise RuntimeError("derivative for aten::set_ is not implemented")
+    raise RuntimeError("derivative for set_ is not implemented")
 
 
 _SET = Op("set_", "NotImplemented", lambda *arrays: arrays[0], _not_implemented, lambda mask: ())

@@ -81,6 +81,13 @@ def replay(t: TensorBase, view: View) -> None:
 _core.late.replay_view = replay
 
 
+def refuse_stale(t: TensorBase) -> None:
+    """A view that cannot follow its base has no history to show once the base has changed, whatever the mode."""
+    view = t.extra.view if t.extra is not None else None
+    if view is not None and view.restriction is not None and view.seen != t.version[0] and view.base.needs_grad:
+        raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
+
+
 def see(x: A, steps: tuple[Any, ...]) -> A:
     """An array or tensor through the steps of a view."""
     for operation, options in steps:
