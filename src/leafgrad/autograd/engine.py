@@ -61,12 +61,12 @@ def walk(
     freed: Freed | None = None
     g: Gradient = None  # what the current node was given
     watch: Any = late.anomaly
-    targets: Any = roots
+    targets: Any = roots if wanted is None else [root if root in wanted else None for root in roots]
     results: Any = gradients
     started = False
     while True:
         for target, r in zip(targets, results):
-            if target is None or r is None or (wanted is not None and target not in wanted):
+            if target is None or r is None:
                 continue
             if isinstance(target, Node):
                 if on_tensors:
@@ -116,8 +116,14 @@ def walk(
             node = alone
             alone = None
             # is_fresh, written out, because it is asked for every node of a chain
-            fresh = started and not on_tensors and for_alone.size > SMALL and for_alone is not g
-            fresh = fresh and for_alone.base is None and g.__class__ is not list
+            fresh = (
+                not on_tensors
+                and for_alone.size > SMALL
+                and for_alone is not g
+                and for_alone.base is None
+                and started
+                and g.__class__ is not list
+            )
             g = for_alone
         elif heap:
             node = heappop(heap)[1]
@@ -126,14 +132,16 @@ def walk(
         else:
             break
         started = True
-        runs = wanted is None or wanted[node]
-        if captured is not None and node in captured:
-            arrived[node] = g if runs or node.hooks is None else node.hooks.arrived(node, g, on_tensors)
-        if not runs:
-            targets = ()
-            continue
-        if node.hooks is not None:
-            g = node.hooks.arrived(node, g, on_tensors)
+        hooks = node.hooks
+        if wanted is not None:
+            runs = wanted[node]
+            if captured is not None and node in captured:
+                arrived[node] = g if runs or hooks is None else hooks.arrived(node, g, on_tensors)
+            if not runs:
+                targets = ()
+                continue
+        if hooks is not None:
+            g = hooks.arrived(node, g, on_tensors)
         saved: Any = node.saved
         versions = node.versions
         if versions is not None:
@@ -158,25 +166,25 @@ def walk(
         if wanted is not None:  # rules need not compute what nobody asked for
             targets = tuple([t if t is not None and t in wanted else None for t in targets])
         op = node.op
-        if node.hooks is not None:
-            g = node.hooks.about_to_run(node, g, on_tensors)
+        if hooks is not None:
+            g = hooks.about_to_run(node, g, on_tensors)
             if g is None:
                 targets = ()
                 continue
-            saved = node.hooks.unpacked(node, saved)
+            saved = hooks.unpacked(node, saved)
         if on_tensors:
             saved = saved_tensors(node, saved)
         if watch is not None:
             results = watch(node, g, saved)
-        elif fresh and op.consume is not None and not (keep_graph or captured) and node.hooks is None:
+        elif fresh and op.consume is not None and not (keep_graph or captured) and hooks is None:
             results = op.consume(g, saved, targets)
             g = None  # its memory may be one of the results now
         elif on_tensors and late.batched_rule is not None:
             results = late.batched_rule(node, g, saved)
         else:
             results = op.backward(g, saved, targets)
-        if node.hooks is not None:
-            results = node.hooks.ran(node, results, g)
+        if hooks is not None:
+            results = hooks.ran(node, results, g)
     arrived.update(waiting)
     return arrived, ours
 
