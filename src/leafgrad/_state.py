@@ -25,6 +25,7 @@ class ThreadState(threading.local):
         self.asked = True  # what grad_enabled would be if this were not inference_mode
         self.depth = 0  # backward passes that run inside each other
         self.passes: list[Any] = []  # who they are, the innermost last
+        self.running: list[Any] = []  # anomaly mode: the nodes whose rules run, the innermost last
         self.saved_hooks: list[Any] = []  # pairs (pack, unpack), the innermost last
         self.saved_hooks_refused: str | None = None  # why they may not be used here, if so
         self.multithreading = True

@@ -424,3 +424,66 @@ def anomalies(T: Any) -> Any:
     with T.autograd.detect_anomaly():
         seen.append(attempt(lambda: (T.zeros(1, requires_grad=True).sqrt() * 0).sum().backward()))
     return [*seen, T.is_anomaly_enabled()]
+
+
+@scenario
+def anomalies_of_second_order(T: Any) -> Any:
+    class Outer(T.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return Inner.apply(g)
+
+    class Inner(T.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * float("nan")
+
+    def run() -> None:
+        with T.autograd.set_detect_anomaly(True):
+            x = leaf(T, 1.0, 2.0)
+            (g,) = T.autograd.grad(Outer.apply(x).sum() ** 2, x, create_graph=True)
+            g.sum().backward()
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        seen = attempt(run)
+    return [seen, [str(w.message).strip().split(". ")[0] for w in caught]]
+
+
+@scenario
+def hooks_that_go_back(T: Any) -> Any:
+    x, other = leaf(T, 1.0, 2.0), leaf(T, 3.0, 4.0)
+
+    def hook(g: Any) -> None:
+        with T.enable_grad():
+            (other * g.detach()).sum().backward()
+
+    x.register_hook(hook)
+    (x * 3).sum().backward()
+    y = leaf(T, 1.0)
+    z = y * 2
+    handle = z.register_hook(lambda g: g / 0 + 1 // 0)
+    failed = attempt(z.backward)
+    handle.remove()
+    return [x.grad, other.grad, failed, T.is_grad_enabled(), y.grad, attempt(z.backward), y.grad]
+
+
+@scenario
+def retained_through_changes(T: Any) -> Any:
+    x = leaf(T, 1.0, 2.0)
+    early = x * 2
+    early.retain_grad()
+    early.mul_(3)
+    late = x * 2
+    late.mul_(3)
+    late.retain_grad()
+    (early * 4 + late * 5).sum().backward()
+    return [early.grad, late.grad, x.grad, early.retains_grad, x.retains_grad]

@@ -22,6 +22,7 @@ from leafgrad.autograd.saving import watchers
 def supervised(node: Node, g: Any, saved: Any) -> Any:
     """Run the rule of a node, and complain if it fails or returns a nan."""
     name = node.op.node_name
+    state.running.append(node)
     try:
         results = node.op.backward(g, saved, node.inputs)
     except Exception as error:
@@ -29,6 +30,8 @@ def supervised(node: Node, g: Any, saved: Any) -> Any:
         if not getattr(error, "__notes__", None):
             error.add_note(report(node))
         raise
+    finally:
+        state.running.pop()
     if anomaly.check_nan:
         shown = [r for i, r in enumerate(results) if i not in node.op.hidden]
         sources = [s for i, s in enumerate(node.inputs) if i not in node.op.hidden]
@@ -54,21 +57,36 @@ def report(node: Node) -> str:
             lines.append(f"  its input comes from {source.op.node_name}, recorded at {file}:{line}")
         elif source is not None:
             lines.append(f"  its input is a leaf of shape {list(source.array.shape)}")
+    for cause in causes(node):
+        file, line = line_of(cause.code, cause.lasti)
+        lines.append(f"  it is part of the gradient of {cause.op.node_name}, recorded at {file}:{line}")
     return "\n".join(lines)
 
 
+def causes(node: Node) -> list[Node]:
+    """The nodes whose rules recorded this one, under create_graph: the nearest first."""
+    found: list[Node] = []
+    while node.hooks is not None and (cause := node.hooks.metadata.get("parent_")) is not None:
+        found.append(cause)
+        node = cause
+    return found
+
+
 def warn(node: Node, name: str) -> None:
+    """PyTorch's warnings: the stack of the forward call, and those of the calls that led to it being differentiated."""
     stack = None if node.hooks is None else node.hooks.metadata.get("traceback_")
     if stack is None:
+        text = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+        warnings.warn(f"Error detected in {name}. {text}", UserWarning, stacklevel=2)
+        return
+    text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(stack)}"
+    warnings.warn(text, UserWarning, stacklevel=2)
+    for cause in causes(node):
+        stack = "" if cause.hooks is None else "".join(cause.hooks.metadata.get("traceback_", ()))
+        text = "Traceback of forward call that induced the previous calculation:"
         warnings.warn(
-            f"Error detected in {name}. No forward pass information available. Enable detect anomaly during forward "
-            "pass for more information.",
-            UserWarning,
-            stacklevel=2,
+            f"\n\nPrevious calculation was induced by {cause.op.node_name}. {text}\n{stack}", UserWarning, stacklevel=2
         )
-    else:
-        text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(stack)}"
-        warnings.warn(text, UserWarning, stacklevel=2)
 
 
 def is_anomaly_enabled() -> bool:

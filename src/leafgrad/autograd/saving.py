@@ -66,7 +66,7 @@ def recorded(node: Node, tensors: Sequence[Any]) -> None:
     if state.grad_enabled is True:
         return  # another thread
     if anomaly.enabled:
-        of_node(node).metadata["traceback_"] = forward_lines()
+        remember_cause(node)
     pair = innermost()
     if pair is None or node.versions is None:
         return
@@ -88,6 +88,14 @@ def recorded(node: Node, tensors: Sequence[Any]) -> None:
             tensor = output_tensor(node, OUT - place, value)
         pack_one(node, index, tensor, *pair)
     node.versions = UNCHANGING  # what hooks do with a tensor, its version cannot tell
+
+
+def remember_cause(node: Node) -> None:
+    """Anomaly mode: keep the stack that recorded a node and, if that was a gradient rule, whose."""
+    known = of_node(node).metadata
+    known["traceback_"] = forward_lines()
+    if state.running:
+        known["parent_"] = state.running[-1]
 
 
 def forward_lines() -> list[str]:
