@@ -168,7 +168,11 @@ def below(t: Any, level: Any) -> Any:
         return t
     same = wrap(t.array)
     if t.node is None and t.needs_grad:
-        same = t.view_as(t)  # a leaf stays what it is: the gradient is its own
+        before, state.forward_mode = state.forward_mode, False  # or the view would ask for what is below its leaf
+        try:
+            same = t.view_as(t)  # a leaf stays what it is: the gradient is its own
+        finally:
+            state.forward_mode = before
         same.extra.tangents = None
     else:
         same.node, same.needs_grad, same.version = t.node, t.needs_grad, t.version
@@ -292,7 +296,11 @@ def transposed(
     before = state.grad_enabled
     state.grad_enabled = state.on
     try:
-        places = [zeros_like(r).requires_grad_() if r.array.dtype.kind not in "biu" else None for r in results]
+        # not requires_grad_, which refuses to be called inside vmap, where a user cannot mean it
+        places = [
+            zeros_like(r)._set_requires_grad(True, errors.CREATED) if r.array.dtype.kind not in "biu" else None
+            for r in results
+        ]
         g: Any = places[0] if len(places) == 1 else list(places)
         rules = op.backward(g, values_for(op, mask, primals, options, results), inputs)
         found, weights = [], []
