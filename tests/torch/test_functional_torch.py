@@ -310,3 +310,80 @@ F.jacobian(lambda a: F.jacobian(lambda b: b**3, a, create_graph=True), x)
 @pytest.mark.parametrize("line", MORE_JACOBIANS.strip().splitlines())
 def test_more_jacobians(line: str) -> None:
     compare(line)
+
+
+# -- forward mode -----------------------------------------------------------------------------------------------------
+
+# Where inputs are a tuple PyTorch returns lists, though its documentation promises tuples, as leafgrad returns.
+FORWARD = """
+F.jacobian(lambda a: a**3, x, HOW)
+F.jacobian(lambda a: a**3, torch.tensor(2.0), HOW)
+F.jacobian(lambda a: a.exp().sum(1), matrix, HOW)
+F.jacobian(lambda a: (a**3, a.sum()), x, HOW)
+F.jacobian(lambda a: (a**3,), x, HOW)
+F.jacobian(lambda a: (a**2, integers), x, HOW)
+F.jacobian(lambda a: a @ matrix.t() + 1, torch.ones(4, 2), HOW)
+F.jacobian(lambda a: a.detach(), x, HOW)
+F.jacobian(lambda a: ones * 2, x, HOW)
+F.jacobian(lambda a: p * 2, x, HOW)
+F.jacobian(lambda a: a.double() * 2, x, HOW)
+F.jacobian(lambda a: a * 1j, x, HOW)
+F.jacobian(lambda a: a**2, z, HOW)
+F.jacobian(lambda a: a**2, p, HOW)
+inside_no_grad(lambda: F.jacobian(lambda a: a**2, p, HOW))()
+F.jacobian(lambda a: a**2, integers, HOW)
+F.jacobian(lambda a: a**2, 1.0, HOW)
+F.jacobian(lambda a: a**2, [x], HOW)
+F.jacobian(lambda a: a, x, HOW)
+F.jacobian(lambda a: a.mul_(2), x.clone(), HOW)
+list(F.jacobian(lambda a, b: a * b.sum(), (x, y), HOW))
+[list(row) for row in F.jacobian(lambda a, b: (a * b.sum(), b**2), (x, y), HOW)]
+F.hessian(lambda a: (a**3).sum(), x, OUTER)
+F.hessian(lambda a: (a**3).sum(), torch.tensor(2.0), OUTER)
+F.hessian(lambda a: (a**3).sum(), matrix, OUTER)
+F.hessian(lambda a: (a**3).sum(), p, OUTER)
+F.hessian(lambda a: (a * 2).sum(), x, OUTER)
+F.hessian(lambda a: a**2, x, OUTER)
+F.hessian(lambda a: (a.sum(), a.sum()), x, OUTER)
+F.hessian(lambda a: 1.0, x, OUTER)
+[list(row) for row in F.hessian(lambda a, b: (a**2).sum() * (b**3).sum(), (x, y), OUTER)]
+"""
+
+
+@pytest.mark.parametrize("line", FORWARD.strip().splitlines())
+def test_forward_mode(line: str) -> None:
+    line = line.replace("HOW", "vectorize=True, strategy='forward-mode'")
+    compare(line.replace("OUTER", "vectorize=True, outer_jacobian_strategy='forward-mode'"))
+
+
+# -- a batch of gradients ---------------------------------------------------------------------------------------------
+
+BATCHES = """
+G(p**2, p, torch.eye(2), is_grads_batched=True)
+G(p**2, p, torch.ones(3, 2), is_grads_batched=True)
+G([p**2], [p], [torch.eye(2)], is_grads_batched=True)
+G((p**2).sum(), p, torch.ones(3), is_grads_batched=True)
+G(p**2, p, is_grads_batched=True)
+G(p**2, p, ones, is_grads_batched=True)
+G(p**2, p, torch.ones(2, 3), is_grads_batched=True)
+G(p**2, p, 1.0, is_grads_batched=True)
+G(p**2, p, [1.0], is_grads_batched=True)
+G((p**2).sum(), p, torch.tensor(1.0), is_grads_batched=True)
+G(p**2, p, torch.ones(0, 2), is_grads_batched=True)
+G(p**2, (p, q), torch.eye(2), is_grads_batched=True)
+G(p**2, (p, q), torch.eye(2), is_grads_batched=True, allow_unused=True)[0]
+G(p**2, (p, q), torch.eye(2), is_grads_batched=True, allow_unused=True)[1] is None
+G(p**2, (p, q), torch.eye(2), is_grads_batched=True, materialize_grads=True)
+G((p**2, (p * q).sum()), (p, q), (torch.eye(2), torch.ones(2)), is_grads_batched=True)
+G((p**2, (p * q).sum()), p, (torch.eye(2), torch.ones(3)), is_grads_batched=True)
+G(p**3, p, torch.eye(2), is_grads_batched=True, create_graph=True)
+G(G(p**3, p, torch.eye(2), is_grads_batched=True, create_graph=True)[0].sum(), p)
+G(ones, p, torch.eye(2), is_grads_batched=True)
+(lambda s: [G(s, p, torch.eye(2), is_grads_batched=True), G(s, p, torch.eye(2), is_grads_batched=True)])(p**2)
+(lambda s: [G(s, p, torch.eye(2), is_grads_batched=True, retain_graph=True), G(s, p, ones)])(p**2)
+"""
+
+
+@pytest.mark.parametrize("line", BATCHES.strip().splitlines())
+def test_a_batch_of_gradients(line: str) -> None:
+    compare(f"(lambda G, q: {line})(torch.autograd.grad, torch.tensor([2.0, 3.0], requires_grad=True))")
