@@ -17,12 +17,12 @@ Everything here runs only when something has gone wrong. The functions return th
     backward.py  starting a backward pass, graphs that were cut, freed or changed
     shapes.py    shapes that do not fit together
     values.py    changes in place, conversions, arguments
+    functions.py autograd.Function: gradients that do not fit, saved tensors, arguments changed in place
 """
 
 from leafgrad.errors.backward import (
     NO_GRAD_INPUT,
     complex_root,
-    function_input_changed,
     grad_of_non_leaf,
     gradient_kind,
     gradient_mismatch,
@@ -79,7 +79,7 @@ __all__ = [
     "inference_changed", "inference_requires_grad", "inference_saved",
     "ASKED", "ASSIGNED", "AS_DATA", "CREATED", "C_NAMES", "NO_GRAD_INPUT", "as_code", "broadcast_mismatch",
     "complex_root", "deepcopy_of_non_leaf", "describe", "describe_array", "detached_view", "dimension_range",
-    "dtype_refused", "expand_mismatch", "explain", "flag_of_non_leaf", "function_input_changed", "grad_dtype",
+    "dtype_refused", "expand_mismatch", "explain", "flag_of_non_leaf", "grad_dtype",
     "grad_of_non_leaf", "grad_shape", "gradient_kind", "gradient_mismatch", "gradient_of_wrong_shape",
     "graph_was_freed", "here", "hook_changed", "hook_returned", "in_place_dtype", "in_place_shape",
     "integer_requires_grad", "leaf_in_place", "library", "lines", "mistake", "name_in_loop", "name_of",

@@ -306,15 +306,6 @@ def on_a_copy(source: str, name: str | None) -> str:
     return out_of_place(source) or f"{variable} = {variable}.clone()   # before the line that changes it"
 
 
-def function_input_changed(name: str) -> RuntimeError:
-    return mistake(
-        RuntimeError,
-        "one of the variables needed for gradient computation has been modified by an inplace operation",
-        ("tensor", f"saved by {name}.forward with save_for_backward, and read by backward"),
-        fix="ctx.save_for_backward(x.clone())   # or use the out-of-place form of the operation",
-    )
-
-
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
