@@ -25,6 +25,7 @@ from setuptools.command.build_ext import build_ext
 HOT_MODULES = [
     "src/leafgrad/_core.py",
     "src/leafgrad/autograd/origin.py",
+    "src/leafgrad/autograd/operation.py",
     "src/leafgrad/autograd/graph.py",
     "src/leafgrad/autograd/saved.py",
     "src/leafgrad/autograd/engine.py",

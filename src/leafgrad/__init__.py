@@ -10,7 +10,7 @@ from leafgrad import autograd as autograd
 from leafgrad import methods as methods
 from leafgrad import ops as ops
 from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from leafgrad.autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from leafgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from leafgrad.creation import (
     arange,
     empty,

@@ -15,21 +15,8 @@ import numpy as np
 
 from leafgrad import _state
 from leafgrad.autograd import origin
-from leafgrad.autograd.graph import (
-    KEEP_A,
-    KEEP_B,
-    KEEP_OUT,
-    NOTHING,
-    OPTION,
-    OUT,
-    SHAPE,
-    UNCHANGING,
-    Node,
-    Op,
-    Version,
-    output_of,
-    take_order,
-)
+from leafgrad.autograd.graph import UNCHANGING, Node, Version, output_of, take_order
+from leafgrad.autograd.operation import KEEP_A, KEEP_B, KEEP_OUT, NOTHING, OPTION, OUT, SHAPE, Op
 from leafgrad.autograd.origin import COMPILED, internal_files
 
 try:
@@ -150,8 +137,8 @@ class Late:
     """What modules further up provide when they are imported, and one value that is known late."""
 
     __slots__ = (
-        "anomaly", "batched", "batched_array", "batched_rule", "batching", "in_new_thread", "inference", "leaf_hooks",
-        "mixed_binary", "mutation", "negative", "recorded", "refuse_in_transform", "refuse_inference", "replay_view",
+        "accumulation", "anomaly", "batched", "batched_array", "batched_rule", "batching", "in_new_thread", "inference",
+        "leaf_hooks", "mixed_binary", "mutation", "negative", "recorded", "refuse_in_transform", "refuse_inference", "replay_view",
         "tangents", "tensor_class", "transforms", "user_code",
     )  # fmt: skip
 
@@ -160,10 +147,11 @@ class Late:
         self.negative: Any = None  # leafgrad.ops.elementwise: the public neg
         self.mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, operands that are no tensors
         self.replay_view: Any = None  # leafgrad.ops.views: the history of a view whose memory was changed
-        self.anomaly: Any = None  # leafgrad.autograd.anomaly: runs rules under supervision, while that mode is on
+        self.anomaly: Any = None  # leafgrad.autograd.anomaly_mode: runs rules under supervision, while that mode is on
+        self.accumulation: Any = None  # leafgrad.autograd.profiling: measures how gradients are added to `.grad`
         self.recorded: Any = None  # leafgrad.autograd.saving: is told of every node while somebody wants to know
         self.tangents: Any = None  # leafgrad.autograd.forward_ad: carries tangents along, while a level is open
-        self.refuse_inference: Any = None  # leafgrad.autograd.modes: an inference tensor cannot be saved
+        self.refuse_inference: Any = None  # leafgrad.autograd.grad_mode: an inference tensor cannot be saved
         self.in_new_thread: Any = None  # leafgrad.autograd.nesting
         self.mutation: Any = None  # leafgrad.autograd.graph_tools: is told before memory changes, if somebody asked
         self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters

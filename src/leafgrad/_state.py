@@ -30,6 +30,7 @@ class ThreadState(threading.local):
         self.saved_hooks_refused: str | None = None  # why they may not be used here, if so
         self.multithreading = True
         self.forward_mode = True  # do tangents travel along?
+        self.tape: Any = None  # leafgrad.autograd.profiling: what is measured, while a profiler is on
         np.seterr(all="ignore")
 
     def watch(self) -> None:

@@ -275,8 +275,14 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     probability p), zeros elsewhere."""
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor("bernoulli", "input", 1, input)
-    array = np.empty(input.array.shape, input.array.dtype)
-    _draw_bernoulli(array, input.array if p is None else p, checked("bernoulli", generator))
+    source = checked("bernoulli", generator)
+    if _core.late.batching:
+        from leafgrad.func.randomness import bernoulli_of
+
+        array = bernoulli_of(source, input.array, p)
+    else:
+        array = np.empty(input.array.shape, input.array.dtype)
+        _draw_bernoulli(array, input.array if p is None else p, source)
     if out is not None:
         return write_out("bernoulli", out, array)
     return _core.apply(drawn_bernoulli.core, (input,), (array,))
@@ -285,7 +291,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
 def _draw_bernoulli(array: Any, p: Any, source: Generator | None) -> None:
     from leafgrad import random
 
-    if not isinstance(p, np.ndarray):
+    if not hasattr(p, "ndim"):
         drawn(array, "bernoulli_p", source, float(p))
         return
     order = sorted(range(array.ndim), key=lambda d: -array.strides[d])

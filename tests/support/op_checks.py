@@ -21,7 +21,8 @@ import leafgrad.nn.functional
 from leafgrad import dtypes
 from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd.fitting import fit
-from leafgrad.autograd.graph import OPTION, OUT, SHAPE, Node
+from leafgrad.autograd.graph import Node
+from leafgrad.autograd.operation import OPTION, OUT, SHAPE
 from leafgrad.ops.registry import Composite, Operation, composites, registry
 from leafgrad.ops.samples import S
 

@@ -13,10 +13,8 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core import TensorBase, edge, wrap
 from leafgrad.autograd import engine, graph, graph_tools, nesting
-from leafgrad.autograd.anomaly import detect_anomaly, set_detect_anomaly
-from leafgrad.autograd.gradcheck import gradcheck, gradgradcheck
-from leafgrad.autograd.graph_tools import GradientEdge
-from leafgrad.autograd.modes import (
+from leafgrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
+from leafgrad.autograd.grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -25,6 +23,8 @@ from leafgrad.autograd.modes import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from leafgrad.autograd.gradcheck import gradcheck, gradgradcheck
+from leafgrad.autograd.graph_tools import GradientEdge
 from leafgrad.autograd.nodes import SavedTensor
 
 # `torch.autograd.graph` is a public module; here graph.py is the heart of the recorder, and the tools live beside it

@@ -175,7 +175,7 @@ def walk(
         if on_tensors:
             saved = saved_tensors(node, saved)
         if watch is not None:
-            results = watch(node, g, saved)
+            results = watch(node, g, saved, targets)
         elif fresh and op.consume is not None and not (keep_graph or captured) and hooks is None:
             results = op.consume(g, saved, targets)
             g = None  # its memory may be one of the results now
@@ -316,6 +316,14 @@ def run(
 
 
 def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
+    """Add a gradient to `leaf.grad`; a profiler wants to know how long that takes."""
+    if late.accumulation is None:
+        add_to_grad(leaf, g, owned, create_graph)
+    else:
+        late.accumulation(add_to_grad, leaf, g, owned, create_graph)
+
+
+def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
     """Add a gradient to `leaf.grad`. The first one is moved there, not copied, if nobody else holds it."""
     extra = leaf.extra
     if not leaf.needs_grad or (extra is not None and extra.view is not None and extra.view.silent):

@@ -24,8 +24,9 @@ from leafgrad import errors
 from leafgrad._core import Extra, TensorBase, is_complex, late, number, state, wrap
 from leafgrad.autograd import engine
 from leafgrad.autograd.fitting import fit_tensor
-from leafgrad.autograd.graph import NOTHING, OPTION, OUT, SHAPE, Op, Output, plan_of
+from leafgrad.autograd.graph import Output, plan_of
 from leafgrad.autograd.hooks import of_node
+from leafgrad.autograd.operation import NOTHING, OPTION, OUT, SHAPE, Op
 
 open_levels: list[int] = []
 _numbers = iter(range(1, 1 << 62))

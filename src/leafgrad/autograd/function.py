@@ -27,9 +27,10 @@ from typing import Any
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, late, state
-from leafgrad.autograd import hooks, modes
+from leafgrad.autograd import grad_mode, hooks
 from leafgrad.autograd.function_node import Record, SavedTensor, make_node, node_class, operation, saved_tensors
-from leafgrad.autograd.graph import Op, output_of
+from leafgrad.autograd.graph import output_of
+from leafgrad.autograd.operation import Op
 from leafgrad.errors import functions as refusals
 from leafgrad.ops.convert import detach
 from leafgrad.ops.inplace import changed, rebase
@@ -242,6 +243,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         two_parts = cls.setup_context is not Function.setup_context
         if kwargs or two_parts:
             args = bound(cls.forward, args, kwargs, two_parts)
+        if _core.late.transforms:
+            from leafgrad.func.functions import apply_in_transform
+
+            if (mapped := apply_in_transform(cls, args)) is not None:
+                return mapped[0]
         tensors = [a if isinstance(a, TensorBase) else None for a in args]
         recording = _core.needs_recording(tensors)  # which also brings the history of views up to date
         ctx = cls._backward_cls()
@@ -250,7 +256,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         edges = tuple([_core.edge(t) if t is not None and t.needs_grad else None for t in tensors])
         forward_mode, state.forward_mode = state.forward_mode, False  # forward computes values; jvp, their tangents
         try:
-            with modes.no_grad():
+            with grad_mode.no_grad():
                 if two_parts:
                     output = cls.forward(*args)
                     cls.setup_context(ctx, args, output)
@@ -372,7 +378,7 @@ def without_history(t: Any, is_input: bool, is_dirty: bool) -> Any:
     if not t.requires_grad:
         if not is_input or is_dirty:
             return t
-        with modes.no_grad():
+        with grad_mode.no_grad():
             return same_memory(t, None)
     if is_input:
         return detach(t)
@@ -443,7 +449,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:
-        with modes.no_grad():
+        with grad_mode.no_grad():
             outputs = fn(ctx, *args)
         if not state.grad_enabled or not any([isinstance(a, TensorBase) and a.needs_grad for a in args]):
             return outputs

@@ -16,7 +16,8 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, late, wrap, wrap_node
 from leafgrad.autograd import nodes
-from leafgrad.autograd.graph import OPTION, UNCHANGING, Freed, Node, Op, Output, output_of
+from leafgrad.autograd.graph import UNCHANGING, Freed, Node, Output, output_of
+from leafgrad.autograd.operation import OPTION, Op
 from leafgrad.autograd.origin import user_frame
 from leafgrad.autograd.saving import Packed, innermost
 from leafgrad.errors import functions as refusals

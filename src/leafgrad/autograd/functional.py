@@ -45,7 +45,7 @@ from leafgrad.autograd.functional_forms import (
     single_number,
     zeros_like,
 )
-from leafgrad.autograd.modes import enable_grad
+from leafgrad.autograd.grad_mode import enable_grad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 

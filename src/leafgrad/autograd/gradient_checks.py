@@ -370,7 +370,7 @@ def functions_behind(outputs: Sequence[Any]) -> list[Any]:
 
 def without_gradients(node: Any) -> list[Any]:
     """What a Function makes of no gradients at all."""
-    from leafgrad.autograd.modes import no_grad
+    from leafgrad.autograd.grad_mode import no_grad
 
     with no_grad():
         return list(node.op.backward([None] * len(node.shape), node.saved, node.inputs))

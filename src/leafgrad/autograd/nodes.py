@@ -9,8 +9,9 @@ import weakref
 from typing import Any
 
 from leafgrad._core import wrap
-from leafgrad.autograd.graph import NOTHING, OPTION, SHAPE, Freed, Node, Output, plan_of
+from leafgrad.autograd.graph import Freed, Node, Output, plan_of
 from leafgrad.autograd.hooks import RemovableHandle, hooks_of, of_node, register
+from leafgrad.autograd.operation import NOTHING, OPTION, SHAPE
 from leafgrad.autograd.origin import line_of
 from leafgrad.autograd.saved import changed, saved_tensors, unusable
 

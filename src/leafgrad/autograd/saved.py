@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from leafgrad._core import Extra, wrap, wrap_node
-from leafgrad.autograd.graph import NOTHING, OPTION, OUT, Edge, Freed, Node, output_of, plan_of
+from leafgrad.autograd.graph import Edge, Freed, Node, output_of, plan_of
+from leafgrad.autograd.operation import NOTHING, OPTION, OUT
 
 
 def changed(versions: tuple[Any, ...]) -> bool:

@@ -13,8 +13,9 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase, state, wrap
 from leafgrad._state import anomaly
 from leafgrad.autograd import origin
-from leafgrad.autograd.graph import NOTHING, OPTION, OUT, SHAPE, UNCHANGING, Node, plan_of
+from leafgrad.autograd.graph import UNCHANGING, Node, plan_of
 from leafgrad.autograd.hooks import of_node, quietly
+from leafgrad.autograd.operation import NOTHING, OPTION, OUT, SHAPE
 from leafgrad.autograd.saved import output_tensor
 
 Pack = Callable[[Any], Any]

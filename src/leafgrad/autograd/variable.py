@@ -16,7 +16,7 @@ class _IsTensor(type):
 class Variable(metaclass=_IsTensor):
     """Variable(data=None, requires_grad=False): a tensor on the memory of `data`. Every tensor is one."""
 
-    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:  # type: ignore[misc]
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:
         from leafgrad import empty
 
         if volatile is not None:

@@ -14,11 +14,13 @@ import numpy as np
 
 from leafgrad import _core
 from leafgrad._core import TensorBase, wrap
-from leafgrad.autograd.graph import Node, Op
+from leafgrad.autograd.graph import Node
+from leafgrad.autograd.operation import Op
 from leafgrad.func import batched as b
 from leafgrad.func import op_rules, randomness
 from leafgrad.func.batched import BatchedArray, PerSample
 from leafgrad.func.entering import enter, leave
+from leafgrad.func.levels import running_levels
 from leafgrad.func.messages import SLOW
 
 # Kernels that go sample by sample however one writes them, or where nobody would notice: no warning for these.
@@ -71,7 +73,12 @@ def run_rule(node: Node, g: Any, saved: tuple[Any, ...]) -> Sequence[Any]:
 
 
 def settled(levels: b.Levels, gradients: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
-    """An input that was the same for all samples gets the sum of the gradients of the samples."""
+    """An input that was the same for all samples gets the sum of the gradients of the samples. Not so inside of the
+    map itself: there each sample has a gradient of its own."""
+    inside = running_levels()
+    levels = tuple([pair for pair in levels if pair[0] not in inside])
+    if not levels:
+        return gradients
     result = list(gradients)
     for i, (g, source) in enumerate(zip(gradients, inputs, strict=False)):
         if g is None or source is None:

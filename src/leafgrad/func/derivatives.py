@@ -10,7 +10,7 @@ import numpy as np
 
 from leafgrad import autograd
 from leafgrad._core import TensorBase, wrap
-from leafgrad.autograd import modes
+from leafgrad.autograd import grad_mode
 from leafgrad.func import trees
 from leafgrad.func.levels import Derivative
 from leafgrad.func.places import Places, recording_outside
@@ -101,7 +101,7 @@ def _grad_and_value(
     func: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
     places = Places(recording_outside())
-    with Derivative(), modes.enable_grad():
+    with Derivative(), grad_mode.enable_grad():
         numbers = checked_argnums(argnums, len(args))
         chosen = args[argnums] if isinstance(argnums, int) else tuple([args[n] for n in numbers])
         flat, spec = trees.flatten(chosen)
@@ -154,7 +154,7 @@ def vjp_by(
 ) -> Any:
     """vjp with respect to some of the arguments; None: to all."""
     places = Places(recording_outside())
-    with Derivative(), modes.enable_grad():
+    with Derivative(), grad_mode.enable_grad():
         numbers = tuple(range(len(args))) if argnums is None else checked_argnums(argnums, len(args))
         single = isinstance(argnums, int)
         chosen = args[numbers[0]] if single else tuple([args[n] for n in numbers])
@@ -179,7 +179,7 @@ def vjp_by(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
                 f"function. cotangents: {given_spec.short()}, primal output: {out_spec.short()}"
             )
-        with modes.set_grad_enabled(recording_outside()):
+        with grad_mode.set_grad_enabled(recording_outside()):
             later = Places(recording_outside() if create_graph is None else create_graph)
             later.leaves = places.leaves
             found = gradients_of(outputs, inside, given, later, retain_graph)

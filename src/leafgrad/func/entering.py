@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _core
-from leafgrad.func.batched import BatchedArray
+from leafgrad.func.batched import BatchedArray, size_at, spread
 from leafgrad.func.levels import Trace
 from leafgrad.ops.registry import Family, op
 
@@ -44,21 +44,21 @@ class enter_map(Family):
 
 @op
 class leave_map(Family):
-    """leave_map(input, dim, level, trace): the samples of a level become dimension `dim`."""
+    """leave_map(input, dim, level, size, trace): the samples of a level, `size` of them, become dimension `dim`."""
 
-    options = ("dim", "level", "trace")
+    options = ("dim", "level", "size", "trace")
     node_name = "RemoveBatchDimBackward0"
     public_name = ""
     jvp = "linear"
     holomorphic = False
 
-    def forward(x: A, dim: int, level: int, trace: Trace) -> A:
-        if x.level > level:
-            return BatchedArray(leave_map.forward(x.value, dim + 1, level, trace), x.level)
-        return np.moveaxis(x.value, 0, dim)
+    def forward(x: A, dim: int, level: int, size: int, trace: Trace) -> A:
+        if x.__class__ is BatchedArray and x.level > level:
+            return BatchedArray(leave_map.forward(x.value, dim + 1, level, size, trace), x.level)
+        return np.moveaxis(spread(x, level, size), 0, dim)
 
-    def call(input: Any, dim: int, level: int) -> Any:
-        return leave(input, dim, level)
+    def call(input: Any, dim: int, level: int, size: int) -> Any:
+        return leave(input, dim, level, size)
 
     def vjp(g: A, dim: A, level: A, trace: A) -> A:
         return enter(g, dim, level)
@@ -73,10 +73,9 @@ def enter(t: Any, dim: int, level: int) -> Any:
 
 def leave(t: Any, dim: int, level: int, size: int | None = None) -> Any:
     """The samples of a level as a dimension; a tensor that has none is repeated `size` times."""
-    from leafgrad.func.batched import size_at
-
-    if size_at(t.array, level) is not None:
-        return _core.apply(leave_map.core, (t,), (dim, level, Trace()))
+    own = size_at(t.array, level)
+    if own is not None:
+        return _core.apply(leave_map.core, (t,), (dim, level, own, Trace()))
     assert size is not None
     shape = t.array.shape
     return t.unsqueeze(dim).expand((*shape[:dim], size, *shape[dim:]))

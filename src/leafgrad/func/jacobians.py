@@ -1,8 +1,4 @@
-"""Whole Jacobians and Hessians, and products with the Jacobian in the other direction: jacrev, jvp, jacfwd, hessian.
-
-A vjp is linear in its cotangent u, so the derivative of <vjp(u), v> by u is the product of the Jacobian with v: two
-backward passes make a forward one, with the same rules.
-"""
+"""Whole Jacobians and Hessians, and products with the Jacobian in the other direction: jacrev, jvp, jacfwd, hessian."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ import numpy as np
 
 from leafgrad import autograd, dtypes, errors
 from leafgrad._core import TensorBase, wrap
-from leafgrad.autograd import modes
+from leafgrad.autograd import forward_ad, grad_mode
 from leafgrad.func import trees
 from leafgrad.func.derivatives import Argnums, checked_argnums, split_aux, vjp_by, with_arguments, zeros_for
 from leafgrad.func.levels import Derivative
@@ -114,25 +110,51 @@ def jvp_by(
                 f"not supported. Tensor is of size {errors.size(primal.array.shape)} while the given forward gradient "
                 f"is of size {errors.size(tangent.array.shape)}."
             )
-    linear = Linearised(func, primals, numbers, flat, spec, has_aux, who)
-    if strict and any([not t.needs_grad for t in linear.outputs]):
-        raise RuntimeError(
-            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
-            "with strict=True."
-        )
-    results = (linear.output(), linear.tangent(given))
-    return (*results, linear.aux) if has_aux else results
+    level = forward_ad.open_level()
+    try:
+        with Derivative():
+            duals = [forward_ad.make_dual(p, t, level=level) for p, t in zip(flat, given, strict=True)]
+            result = func(*with_arguments(primals, numbers, trees.unflatten(duals, spec)))
+            aux = None
+            if has_aux:
+                result, aux = split_aux(result, who)
+                aux = trees.mapped(lambda t: forward_ad.unpack_dual(t, level=level).primal, aux)
+            outputs, out_spec = trees.flatten(result)
+            pairs = [unpacked(t, level, strict, who) for t in outputs]
+    finally:
+        forward_ad.close_level(level)
+    results = [trees.unflatten([pair[i] for pair in pairs], out_spec) for i in range(2)]
+    return (*results, aux) if has_aux else tuple(results)
+
+
+def unpacked(t: Any, level: int, strict: bool, who: str) -> tuple[Any, Any]:
+    """(value, tangent) of a result."""
+    if not isinstance(t, TensorBase):
+        raise RuntimeError(f"{who}: expected f(*primals) to return only tensors, got unsupported type {type(t)}")
+    primal, tangent = forward_ad.unpack_dual(t, level=level)
+    if tangent is None:
+        if strict:
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+                "allowed with strict=True."
+            )
+        tangent = zeros_for(primal)
+    return primal, tangent
 
 
 class Linearised:
-    """A function at a point, recorded once: its output, and its Jacobian times any tangents."""
+    """A function at a point, recorded once: its output, and its Jacobian times any tangents.
+
+    A vjp is linear in its cotangent u, so the derivative of <vjp(u), v> by u is the product of the Jacobian with v:
+    two backward passes make a forward one.
+    """
 
     def __init__(
         self, func: Any, args: tuple[Any, ...], numbers: tuple[int, ...], flat: list[Any], spec: Any, has_aux: bool,
         who: str,
     ) -> None:  # fmt: skip
         self.places = places = Places(recording_outside())
-        with Derivative(), modes.enable_grad():
+        with Derivative(), grad_mode.enable_grad():
             self.inside = [places.of(t) for t in flat]
             result = func(*with_arguments(args, numbers, trees.unflatten(self.inside, spec)))
             self.aux = None

@@ -6,19 +6,29 @@ import itertools
 import threading
 from typing import Any
 
-from leafgrad._core import late
+from leafgrad._core import late, state
 from leafgrad.func import messages
 
 _next_level = itertools.count(1).__next__
 _counting = threading.RLock()  # a Trace may die while one is being counted
 
 
-class Running(threading.local):
-    """The transforms of a thread that are running now, the outermost first."""
+class Running:
+    """The transforms of this thread that are running now, the outermost first. Kept with the thread's other modes, so
+    that a thread which goes on for another has them as well."""
 
-    def __init__(self) -> None:
-        self.stack: list[Map | Derivative] = []
-        self.drawing = False  # are random numbers being drawn?
+    @property
+    def stack(self) -> list[Map | Derivative]:
+        return state.__dict__.setdefault("transforms", [])  # type: ignore[no-any-return]
+
+    @property
+    def drawing(self) -> bool:
+        """Are random numbers being drawn?"""
+        return bool(state.__dict__.get("drawing", False))
+
+    @drawing.setter
+    def drawing(self, value: bool) -> None:
+        state.__dict__["drawing"] = value
 
 
 running = Running()
@@ -102,6 +112,10 @@ def restore_randomness(state: Any) -> None:
     from leafgrad import random
 
     random.set_rng_state(state)
+
+
+def running_levels() -> list[int]:
+    return [t.level for t in running.stack if isinstance(t, Map)]
 
 
 def depth_of(level: int) -> int:

@@ -47,6 +47,9 @@ RANDOM_IN_PLACE = (
     "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. "
     "If this is necessary for your usage, please file an issue with functorch."
 )
+SAME_FOR_BATCH = (
+    "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with functorch"
+)
 REQUIRES_GRAD = (
     "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of "
     "a function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "

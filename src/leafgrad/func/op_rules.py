@@ -299,13 +299,13 @@ def index(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]
     x, (dim, count, at) = arrays[0], options
     if b.highest(at) < level:
         return made(compute(op, (x.value,), (dim + 1, count, at)), level)
-    if dim == 0:
-        # the samples and the indexed dimensions, indexed together, are one dimension
-        size = b.size_at((x, at), level)
-        assert size is not None
-        values, places = b.spread(x, level, size), flat_places(x.shape[:count], at.value, size)
-        return made(compute(op, (values,), (0, count + 1, places)), level)
-    return NO_RULE
+    if b.highest(x) < level:  # all samples look into the same: theirs are just more indices
+        return made(np.moveaxis(compute(op, (x,), (dim, count, at.value)), dim, 0), level)
+    # the samples and the indexed dimensions, side by side, are indexed as one
+    values = np.moveaxis(x.value, places_from(dim + 1, count), places_from(1, count))
+    places = flat_places(x.shape[dim : dim + count], at.value, x.batch_size)
+    out = compute(op, (values,), (0, count + 1, places))
+    return made(np.moveaxis(out, places_from(1, at.ndim), places_from(dim + 1, at.ndim)), level)
 
 
 @rule("index_sum")
@@ -315,10 +315,15 @@ def index_sum(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, 
     assert size is not None
     if b.highest(at) < level:
         return made(compute(op, (g.value,), ((size, *shape), dim + 1, count, at)), level)
-    if dim == 0:
-        values, places = b.spread(g, level, size), flat_places(shape[:count], at.value, size)
-        return made(compute(op, (values,), ((size, *shape), 0, count + 1, places)), level)
-    return NO_RULE
+    values = np.moveaxis(b.spread(g, level, size), places_from(dim + 1, at.ndim), places_from(1, at.ndim))
+    indexed = tuple(shape[dim : dim + count])
+    whole = (size, *indexed, *shape[:dim], *shape[dim + count :])
+    out = compute(op, (values,), (whole, 0, count + 1, flat_places(indexed, at.value, size)))
+    return made(np.moveaxis(out, places_from(1, count), places_from(dim + 1, count)), level)
+
+
+def places_from(start: int, count: int) -> tuple[int, ...]:
+    return tuple(range(start, start + count))
 
 
 def flat_places(sizes: tuple[int, ...], at: Array, samples: int) -> Array:

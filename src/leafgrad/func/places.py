@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from leafgrad import _core
-from leafgrad._core import TensorBase, state, wrap
+from leafgrad._core import Extra, TensorBase, state, wrap
 from leafgrad.autograd.graph import Node
 from leafgrad.func import trees
 from leafgrad.ops.registry import Family, op
@@ -58,7 +58,7 @@ class Places:
         if t.needs_grad and self.recorded:
             alias = _core.apply(differentiated.core, (t,), ())
         else:
-            alias = wrap(t.array)
+            alias = same_value(t)
             alias.needs_grad = True
             self.leaves.add(alias)
         alias.version = t.version
@@ -86,12 +86,20 @@ class Places:
             return t
         if self.lead_elsewhere([t]):
             return t
-        result = wrap(t.array)
-        result.version = t.version
-        return result
+        return same_value(t)
 
     def released_all(self, value: Any) -> Any:
         return trees.mapped(self.released, value)
+
+
+def same_value(t: Any) -> Any:
+    """A tensor on the same memory, without a history; what travels along in forward mode still does."""
+    same = wrap(t.array)
+    same.version = t.version
+    if t.extra is not None and t.extra.tangents is not None:
+        same.extra = Extra()
+        same.extra.tangents = t.extra.tangents
+    return same
 
 
 def recording_outside() -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from leafgrad.func import batched as b
 from leafgrad.func import messages
 from leafgrad.func.batched import BatchedArray
+from leafgrad.func.entering import enter_map
 from leafgrad.func.levels import Map, running
 
 # What draws in leafgrad.random, and where its shape stands among the arguments.
@@ -69,36 +70,34 @@ def by_array(draw: Callable[..., Any]) -> Callable[..., Any]:
             return draw(generator, probabilities, *options, **others)
         refused(found)
         values = probabilities
-        for m in reversed(found):  # a level that has no samples yet gets them where they are to be different
-            if m.randomness == "different" and b.size_at(values, m.level) is None:
-                values = inserted(values, m.level, m.size)
+        for m in found:  # the innermost first
+            if m.randomness == "same":
+                if b.size_at(values, m.level) is not None:
+                    raise RuntimeError(messages.SAME_FOR_BATCH)
+            elif b.size_at(values, m.level) is None:
+                values = enter_map.forward(b.spread(values, m.level, m.size), 0, m.level, None)
         options = tuple([b.plain(o) if isinstance(o, np.dtype) else o for o in options])
-        return drawn_by_sample(draw, generator, values, options, others, {m.level: m.randomness for m in found})
+        with Drawing():
+            return drawn_by_sample(draw, generator, values, options, others)
 
     return for_samples
 
 
-def inserted(values: Any, level: int, size: int) -> Any:
-    """Samples of a level, all equal, below those of higher levels."""
-    if values.__class__ is BatchedArray and values.level > level:
-        return BatchedArray(np.moveaxis(inserted(values.value, level, size), 0, 0), values.level)
-    return BatchedArray(b.spread(values, level, size), level)
-
-
-def drawn_by_sample(draw: Any, generator: Any, values: Any, options: Any, others: Any, modes: dict[int, str]) -> Any:
+def drawn_by_sample(draw: Any, generator: Any, values: Any, options: Any, others: Any) -> Any:
     if values.__class__ is not BatchedArray:
-        with Drawing():
-            return draw(generator, np.ascontiguousarray(values), *options, **others)
+        return draw(generator, np.ascontiguousarray(b.unmarked(values)), *options, **others)
+    samples = [values.value[i, ...] for i in range(values.batch_size)]
+    return b.joined([drawn_by_sample(draw, generator, s, options, others) for s in samples], values.level)
+
+
+def bernoulli_of(generator: Any, array: Any, p: Any) -> Any:
+    """What `bernoulli` draws inside a map, where an array for its result cannot be made beforehand."""
     from leafgrad import random
 
-    source = random.default_generator if generator is None else generator
-    start = source.get_state() if modes.get(values.level) == "same" else None
-    results = []
-    for i in range(values.batch_size):
-        if start is not None:
-            source.set_state(start)
-        results.append(drawn_by_sample(draw, generator, values.value[i, ...], options, others, modes))
-    return b.joined(results, values.level)
+    kind = b.plain(array.dtype)
+    if p is None:
+        return random.bernoulli_t(generator, array, kind)
+    return random.bernoulli_p(generator, array.shape, kind, float(p))
 
 
 def permutation(draw: Callable[..., Any]) -> Callable[..., Any]:

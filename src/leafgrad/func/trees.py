@@ -6,6 +6,8 @@ from collections import OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable
 from typing import Any
 
+from leafgrad.device import Size
+
 
 class Spec:
     """The structure of a value: what kind of container, its keys, and the structures of the parts."""
@@ -54,7 +56,7 @@ def is_namedtuple(value: Any) -> bool:
 def children_of(value: Any) -> tuple[Any, Any, list[Any]] | None:
     """(kind, context, parts) of a container; None for a leaf."""
     kind = type(value)
-    if kind is tuple or kind is list:
+    if kind is tuple or kind is list or kind is Size:
         return kind, None, list(value)
     if kind is dict or kind is OrderedDict:
         return kind, list(value), list(value.values())

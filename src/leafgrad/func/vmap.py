@@ -96,11 +96,7 @@ def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], 
         dims.append(dim)
     sizes = [leaf.array.shape[dim] for leaf, dim in zip(flat, dims, strict=True) if dim is not None]
     if not sizes:
-        raise ValueError(
-            f"{called}vmap got no tensors to map over: at least one in_dim must not be None"
-            if flat
-            else f"{called}got no tensors"
-        )
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if any([size != sizes[0] for size in sizes]):
         raise ValueError(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from leafgrad import creation
-from leafgrad.autograd.modes import no_grad
+from leafgrad.autograd.grad_mode import no_grad
 
 Filled = Any  # a tensor
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from leafgrad import dtypes
 from leafgrad._core import TensorBase
-from leafgrad.autograd.modes import no_grad
+from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.device import check_device
 from leafgrad.nn.calling import Called
 from leafgrad.nn.parameter import Buffer, Parameter, typename

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from leafgrad._core import TensorBase
+from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.autograd.hooks import RemovableHandle
-from leafgrad.autograd.modes import no_grad
 from leafgrad.nn.calling import registered
 from leafgrad.nn.parameter import Parameter
 

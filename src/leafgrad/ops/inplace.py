@@ -16,8 +16,9 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import Extra, TensorBase, state
 from leafgrad.autograd import origin
-from leafgrad.autograd.graph import OUT, Node, Output, plan_of, take_order
+from leafgrad.autograd.graph import Node, Output, plan_of, take_order
 from leafgrad.autograd.hooks import give_history
+from leafgrad.autograd.operation import OUT
 from leafgrad.dtypes import can_cast, from_numpy_dtype
 from leafgrad.ops.registry import Family, op, zeros_like
 from leafgrad.ops.samples import S

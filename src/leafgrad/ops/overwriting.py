@@ -14,7 +14,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, wrap
-from leafgrad.autograd.graph import Op
+from leafgrad.autograd.operation import Op
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.from_data import to_array
 from leafgrad.ops.inplace import changed, check_writable, follow, rebase, stand_in

@@ -12,7 +12,7 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, wrap
 from leafgrad._state import quiet
-from leafgrad.autograd.graph import Op
+from leafgrad.autograd.operation import Op
 from leafgrad.dtypes import (
     BOOL,
     FLOAT,

@@ -36,7 +36,7 @@ import numpy as np
 
 from leafgrad import _core
 from leafgrad._core import TensorBase, late, wrap
-from leafgrad.autograd.graph import NOTHING, OPTION, OUT, SHAPE, Op
+from leafgrad.autograd.operation import NOTHING, OPTION, OUT, SHAPE, Op
 
 registry: dict[str, Operation] = {}
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase, View, state
-from leafgrad.autograd.graph import Op
 from leafgrad.autograd.hooks import give_history
+from leafgrad.autograd.operation import Op
 from leafgrad.layouts import copy_in_format
 from leafgrad.ops.inplace import changed, check_writable, stand_in
 from leafgrad.ops.registry import renamed

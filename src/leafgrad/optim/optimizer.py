@@ -20,8 +20,8 @@ import numpy as np
 from leafgrad import dtypes, errors
 from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd import origin
+from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.hooks import RemovableHandle
-from leafgrad.autograd.modes import enable_grad
 from leafgrad.nn.calling import registered
 from leafgrad.nn.module import clear_grad
 from leafgrad.nn.parameter import typename
