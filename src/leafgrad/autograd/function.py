@@ -248,6 +248,15 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
             if (mapped := apply_in_transform(cls, args)) is not None:
                 return mapped[0]
+        forward = cls.forward
+        if late.transforms:
+            from leafgrad.autograd.function_transforms import mapping, through_map
+
+            running_map, instead = mapping(cls, args)
+            if running_map is not None:
+                if instead:
+                    return through_map(cls, running_map, args)
+                forward = lambda *args: through_map(cls, running_map, args)  # noqa: E731
         tensors = [a if isinstance(a, TensorBase) else None for a in args]
         recording = _core.needs_recording(tensors)  # which also brings the history of views up to date
         ctx = cls._backward_cls()
@@ -257,11 +266,16 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         forward_mode, state.forward_mode = state.forward_mode, False  # forward computes values; jvp, their tangents
         try:
             with grad_mode.no_grad():
-                if two_parts:
+                if two_parts and _core.late.transforms:
+                    from leafgrad.func.functions import forward_in_transform
+
+                    output = forward_in_transform(cls, args)
+                    cls.setup_context(ctx, args, output)
+                elif two_parts:
                     output = cls.forward(*args)
                     cls.setup_context(ctx, args, output)
                 else:
-                    output = cls.forward(ctx, *args)
+                    output = forward(ctx, *args)
         finally:
             state.forward_mode = forward_mode
         several = isinstance(output, tuple)

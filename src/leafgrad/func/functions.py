@@ -1,0 +1,56 @@
+"""A `Function` of the user inside of a transform."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leafgrad._core import TensorBase
+from leafgrad.autograd.function_transforms import VmapInfo, apply_to_batches, check_transformable, has_own_vmap
+from leafgrad.func import batched, trees
+from leafgrad.func.entering import enter, leave
+from leafgrad.func.levels import Derivative, Map, running
+
+
+def apply_in_transform(cls: Any, args: tuple[Any, ...]) -> tuple[Any] | None:
+    """The result of a Function whose arguments hold many samples, if it has a vmap of its own; None if it is to be
+    applied as it is."""
+    if not running.stack:
+        return None  # another thread transforms
+    check_transformable(cls)
+    leaves, spec = trees.flatten(args)
+    arrays = [t.array for t in leaves if isinstance(t, TensorBase)]
+    level = batched.highest(arrays)
+    if not level or not has_own_vmap(cls) or isinstance(running.stack[-1], Derivative):
+        return None  # a derivative that is taken for each sample is recorded for each sample
+    size = batched.size_at(arrays, level)
+    assert size is not None
+    dims = [0 if isinstance(t, TensorBase) and batched.size_at(t.array, level) is not None else None for t in leaves]
+    outside = [t if dim is None else leave(t, 0, level) for t, dim in zip(leaves, dims, strict=True)]
+    mode = next((m.randomness for m in running.stack if isinstance(m, Map) and m.level == level), "error")
+    info = VmapInfo(size, mode)
+    output, out_dims = apply_to_batches(cls, info, trees.unflatten(dims, spec), trees.unflatten(outside, spec))
+    results, out_spec = trees.flatten(output)
+    places = trees.broadcast_to(out_dims, out_spec)
+    if places is None:
+        raise RuntimeError(f"{cls.__name__}.vmap returned out_dims={out_dims}, which do not fit its output")
+    inside = [
+        t if dim is None or not isinstance(t, TensorBase) else enter(t, dim % t.array.ndim, level)
+        for t, dim in zip(results, places, strict=True)
+    ]
+    return (trees.unflatten(inside, out_spec),)
+
+
+def forward_in_transform(cls: Any, args: tuple[Any, ...]) -> Any:
+    """The values of a Function that is being differentiated inside of a map: computed by its own vmap, if it has one.
+    Nothing is recorded meanwhile, so the derivatives that are running have no part in it."""
+    arrays = [t.array for t in trees.flatten(args)[0] if isinstance(t, TensorBase)]
+    if not running.stack or not batched.highest(arrays) or not has_own_vmap(cls):
+        return cls.forward(*args)
+    stack = running.stack
+    hidden: list[Any] = []
+    while stack and isinstance(stack[-1], Derivative):
+        hidden.append(stack.pop())
+    try:
+        return cls.apply(*args)
+    finally:
+        stack.extend(reversed(hidden))
