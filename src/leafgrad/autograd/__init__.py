@@ -86,7 +86,7 @@ def backward(
     if inputs is not None:
         wanted = checked_inputs(as_tuple(inputs), "can't retain_grad on Tensor that has requires_grad=False")
         for t in wanted:
-            if isinstance(t, TensorBase):
+            if not isinstance(t, GradientEdge):
                 t.retain_grad()
     if create_graph:
         warn_of_cycle()

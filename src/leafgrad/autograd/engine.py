@@ -298,8 +298,8 @@ def run(
     state.passes.append(Pass(starts, wanted, deliver))
     try:
         if state.depth % NESTED == 0:
-            call = late.in_new_thread
-            arrived, ours = call(walk, starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
+            arrived: dict[Any, Gradient]
+            arrived, ours = late.in_new_thread(walk, starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
         else:
             arrived, ours = walk(starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
         for leaf, g in arrived.items():

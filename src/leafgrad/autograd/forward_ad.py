@@ -335,10 +335,10 @@ def change(x: Any, result: Any) -> None:
     for level in sorted({*new, *tangents_of(x)}):
         tangent = new.get(level)
         old = own_tangent(x, level)
-        if old is None:
-            set_tangent(x, level, tangent.clone())
-        elif tangent is None:
+        if tangent is None:
             old.zero_()
+        elif old is None:
+            set_tangent(x, level, tangent.clone())
         elif tangent is not old:
             old.copy_(tangent)
 
