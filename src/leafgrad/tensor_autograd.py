@@ -185,6 +185,8 @@ class AutogradTensor(TensorBase):
         """detach_(): forget the history of this tensor, which becomes a leaf."""
         if self._is_view():
             raise errors.detached_view(self)
+        if self.extra is not None:
+            self.extra.tangents = None
         if self.needs_grad:
             self.extra = self.extra or Extra()
             self.extra.cut = _core.Cut("detach")

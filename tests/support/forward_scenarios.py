@@ -169,3 +169,42 @@ def functions_with_jvp(T: Any) -> Any:
     with F.dual_level():
         dual = F.make_dual(x, t)
         return [F.unpack_dual(Square.apply(dual, 3.0)), attempt(lambda: Without.apply(dual))]
+
+
+@scenario
+def more_changes_in_place(T: Any) -> Any:
+    F = forward(T)
+    x, t = values(T)
+    seen: list[Any] = []
+    with F.dual_level():
+        dual = F.make_dual(x, t)
+        matrix = T.zeros(2, 3)
+        matrix[1] = dual
+        matrix[:, 0] = dual[1]
+        seen.append(tangent(T, matrix.clone()))
+        matrix[0].copy_(dual * 2)
+        seen.append(tangent(T, matrix))
+        with T.no_grad():
+            quiet = dual.clone()
+            quiet.mul_(2)
+        seen += [tangent(T, quiet), tangent(T, dual.clone().detach_()), tangent(T, dual.data)]
+        total = T.zeros(3)
+        total.add_(dual, alpha=2)
+        seen += [F.unpack_dual(total), tangent(T, dual.clone().sin_()), attempt(F.unpack_dual, 1)]
+    return seen
+
+
+@scenario
+def gradients_of_duals(T: Any) -> Any:
+    F = forward(T)
+    _, t = values(T)
+    with F.dual_level():
+        x = T.ones(3, requires_grad=True)
+        (F.make_dual(x, t) ** 3).sum().backward()
+        kept = [x.grad, tangent(T, x.grad)]
+        dual = F.make_dual(x, t)
+        (with_graph,) = T.autograd.grad((dual**3).sum(), x, create_graph=True)
+        (without,) = T.autograd.grad((dual**3).sum(), x)
+        weight = T.ones(2, 3, requires_grad=True)
+        along = tangent(T, T.nn.functional.linear(dual, weight))
+        return [*kept, tangent(T, with_graph), tangent(T, without), T.autograd.grad(along.sum(), weight)]

@@ -245,7 +245,7 @@ def backward(
 
 def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     """`backward` in its most frequent form: from one root, to all leaves, nothing recorded."""
-    if late.leaf_hooks or state.depth or late.batching or late.tangents is not None:
+    if late.leaf_hooks or late.checkpoints or state.depth or late.batching or late.tangents is not None:
         backward((root,), (g,), keep_graph, False)
         return
     start = root.node
@@ -334,6 +334,9 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
         owned = False
         if g is None:
             return
+    if create_graph and not state.grad_enabled and g.array.__class__ is ndarray:
+        create_graph = False  # tangents made the walk run on tensors; a gradient does not keep them
+        g = g.array
     with _accumulating:
         sofar = leaf._grad
         if create_graph:

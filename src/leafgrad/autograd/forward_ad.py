@@ -141,6 +141,10 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """unpack_dual(tensor): its value without the tangent, and the tangent; None if it has none."""
+    if not isinstance(tensor, TensorBase):
+        got = type(tensor)
+        name = got.__name__ if got.__module__ == "builtins" else f"{got.__module__}.{got.__name__}"
+        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {name}")
     own = level or (_entered[-1] if _entered else None)
     tangent = None if own is None else tangents_of(tensor).get(own)
     if tangent is None:
