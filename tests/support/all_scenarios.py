@@ -8,6 +8,8 @@ from typing import Any
 
 import forward_scenarios
 import function_scenarios
+import function_transform_scenarios
+import function_view_scenarios
 import graph_scenarios
 import mode_scenarios
 import view_scenarios
@@ -16,6 +18,8 @@ from scenarios import Scenario, observe
 SETS = {
     "forward": forward_scenarios,
     "function": function_scenarios,
+    "function transforms": function_transform_scenarios,
+    "function views": function_view_scenarios,
     "graph": graph_scenarios,
     "modes": mode_scenarios,
     "views": view_scenarios,

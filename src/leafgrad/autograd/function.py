@@ -256,7 +256,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             if running_map is not None:
                 if instead:
                     return through_map(cls, running_map, args)
-                forward = lambda *args: through_map(cls, running_map, args)  # noqa: E731
+                forward = lambda *args: through_map(cls, running_map, args)
         tensors = [a if isinstance(a, TensorBase) else None for a in args]
         recording = _core.needs_recording(tensors)  # which also brings the history of views up to date
         ctx = cls._backward_cls()

@@ -1,0 +1,154 @@
+"""Scenarios of autograd.Function: forward mode and function transforms. See scenarios.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from function_scenarios import double, doubling, make
+from scenarios import Scenario, attempt
+
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(function: Scenario) -> Scenario:
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+# -- forward mode -----------------------------------------------------------------------------------------------------
+
+JVPS: dict[str, tuple[Any, Any]] = {
+    "one": (double, lambda T, ctx, t: t * 2),
+    "a tuple": (double, lambda T, ctx, t: (t * 2,)),
+    "a list": (double, lambda T, ctx, t: [t * 2]),
+    "too many": (double, lambda T, ctx, t: (t, t)),
+    "too few": (lambda ctx, a: (a * 2, a * 3), lambda T, ctx, t: t),
+    "a number": (double, lambda T, ctx, t: 3.0),
+    "another shape": (double, lambda T, ctx, t: T.ones(3)),
+    "another dtype": (double, lambda T, ctx, t: t.double()),
+    "saved": (
+        lambda ctx, a: (ctx.save_for_forward(a), a * a)[1], lambda T, ctx, t: 2 * t * ctx.saved_tensors[0],
+    ),
+    "saved for backward": (
+        lambda ctx, a: (ctx.save_for_backward(a), a * 2)[1], lambda T, ctx, t: t * len(ctx.saved_tensors),
+    ),
+    "not differentiable": (
+        lambda ctx, a: (lambda y: (ctx.mark_non_differentiable(y), (a * 2, y))[1])(a * 3), lambda T, ctx, t: (t, None),
+    ),
+    "a tangent of a constant": (
+        lambda ctx, a: (lambda y: (ctx.mark_non_differentiable(y), (a * 2, y))[1])(a * 3), lambda T, ctx, t: (t, t),
+    ),
+    "not a tensor": (lambda ctx, a: (a * 2, "s"), lambda T, ctx, t: (t, None)),
+    "a view": (lambda ctx, a: a.view(2, 1), lambda T, ctx, t: t.view(2, 1)),
+    "no view of a view": (lambda ctx, a: a.view(2, 1), lambda T, ctx, t: t.view(2, 1) * 2),
+    "a view of what is none": (lambda ctx, a: a.view(2, 1) * 1, lambda T, ctx, t: t.view(2, 1)),
+    "as it is": (lambda ctx, a: a, lambda T, ctx, t: t),
+    "as it is, as a view": (lambda ctx, a: a, lambda T, ctx, t: t.view_as(t)),
+    "in place": (doubling, lambda T, ctx, t: t.mul_(2)),
+    "not in place": (doubling, lambda T, ctx, t: t * 2),
+}  # fmt: skip
+
+
+@scenario
+def tangents(T: Any) -> Any:
+    forward_ad, seen = T.autograd.forward_ad, []
+
+    def run(My: Any, *others: Any) -> Any:
+        with forward_ad.dual_level():
+            made = My.apply(forward_ad.make_dual(T.tensor([1.0, 2.0]), T.tensor([10.0, 20.0])), *others)
+            results = made if isinstance(made, tuple) else (made,)
+            return [tuple(forward_ad.unpack_dual(r)) if isinstance(r, T.Tensor) else r for r in results]
+
+    for forward, jvp in JVPS.values():
+        My = make(T, forward, lambda ctx, *gs: gs[0], jvp=lambda ctx, t, jvp=jvp: jvp(T, ctx, t))
+        seen.append(attempt(run, My))
+    seen.append(attempt(run, make(T, double, lambda ctx, g: g)))
+    for materialize in (True, False):
+        given: list[Any] = []
+        My = make(
+            T,
+            lambda ctx, a, b, n, m=materialize: (ctx.set_materialize_grads(m), a * 2)[1],
+            jvp=lambda ctx, *ts, given=given: (given.extend(ts), ts[0])[1],
+        )
+        seen += [run(My, T.ones(2), 3), given]
+    in_two_parts = make(T, lambda a: a * 2, setup_context=lambda ctx, *_: None, jvp=lambda ctx, t: t * 2)
+    return [*seen, run(in_two_parts)]
+
+
+# -- function transforms ----------------------------------------------------------------------------------------------
+
+
+@scenario
+def transformed(T: Any) -> Any:
+    func, seen = T.func, []
+    calls: list[Any] = []
+
+    def setup(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(inputs[0])
+
+    def backward(ctx: Any, g: Any) -> Any:
+        calls.append("backward")
+        return 3 * ctx.saved_tensors[0] ** 2 * g
+
+    def own_vmap(info: Any, in_dims: Any, a: Any) -> Any:
+        calls.append((tuple(info), in_dims, tuple(a.shape)))
+        return a**3, in_dims[0]
+
+    def cube(**more: Any) -> Any:
+        return make(T, lambda a: a**3, backward, setup_context=setup, **more)
+
+    in_one_part = make(T, lambda ctx, a: (ctx.save_for_backward(a), a**3)[1], backward)
+    both = cube(vmap=own_vmap, generate_vmap_rule=True)
+    x = T.arange(1.0, 7.0).view(3, 2)
+    batch = T.stack([T.ones(3, 2), T.ones(3, 2) * 2])
+
+    def with_autograd(My: Any) -> Any:
+        leaf_ = x.clone().requires_grad_()
+        func.vmap(My.apply)(leaf_).sum().backward()
+        return leaf_.grad
+
+    def with_batched_gradients(My: Any) -> Any:
+        leaf_ = x.clone().requires_grad_()
+        return T.autograd.grad(My.apply(leaf_), leaf_, batch, is_grads_batched=True)
+
+    programs: list[Any] = [
+        lambda My: func.vmap(My.apply)(x),
+        lambda My: func.vmap(func.grad(lambda row: My.apply(row).sum()))(x),
+        lambda My: func.grad(lambda a: func.vmap(My.apply)(a).sum())(x),
+        lambda My: func.grad(lambda a: My.apply(a).sum())(x),
+        lambda My: func.grad(lambda a: func.grad(lambda b: My.apply(b).sum())(a).sum())(x),
+        lambda My: func.jacrev(My.apply)(x[0]),
+        lambda My: func.vmap(func.vmap(My.apply))(x),
+        lambda My: func.vjp(My.apply, x)[1](T.ones(3, 2)),
+        with_autograd,
+        with_batched_gradients,
+    ]
+    for My in (cube(vmap=own_vmap), cube(generate_vmap_rule=True), cube(), in_one_part, both):
+        for program in programs:
+            calls.clear()
+            seen += [attempt(program, My), list(calls)]
+    return seen
+
+
+@scenario
+def what_vmap_may_return(T: Any) -> Any:
+    x, seen = T.arange(1.0, 7.0).view(3, 2), []
+
+    def mapped(vmap: Any, *args: Any, **options: Any) -> Any:
+        forward = make(T, lambda *args: args[0] * 2, setup_context=lambda *args: None, vmap=vmap)
+        return T.func.vmap(forward.apply, **options)(*args)
+
+    returns: list[Any] = [
+        lambda info, dims, a: (a * 3, 0), lambda info, dims, a: (a.t() * 3, 1), lambda info, dims, a: ((a, a * 2), 0),
+        lambda info, dims, a: ((a, a.t()), (0, 1)),
+    ]  # fmt: skip
+    wrong: list[Any] = [
+        lambda info, dims, a: a, lambda info, dims, a: (a, 1, 2), lambda info, dims, a: (a, (0, 0)),
+    ]  # fmt: skip
+    seen += [attempt(mapped, vmap, x) for vmap in returns] + [attempt(mapped, vmap, x)[:100] for vmap in wrong]
+
+    def of_a_tree(info: Any, dims: Any, tree: Any, factor: Any) -> Any:
+        seen.append((dims, tuple(tree["a"].shape)))
+        return tree["a"] * factor, 0
+
+    return [*seen, mapped(of_a_tree, {"a": x}, 2, in_dims=({"a": 0}, None))]
