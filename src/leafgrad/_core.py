@@ -137,7 +137,8 @@ class Late:
     """What modules further up provide when they are imported, and one value that is known late."""
 
     __slots__ = (
-        "accumulation", "anomaly", "batched", "batched_array", "batched_rule", "batching", "in_new_thread", "inference",
+        "accumulation", "anomaly", "batched", "batched_array", "batched_rule", "batching", "checkpoints",
+        "in_new_thread", "inference", "intercepting",
         "leaf_hooks", "mixed_binary", "mutation", "negative", "recorded", "refuse_in_transform", "refuse_inference", "replay_view",
         "tangents", "tensor_class", "transforms", "user_code",
     )  # fmt: skip
@@ -155,6 +156,8 @@ class Late:
         self.in_new_thread: Any = None  # leafgrad.autograd.nesting
         self.mutation: Any = None  # leafgrad.autograd.graph_tools: is told before memory changes, if somebody asked
         self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters
+        self.checkpoints: int = 0  # leafgrad.utils: while there are any, backward passes say who they are
+        self.intercepting: bool = False  # leafgrad.utils: is `batched` a function that looks at every operation?
         self.inference: int = 0  # threads in inference_mode
         self.batching: int = 0  # vmaps that are running, and graphs that one of them left behind
         self.transforms: int = 0  # functions that leafgrad.func is transforming now
@@ -235,6 +238,8 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     has fixed places, (a, b, result), and nothing is looped over.
     """
     recording = state.grad_enabled  # first of all, see unary
+    if late.intercepting:
+        return late.mixed_binary(op, a, b)
     x = a.array
     kind = x.dtype
     if isinstance(b, TensorBase):

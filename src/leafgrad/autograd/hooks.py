@@ -15,7 +15,7 @@ from typing import Any
 
 from leafgrad import errors
 from leafgrad._core import Extra, TensorBase, late, state, wrap
-from leafgrad.autograd.graph import Node
+from leafgrad.autograd.graph import Freed, Node
 
 Registered = dict[int, Callable[..., Any]]
 
@@ -134,6 +134,8 @@ class Hooks:
         values = list(saved)
         for index, kept in self.packed.items():
             values[index] = kept.unpack().array
+        if isinstance(node.saved, Freed):
+            self.packed = {}  # used for the last time: what hooks kept for it can go
         return tuple(values)
 
 

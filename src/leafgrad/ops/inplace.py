@@ -41,6 +41,8 @@ def replace(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     """`in_place` after the checks."""
     start = take_order()
     old = stand_in(x)
+    if state.saved_hooks:  # they keep what they are given, and this memory is about to be overwritten
+        old.array = old.array.copy(order="K")
     result = function(old, *args, **kwargs)
     check_result(x, result, function.__name__)
     if result.needs_grad and x.array.dtype.kind not in "biu":
