@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import threading
+import weakref
 from typing import Any
 
 import pytest
@@ -225,3 +227,120 @@ def test_graph_freed_and_no_cycles() -> None:
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+
+
+class Square(Function):
+    """Saves its argument."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        ctx.shape = x.shape
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        assert ctx.shape == gradients[0].shape
+        return 2 * gradients[0] * ctx.saved_tensors[0]
+
+
+def leaves_no_cycles(program: Any) -> bool:
+    program()
+    gc.collect()
+    gc.disable()
+    try:
+        program()
+        return gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_no_cycles_whatever_is_saved() -> None:
+    def argument_that_gets_a_history_from_the_result() -> None:
+        w = torch.ones(2, requires_grad=True) * 1
+        w.add_(Square.apply(w).detach() * 0 + Square.apply(w))
+
+    def result_changed_in_place() -> None:
+        y = Exp.apply(torch.ones(2, requires_grad=True))
+        y.mul_(2)
+
+    def never_run_backward() -> None:
+        Exp.apply(Square.apply(torch.ones(2, requires_grad=True)))
+
+    def second_order() -> None:
+        x = torch.ones(2, requires_grad=True)
+        (g,) = torch.autograd.grad(Square.apply(Exp.apply(x)).sum(), x, create_graph=True)
+        torch.autograd.grad(g.sum(), x)
+
+    def looked_at() -> None:
+        node = Exp.apply(torch.ones(2, requires_grad=True)).grad_fn
+        assert node.saved_tensors[0].grad_fn is node and node.next_functions
+
+    changing = (argument_that_gets_a_history_from_the_result, result_changed_in_place)
+    for program in (*changing, never_run_backward, second_order, looked_at):
+        assert leaves_no_cycles(program), program.__name__
+
+
+def test_saved_tensors_are_freed_by_backward() -> None:
+    x = torch.ones(2, requires_grad=True)
+    w = x * 1
+    alive = weakref.ref(w.array)
+    y = Square.apply(w)
+    del w
+    assert alive() is not None
+    y.sum().backward()
+    assert alive() is None
+    assert y.grad_fn.shape is not None  # attributes stay
+
+
+# -- messages ---------------------------------------------------------------------------------------------------------
+
+
+def test_messages_say_where() -> None:
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            return torch.ones(3)
+
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError) as shape:
+        Wrong.apply(x).sum().backward()
+    assert "got [3] but expected shape compatible with [2]" in str(shape.value)
+    assert "argument  number 1 of forward" in str(shape.value) and "test_function.py" in str(shape.value)
+    w = x * 1
+    y = Square.apply(w)
+    w.add_(1)
+    with pytest.raises(RuntimeError) as changed:
+        y.sum().backward()
+    lines = str(changed.value).splitlines()
+    assert "is at version 1; expected version 0 instead" in lines[0]
+    assert any("'w', shape [2]: saved by Square" in line for line in lines)
+    assert any(line.startswith("  saved ") and "y = Square.apply(w)" in line for line in lines)
+    assert any(line.startswith("  changed ") and "w.add_(1)" in line for line in lines)
+
+
+# -- in several threads -----------------------------------------------------------------------------------------------
+
+
+def test_threads_do_not_share_contexts() -> None:
+    results: list[Any] = []
+
+    def work(value: float) -> None:
+        x = torch.full((3,), value, requires_grad=True)
+        for _ in range(20):
+            Square.apply(x).sum().backward()
+        results.append((value, x.grad.tolist()))
+
+    threads = [threading.Thread(target=work, args=(float(i),)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [(float(i), [40.0 * i] * 3) for i in range(4)]
