@@ -81,6 +81,21 @@ def test_every_form_of_import_gives_the_very_modules_of_leafgrad(scripts: Script
     assert (result.stdout, result.stderr, result.returncode) == ("same\n", "", 0)
 
 
+def test_a_module_and_a_function_of_one_name(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import torch
+        import torch.autograd.gradcheck
+        import torch.autograd.forward_ad as fwAD
+        from torch.autograd.gradcheck import GradcheckError
+        from torch.autograd.graph import GradientEdge, saved_tensors_hooks
+        from torch.func import vmap
+
+        x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+        print(torch.autograd.gradcheck(torch.sin, x), issubclass(GradcheckError, RuntimeError))
+    """)
+    assert (result.stdout, result.stderr, result.returncode) == ("True True\n", "", 0)
+
+
 def test_a_script_computes_gradients(scripts: Scripts) -> None:
     result = scripts.run("""
         import torch

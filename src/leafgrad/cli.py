@@ -88,6 +88,8 @@ def install_alias() -> None:
     if any(isinstance(finder, TorchAlias) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, TorchAlias())
+    # A module and a function of one name, in PyTorch as well: importing the module must not replace the function.
+    sys.modules["torch.autograd.gradcheck"] = importlib.import_module("leafgrad.autograd.gradcheck")
     for name, module in list(sys.modules.items()):
         if name == "leafgrad" or name.startswith("leafgrad."):
             explain_missing_names(module)
