@@ -45,13 +45,12 @@ def check(same: Sequence[Case], gradients: bool) -> list[str]:
             stacked(same, i, i in variable) if is_mapped else leaf(same[0].tensors[i], i in variable)
             for i, is_mapped in enumerate(mapped)
         ]
-        kinds: list[Any] = []
         dims = tuple([0 if is_mapped else None for is_mapped in mapped])
-        got = vmap(lambda *args, case=same[0]: tuple(outputs_of(case, args, [])), dims)(*tensors)
+        got = vmap(lambda *args, case=same[0]: tuple(outputs_of(case, args)), dims)(*tensors)
         other = [t.detach().clone().requires_grad_(t.requires_grad) for t in tensors]
         each = []
         for k in range(SAMPLES):
-            each.append(outputs_of(same[0], [t[k] if m else t for t, m in zip(other, mapped, strict=True)], kinds))
+            each.append(outputs_of(same[0], [t[k] if m else t for t, m in zip(other, mapped, strict=True)]))
         expected = [lg.stack(list(parts)) for parts in zip(*each, strict=True)]
         wrong += compare(f"{same[0]!r} mapped {mapped}", got, expected)
         if gradients:
@@ -59,12 +58,28 @@ def check(same: Sequence[Case], gradients: bool) -> list[str]:
     return wrong
 
 
+def check_nested(same: Sequence[Case]) -> list[str]:
+    """What is wrong with one call under vmap under vmap: of 2 x 2 samples, all tensors mapped."""
+    if not same[0].tensors:
+        return []
+    tensors = [grid(same, i) for i in range(len(same[0].tensors))]
+    got = vmap(vmap(lambda *args: tuple(outputs_of(same[0], args))))(*tensors)
+    rows = [[outputs_of(same[0], [t[i, k] for t in tensors]) for k in range(2)] for i in range(2)]
+    each = [[lg.stack([one[n] for one in row]) for row in rows] for n in range(len(rows[0][0]))]
+    return compare(f"{same[0]!r} nested", got, [lg.stack(parts) for parts in each])
+
+
+def grid(same: Sequence[Case], index: int) -> Any:
+    arrays = [case.tensors[index].array for case in same]
+    return wrap(np.stack([arrays[0], arrays[1], arrays[2], arrays[0]]).reshape((2, 2, *arrays[0].shape)))
+
+
 def leaf(t: Any, requires_grad: bool) -> Any:
     made: Any = wrap(t.array.copy())
     return made.requires_grad_() if requires_grad else made
 
 
-def outputs_of(case: Case, tensors: Sequence[Any], kinds: list[Any]) -> list[Any]:
+def outputs_of(case: Case, tensors: Sequence[Any]) -> list[Any]:
     return case.outputs(tensors)
 
 
