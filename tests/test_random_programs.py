@@ -11,6 +11,7 @@ from hypothesis import event, example, given
 
 import leafgrad as lg
 import random_programs as rp
+from leafgrad.autograd import forward_ad
 from random_programs import Program, Step
 
 
@@ -70,6 +71,39 @@ def test_gradients_agree_with_differences(program: Program) -> None:
 @given(rp.programs([*rp.VIEWS, *rp.IN_PLACE, "mul_scalar", "sin", "clone"], may_cut=False))
 def test_gradients_through_views_and_changes_agree_with_differences(program: Program) -> None:
     event(check(program))
+
+
+def tangent_of_loss(program: Program, run: rp.Run, chosen: list[bool], directions: list[Any]) -> float:
+    """The derivative of the loss in the given directions, by forward mode."""
+
+    def dual(number: int, leaf: Any) -> Any:
+        return forward_ad.make_dual(leaf, lg.from_numpy(directions[number].copy()))
+
+    with forward_ad.dual_level():
+        again = rp.run(lg, program, program.start(), recorded=False, skip=run.errors, start=dual)
+        tangent = forward_ad.unpack_dual(rp.loss_of(again.values, chosen)).tangent
+        return 0.0 if tangent is None else float(tangent)
+
+
+@rp.examples(250)
+@given(rp.programs([*rp.SMOOTH, *rp.VIEWS, *rp.IN_PLACE], may_cut=False))
+def test_tangents_agree_with_gradients(program: Program) -> None:
+    run = rp.run(lg, program, program.start())
+    chosen = rp.usable(run.values)
+    if rp.size_of([v.detach().numpy() for v in run.values]) > 1e3:
+        return
+    loss = rp.loss_of(run.values, chosen)
+    numbers = np.random.RandomState(1)
+    directions = [np.asarray(numbers.standard_normal(leaf.shape)) for leaf in run.leaves]
+    try:
+        loss.backward()
+    except RuntimeError as error:
+        assert "modified by an inplace operation" in str(error)
+        return
+    wanted = [d if leaf.requires_grad else 0 * d for d, leaf in zip(directions, run.leaves, strict=True)]
+    gradients = [np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.numpy() for leaf in run.leaves]
+    expected = sum(float((g * d).sum()) for g, d in zip(gradients, wanted, strict=True))
+    assert tangent_of_loss(program, run, chosen, wanted) == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
 def works(name: str, shape: rp.Shape, k: int) -> bool:

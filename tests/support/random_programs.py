@@ -284,14 +284,21 @@ class Run:
 
 
 def run(
-    torch: Torch, program: Program, arrays: Sequence[Any], *, recorded: bool = True, skip: Sequence[str | None] = ()
+    torch: Torch,
+    program: Program,
+    arrays: Sequence[Any],
+    *,
+    recorded: bool = True,
+    skip: Sequence[str | None] = (),
+    start: Callable[[int, Tensor], Tensor] = lambda number, leaf: leaf,
 ) -> Run:
-    """Run a program. `recorded=False` computes the values alone, without the steps that `skip` says were refused."""
+    """Run a program. `recorded=False` computes the values alone, without the steps that `skip` says were refused;
+    `start` makes of each leaf, by its number, what the program begins with."""
     result = Run()
     for array, wanted in zip(arrays, program.needs_grad):
         leaf = torch.tensor(np.asarray(array).tolist(), dtype=torch.float64)
         result.leaves.append(leaf.requires_grad_(wanted and recorded))
-    result.values = list(result.leaves)
+    result.values = [start(number, leaf) for number, leaf in enumerate(result.leaves)]
     result.born = [0] * len(result.leaves)
     for number, step in enumerate(program.steps):
         if skip and skip[number] is not None:
