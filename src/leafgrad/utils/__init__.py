@@ -1,0 +1,16 @@
+"""leafgrad.utils: checkpointing, and helpers for hooks. Each part is imported when it is first asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["checkpoint", "hooks"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return importlib.import_module(f"leafgrad.utils.{name}")
+    from leafgrad._missing import missing_attribute
+
+    raise missing_attribute(__name__, name)
