@@ -180,7 +180,7 @@ def walk(
             results = op.consume(g, saved, targets)
             g = None  # its memory may be one of the results now
         elif on_tensors and late.batched_rule is not None:
-            results = late.batched_rule(node, g, saved)
+            results = late.batched_rule(node, g, saved, targets)
         else:
             results = op.backward(g, saved, targets)
         if hooks is not None:

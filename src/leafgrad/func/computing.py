@@ -60,15 +60,16 @@ def sample_by_sample(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) ->
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
-def run_rule(node: Node, g: Any, saved: tuple[Any, ...]) -> Sequence[Any]:
-    """The gradient rule of a node on tensors, some of which may be batched."""
+def run_rule(node: Node, g: Any, saved: tuple[Any, ...], inputs: Sequence[Any]) -> Sequence[Any]:
+    """The gradient rule of a node on tensors, some of which may be batched. `inputs` are those of the node, without
+    those that the backward pass has no use for."""
     try:
-        gradients = node.op.backward(g, saved, node.inputs)
+        gradients = node.op.backward(g, saved, inputs)
     except PerSample:
-        gradients = rule_by_sample(node, g, saved)
+        gradients = rule_by_sample(node, g, saved, inputs)
     levels = b.levels_of(node.shape)
     if levels and node.op.name != "enter_map":
-        return settled(levels, gradients, node.inputs)
+        return settled(levels, gradients, inputs)
     return gradients
 
 
@@ -100,7 +101,7 @@ def total_of_samples(g: Any, level: int, size: int) -> Any:
     return leave(g, 0, level).sum(0)
 
 
-def rule_by_sample(node: Node, g: Any, saved: tuple[Any, ...]) -> list[Any]:
+def rule_by_sample(node: Node, g: Any, saved: tuple[Any, ...], inputs: Sequence[Any]) -> list[Any]:
     """A gradient rule that computes with what NumPy knows only of plain arrays, once for each sample."""
     from leafgrad.ops.joining import stack
 
@@ -112,7 +113,7 @@ def rule_by_sample(node: Node, g: Any, saved: tuple[Any, ...]) -> list[Any]:
     each = []
     for i in range(size):
         one, values = sample_of(outside, i, level)
-        each.append(node.op.backward(one, values, node.inputs))
+        each.append(node.op.backward(one, values, inputs))
     gradients: list[Any] = []
     for parts in zip(*each, strict=True):
         if parts[0] is None:

@@ -12,7 +12,7 @@ from leafgrad.func import batched as b
 from leafgrad.func import messages
 from leafgrad.func.batched import BatchedArray
 from leafgrad.func.entering import enter_map
-from leafgrad.func.levels import Map, running
+from leafgrad.func.levels import Map, Trace, running
 
 # What draws in leafgrad.random, and where its shape stands among the arguments.
 BY_SHAPE = ("uniform", "normal", "log_normal", "exponential", "cauchy", "geometric", "bernoulli_p", "random_")
@@ -75,7 +75,7 @@ def by_array(draw: Callable[..., Any]) -> Callable[..., Any]:
                 if b.size_at(values, m.level) is not None:
                     raise RuntimeError(messages.SAME_FOR_BATCH)
             elif b.size_at(values, m.level) is None:
-                values = enter_map.forward(b.spread(values, m.level, m.size), 0, m.level, None)
+                values = enter_map.forward(b.spread(values, m.level, m.size), 0, m.level, Trace())
         options = tuple([b.plain(o) if isinstance(o, np.dtype) else o for o in options])
         with Drawing():
             return drawn_by_sample(draw, generator, values, options, others)
