@@ -87,6 +87,7 @@ def tangent_of_loss(program: Program, run: rp.Run, chosen: list[bool], direction
 
 @rp.examples(250)
 @given(rp.programs([*rp.SMOOTH, *rp.VIEWS, *rp.IN_PLACE], may_cut=False))
+@example(Program(((3,),), (True,), (Step("add_scalar", 0, 0, 0), Step("add_", 1, 0, 0))))
 def test_tangents_agree_with_gradients(program: Program) -> None:
     run = rp.run(lg, program, program.start())
     chosen = rp.usable(run.values)

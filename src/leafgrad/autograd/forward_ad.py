@@ -207,9 +207,24 @@ def propagate(
         found = tangents(op, primals, given, options, [below(r, level) for r in results])
         for result, tangent in zip(results, found, strict=True):
             if tangent is not None and result.array.dtype.kind not in "biu":
-                set_tangent(result, level, tangent)
+                set_tangent(result, level, separate(tangent, given, result, tensors))
     if levels:
         remember(tensors, results)
+
+
+def separate(tangent: Any, given: Sequence[Any], result: Any, tensors: Sequence[Any]) -> Any:
+    """A tangent may share memory with those it was computed from only where the values do, in a view: it will be
+    changed in place when its value is."""
+    for t, old in zip(tensors, given, strict=True):
+        if old is not None and shares(tangent, old) and not shares(result, t):
+            return tangent.clone()
+    return tangent
+
+
+def shares(a: Any, b: Any) -> bool:
+    if isinstance(a.array, np.ndarray) and isinstance(b.array, np.ndarray):
+        return bool(np.may_share_memory(a.array, b.array))
+    return a is b or a.array is b.array  # batches, which are not changed in place by views of each other
 
 
 def remember(tensors: Sequence[Any], results: Sequence[Any]) -> None:
