@@ -120,7 +120,7 @@ for _name, _function in methods.public_functions().items():
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("cuda", "func", "nn", "optim", "utils"):  # imported when they are first asked for
+    if name in ("cuda", "func", "nn", "optim", "profiler", "utils"):  # imported when they are first asked for
         from importlib import import_module
 
         return import_module(f"leafgrad.{name}")

@@ -25,7 +25,8 @@ def supervised(node: Node, g: Any, saved: Any, targets: Any) -> Any:
     name = node.op.node_name
     state.running.append(node)
     try:
-        results = node.op.backward(g, saved, targets)
+        run = late.batched_rule
+        results = node.op.backward(g, saved, targets) if run is None else run(node, g, saved, targets)
     except Exception as error:
         warn(node, name)
         if not getattr(error, "__notes__", None):
@@ -145,9 +146,14 @@ class detect_anomaly:
         switch(*self._before.pop())
 
 
+def choose_watch() -> None:
+    """Tell the engine who runs the rules."""
+    late.anomaly = profiled_rules.run or (supervised if anomaly.enabled else None)
+
+
 def switch(mode: bool, check_nan: bool) -> None:
     was_on, anomaly.enabled, anomaly.check_nan = anomaly.enabled, bool(mode), bool(check_nan)
-    late.anomaly = profiled_rules.run or (supervised if anomaly.enabled else None)
+    choose_watch()
     if anomaly.enabled and not was_on:
         watchers.start()
     elif was_on and not anomaly.enabled:

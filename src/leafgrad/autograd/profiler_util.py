@@ -163,7 +163,12 @@ class FunctionEventAvg(Times):
     def add(self, other: Any) -> FunctionEventAvg:
         """add(other): count an event, or another average, of the same name."""
         if self.key is None:  # the first one says what this is the average of
-            self.key, self.scope, self.input_shapes, self.stack = other.key, other.scope, other.input_shapes, other.stack
+            self.key, self.scope, self.input_shapes, self.stack = (
+                other.key,
+                other.scope,
+                other.input_shapes,
+                other.stack,
+            )
             self.cpu_parent, self.cpu_children = other.cpu_parent, other.cpu_children
             self.is_user_annotation, self.overload_name = other.is_user_annotation, other.overload_name
         if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
@@ -209,7 +214,7 @@ class EventList(list[Any]):
         return self.table()
 
     @property
-    def self_cpu_time_total(self) -> float:
+    def self_cpu_time_total(self) -> Any:
         return sum([event.self_cpu_time_total for event in self])
 
     def table(
@@ -270,7 +275,7 @@ class EventList(list[Any]):
         return total
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """export_stacks(path, metric): lines for drawing flame graphs, each a stack and the microseconds spent in it."""
+        """export_stacks(path, metric): lines for flame graphs, each a stack and the microseconds spent in it."""
         if metric not in STACK_METRICS:
             raise ValueError(f"metric should be one of: {STACK_METRICS}")
         clean = str.maketrans(" ;\t\n", "____")
@@ -295,14 +300,14 @@ def chrome_trace(events: Sequence[FunctionEvent], path: str, metadata: dict[str,
         {"ph": "M", "name": "process_name", "ts": 0, "pid": process, "tid": 0, "args": {"name": "python"}}
     ]
     for thread in sorted({event.thread for event in events}):
-        args = {"name": f"thread {thread}"}
-        entries.append({"ph": "M", "name": "thread_name", "ts": 0, "pid": process, "tid": thread, "args": args})
+        name = {"name": f"thread {thread}"}
+        entries.append({"ph": "M", "name": "thread_name", "ts": 0, "pid": process, "tid": thread, "args": name})
     rules = {e.sequence_nr for e in events if e.scope == 1 and e.sequence_nr >= 0}
     linked: set[int] = set()
     for event in events:
         start, number = event.time_range.start, event.sequence_nr
         place = {"pid": process, "tid": event.thread}
-        args = {"External id": event.id}
+        args: dict[str, Any] = {"External id": event.id}
         if number >= 0:
             args |= {"Sequence number": number, "Fwd thread id": event.fwd_thread}
         if event.input_shapes:

@@ -1,0 +1,329 @@
+"""leafgrad.profiler: profiles of programs that go on for a while, step by step.
+
+    with profile(schedule=schedule(wait=1, warmup=1, active=3), on_trace_ready=show) as prof:
+        for batch in data:
+            train(batch)
+            prof.step()
+
+Each cycle waits, warms up and records; at its end `on_trace_ready` is called with the profiler. Without a schedule
+everything is recorded. The recording itself is done by `leafgrad.autograd.profiler`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import socket
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any
+
+from leafgrad.autograd import profiler as recording
+from leafgrad.autograd.profiler import ProfilerActivity, kineto_available, record_function
+from leafgrad.autograd.profiler_util import DeviceType, EventList, chrome_trace
+
+__all__ = [
+    "DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
+    "supported_activities", "tensorboard_trace_handler",
+]  # fmt: skip
+
+
+class ProfilerAction(Enum):
+    """What a profiler does in one step."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3  # the last step of a cycle
+
+
+NONE, WARMUP, RECORD, SAVE = ProfilerAction
+Schedule = Callable[[int], ProfilerAction]
+
+
+def supported_activities() -> set[ProfilerActivity]:
+    """supported_activities(): what can be profiled."""
+    return {ProfilerActivity.CPU}
+
+
+def schedule(
+    *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
+) -> Schedule:
+    """schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0): after `skip_first` steps, cycles of
+    `wait` steps without, `warmup` steps whose records are thrown away and `active` steps with a profile, `repeat` of
+    them or, with 0, without end. `skip_first_wait` leaves out the waiting of the first cycle."""
+    if min(wait, warmup, repeat, skip_first) < 0 or active <= 0:
+        raise AssertionError(
+            f"Invalid profiler schedule arguments. Got wait={wait} (need >= 0), warmup={warmup} (need >= 0), "
+            f"active={active} (need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0)."
+        )
+    if warmup == 0:
+        warnings.warn("Profiler won't be using warmup, this can skew profiler results", UserWarning, stacklevel=2)
+    cycle = wait + warmup + active
+
+    def action(step: int) -> ProfilerAction:
+        if step < 0:
+            raise AssertionError(f"Step must be non-negative. Got {step}.")
+        step -= skip_first
+        if step < 0:
+            return NONE
+        if skip_first_wait:
+            step += wait
+        if repeat and step // cycle >= repeat:
+            return NONE
+        place = step % cycle
+        if place < wait:
+            return NONE
+        if place < wait + warmup:
+            return WARMUP
+        return RECORD if place < cycle - 1 else SAVE
+
+    return action
+
+
+def always(step: int) -> ProfilerAction:
+    return RECORD
+
+
+def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use_gzip: bool = False) -> Any:
+    """tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False): for `on_trace_ready`; each trace becomes a
+    file in a directory."""
+
+    def handler(prof: profile) -> None:
+        try:
+            os.makedirs(dir_name, exist_ok=True)
+        except OSError as error:
+            raise RuntimeError("Can't create directory: " + dir_name) from error
+        worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+        name = f"{worker}.{time.time_ns()}.pt.trace.json" + (".gz" if use_gzip else "")
+        prof.export_chrome_trace(os.path.join(dir_name, name))
+
+    return handler
+
+
+class profile:
+    """profile(*, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False,
+    with_stack=False, with_flops=False, acc_events=False, ...): a profiler for programs that call `step()`.
+
+    `acc_events` keeps the events of all cycles; otherwise those of the last one are there. `with_modules` (for
+    TorchScript) and `post_processing_timeout_s` (nothing has to be waited for) change nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        activities: Iterable[Any] | None = None,
+        schedule: Schedule | None = None,
+        on_trace_ready: Callable[..., Any] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: Any = None,
+        execution_trace_observer: Any = None,
+        acc_events: bool = False,
+        use_cuda: bool | None = None,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+    ) -> None:
+        if use_cuda is not None:
+            text = "`use_cuda` is deprecated, use `activities` argument instead"
+            warnings.warn(text, FutureWarning, stacklevel=2)
+        for name, value in (
+            ("experimental_config", experimental_config),
+            ("execution_trace_observer", execution_trace_observer),
+        ):
+            if value is not None:
+                raise NotImplementedError(f"{name} belongs to PyTorch's own collector; leafgrad has none")
+        self.activities = checked_activities(activities)
+        self.schedule: Schedule = always if schedule is None else schedule
+        self.record_steps = schedule is not None
+        self.on_trace_ready = on_trace_ready
+        self.record_shapes = record_shapes
+        self.profile_memory = profile_memory
+        self.with_stack = with_stack
+        self.with_flops = with_flops
+        self.with_modules = with_modules
+        self.acc_events = acc_events
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.post_processing_timeout_s = post_processing_timeout_s
+        self.step_num = 0
+        self.step_rec_fn: record_function | None = None
+        self.current_action = self.schedule(0)
+        self.profiler: recording.profile | None = None
+        self._recording = False
+        self._kept: list[Any] = []  # of earlier cycles, for acc_events
+        self._metadata: dict[str, Any] = {}
+
+    # -- running ------------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> profile:
+        self.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """start(): what entering the `with` block does."""
+        self._go(NONE, self.current_action)
+        self._name_step()
+
+    def stop(self) -> None:
+        """stop(): what leaving the `with` block does."""
+        self._end_step()
+        if self.profiler is None and self.current_action in (RECORD, SAVE, WARMUP):
+            raise AssertionError("Profiler must be initialized before stopping trace")
+        self._go(self.current_action, None)
+
+    def step(self) -> None:
+        """step(): the next step of the schedule begins."""
+        self._end_step()
+        before = self.current_action
+        self.step_num += 1
+        self.current_action = self.schedule(self.step_num)
+        self._go(before, self.current_action)
+        self._name_step()
+
+    def _go(self, before: ProfilerAction, after: ProfilerAction | None) -> None:
+        """From one action to the next; None is the end."""
+        if before is SAVE or (before is RECORD and after in (None, NONE, WARMUP)):
+            if after is not None and before is RECORD:
+                warnings.warn(f"Incorrect schedule: RECORD followed by {after.name}", UserWarning, stacklevel=4)
+            self.stop_trace()
+            if self.on_trace_ready is not None and (before is SAVE or after is None):
+                self.on_trace_ready(self)
+        elif before is WARMUP and after is NONE:
+            warnings.warn("Incorrect schedule: WARMUP followed by NONE", UserWarning, stacklevel=4)
+        if after in (RECORD, SAVE) and not self._recording:
+            self.start_trace()
+        elif after is WARMUP:
+            self.prepare_trace()
+
+    def _name_step(self) -> None:
+        if self.record_steps:
+            self.step_rec_fn = record_function(f"ProfilerStep#{self.step_num}")
+            self.step_rec_fn.__enter__()
+
+    def _end_step(self) -> None:
+        if self.step_rec_fn is not None:
+            self.step_rec_fn.__exit__(None, None, None)
+            self.step_rec_fn = None
+
+    def prepare_trace(self) -> None:
+        """prepare_trace(): get ready, so that starting costs less: the modules are loaded by now."""
+        if self.profiler is None or not self._recording:
+            self.profiler = self._new()
+
+    def start_trace(self) -> None:
+        """start_trace(): record from here on."""
+        self.profiler = self._new()
+        self.profiler.__enter__()
+        self._recording = True
+
+    def stop_trace(self) -> None:
+        """stop_trace(): record no more."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before stopping trace")
+        if not self._recording:
+            return
+        self._recording = False
+        self.profiler.__exit__(None, None, None)
+        for event in self.profiler.function_events:
+            if event.name.startswith("ProfilerStep#"):  # all steps under one name
+                event.name = "ProfilerStep*"
+        if self.acc_events:
+            self._kept += self.profiler.function_events
+
+    def _new(self) -> recording.profile:
+        return recording.profile(
+            record_shapes=self.record_shapes,
+            with_flops=self.with_flops,
+            profile_memory=self.profile_memory,
+            with_stack=self.with_stack,
+            custom_trace_id_callback=self.custom_trace_id_callback,
+        )
+
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
+        """toggle_collection_dynamic(enable, activities): leave something out for a while."""
+        if self.profiler is not None:
+            self.profiler.toggle_collection_dynamic(enable, activities)
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def events(self) -> EventList:
+        """events(): the events of the last cycle, or of all with acc_events."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before accessing events")
+        if self.acc_events:
+            return EventList(self._kept, profile_memory=self.profile_memory, with_flops=self.with_flops)
+        events: EventList = self.profiler.function_events
+        return events
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """key_averages(group_by_input_shape=False, group_by_stack_n=0): the events of each name together."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before getting key averages")
+        return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def export_chrome_trace(self, path: str) -> None:
+        """export_chrome_trace(path): a file for chrome://tracing or ui.perfetto.dev; packed if it ends in .gz."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before exporting chrome trace")
+        trace = chrome_trace(self.events(), path, {"trace_id": self.profiler.trace_id, **self._metadata})
+        if path.endswith(".gz"):
+            with gzip.open(path, "wt", encoding="utf-8") as packed:
+                json.dump(trace, packed)
+        else:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(trace, file)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """export_stacks(path, metric="self_cpu_time_total"): lines for a flame graph; needs with_stack=True."""
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before exporting stacks")
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        self.events().export_stacks(path, metric)
+
+    def export_memory_timeline(self, path: str, device: str | None = None) -> None:
+        """export_memory_timeline(path): PyTorch's classes of memory, which leafgrad does not tell apart."""
+        raise NotImplementedError("export_memory_timeline: use profile_memory=True and key_averages() instead")
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """add_metadata(key, value): a text that goes into the exported trace."""
+        self._metadata[key] = value
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """add_metadata_json(key, value): the same for JSON, given as text."""
+        self._metadata[key] = json.loads(value)
+
+    preset_metadata_json = add_metadata_json
+
+    def get_trace_id(self) -> str | None:
+        """get_trace_id(): the name of the trace that is recorded."""
+        return None if self.profiler is None else self.profiler.trace_id
+
+    def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
+        """set_custom_trace_id_callback(callback): who names the next trace."""
+        self.custom_trace_id_callback = callback
+
+
+def checked_activities(activities: Iterable[Any] | None) -> set[ProfilerActivity]:
+    """What is to be profiled: at least the CPU must be among it."""
+    if activities is None:
+        return supported_activities()
+    wanted = {one for one in activities if isinstance(one, ProfilerActivity)}
+    if not wanted:
+        raise AssertionError("No valid profiler activities found")
+    if ProfilerActivity.CUDA in wanted and ProfilerActivity.CPU in wanted:
+        warnings.warn("CUDA is not available, disabling CUDA profiling", UserWarning, stacklevel=3)
+    if ProfilerActivity.CPU not in wanted:
+        raise AssertionError("No activities specified for the profiler")
+    return wanted
