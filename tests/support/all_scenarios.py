@@ -11,6 +11,7 @@ import function_scenarios
 import function_transform_scenarios
 import function_view_scenarios
 import graph_scenarios
+import inplace_scenarios
 import mode_scenarios
 import view_scenarios
 from scenarios import Scenario, observe
@@ -21,6 +22,7 @@ SETS = {
     "function transforms": function_transform_scenarios,
     "function views": function_view_scenarios,
     "graph": graph_scenarios,
+    "in place": inplace_scenarios,
     "modes": mode_scenarios,
     "views": view_scenarios,
 }

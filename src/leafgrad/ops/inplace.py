@@ -96,8 +96,10 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
         if wanted and x.node is None:
             raise errors.leaf_in_place(x, False)
         if view is not None:
-            if view.steps[0][0] is as_strided:
-                view.seen = -1  # what is changed are elements of the base, also those that its input did not show
+            # What is changed are elements of the base. So their history is the base's: also of those that the input of
+            # as_strided did not show, and without the hooks of the view, which belong to what it was.
+            if view.steps[0][0] is as_strided or (x.node is not None and x.node.hooks is not None):
+                view.seen = -1
             _core.settle(x)
 
 
@@ -223,6 +225,7 @@ class copy_slices(Family):
     node_name = "CopySlices"
     public_name = ""
     jvp = "linear"
+    holomorphic = False  # a part may be the real or the imaginary one
 
     def forward(base: A, part: A, steps: Any, axes: Any) -> A:
         copy = copy_in_order(base, axes)

@@ -8,9 +8,7 @@ the memory is changed in place through one of them, the history of the others is
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,11 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import Extra, TensorBase, View, state
 from leafgrad.autograd.hooks import give_history
+from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.ops.dimensions import distinct_dims as distinct_dims
+from leafgrad.ops.dimensions import fill_in as fill_in
+from leafgrad.ops.dimensions import shape_arguments as shape_arguments
+from leafgrad.ops.dimensions import wrap_dim as wrap_dim
 from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
 
@@ -73,7 +76,8 @@ def replay(t: TensorBase, view: View) -> None:
         return
     base, array = view.base, view.base.array
     options = (current_steps(t, view), (array.shape, array.dtype, axes_of(array)))
-    node = _core.make_node(seen.core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
+    core = seen_as.get(view.steps[-1][0].name, seen.core)
+    node = _core.make_node(core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
     give_history(t, node)
     view.seen = t.version[0]
 
@@ -114,6 +118,10 @@ def current_steps(t: TensorBase, view: View) -> tuple[Any, ...]:
         if part is None or not in_same_place(part, t.array):
             from leafgrad.ops.striding import Geometry, as_strided
 
+            if view.base.array.dtype != t.array.dtype:
+                raise NotImplementedError(
+                    "a complex tensor was reshaped in place after views of its real numbers were made: take them again"
+                )
             return ((as_strided, (Geometry.between(view.base.array, t.array),)),)
     return view.steps
 
@@ -192,6 +200,13 @@ class seen(ViewFamily):
     )
 
 
+# what PyTorch calls it where strides do not say everything
+seen_as = {
+    "view_as_real": renamed(seen.core, "ViewAsRealBackward0"),
+    "view_as_complex": renamed(seen.core, "ViewAsComplexBackward0"),
+}
+
+
 @op
 class unseen(Family):
     """unseen(input, steps, form): zeros of the given form, to which input is added where the steps lead to."""
@@ -228,62 +243,7 @@ class unseen(Family):
     )
 
 
-# -- dimensions -------------------------------------------------------------------------------------------------------
-
-
-def wrap_dim(dim: int, ndim: int) -> int:
-    """A dimension counted from the front; negative ones count from the end."""
-    limit = max(ndim, 1)
-    if not -limit <= dim < limit:
-        raise errors.dimension_range(dim, limit)
-    return dim + limit if dim < 0 else dim
-
-
-def distinct_dims(dims: Sequence[int], ndim: int, complaint: Any = None) -> tuple[int, ...]:
-    """Dimensions counted from the front, each named once only."""
-    found: list[int] = []
-    for dim in dims:
-        dim = wrap_dim(dim, ndim)
-        if dim in found:
-            first = complaint(dim) if complaint else f"dim {dim} appears multiple times in the list of dims"
-            raise errors.mistake(RuntimeError, first)
-        found.append(dim)
-    return tuple(found)
-
-
-def shape_arguments(args: tuple[Any, ...], name: str = "") -> tuple[int, ...]:
-    """view(2, 3), view((2, 3)) and view(Size) are all the same."""
-    sizes = args
-    if len(args) == 1 and isinstance(args[0], (tuple, list)):
-        sizes = tuple(args[0])
-    try:
-        return tuple([index(a) for a in sizes])
-    except TypeError:
-        raise errors.not_sizes(name, args) from None
-
-
-def fill_in(name: str, shape: tuple[int, ...], input: TensorBase) -> tuple[int, ...]:
-    """Replace the one -1 of a shape by what the number of elements asks for."""
-    count = input.array.size
-    if shape and min(shape) < -1:
-        wrong = next(i for i, s in enumerate(shape) if s < -1)
-        first = f"invalid shape dimension {shape[wrong]} at index {wrong} of shape {errors.size(shape)}"
-        raise RuntimeError(f"{first}\n  at {errors.here()}")
-    if -1 not in shape:
-        if math.prod(shape) != count:
-            raise errors.wrong_count(name, input, shape)
-        return shape
-    if shape.count(-1) > 1:
-        raise RuntimeError(f"only one dimension can be inferred\n  at {errors.here()}")
-    known = math.prod([s for s in shape if s != -1])
-    if known == 0 and count == 0:
-        raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {errors.size(shape)} because the unspecified dimension "
-            f"size -1 can be any value and is ambiguous\n  at {errors.here()}"
-        )
-    if known == 0 or count % known:
-        raise errors.wrong_count(name, input, shape)
-    return tuple([count // known if s == -1 else s for s in shape])
+# -- the views ------------------------------------------------------------------------------------------------------
 
 
 def _reshape_array(x: Any, shape: tuple[int, ...]) -> Any:
@@ -323,9 +283,30 @@ def same_memory(t: TensorBase, restriction: str | None) -> Any:
 
 def view_dtype(input: TensorBase, kind: Any) -> Any:
     """The same bytes read as another dtype. No gradient flows through it."""
+    if kind.np.itemsize != input.array.itemsize:
+        check_regrouping(input, kind)
     with_no_history = _core.wrap(input.array.view(kind.np))
     with_no_history.version = input.version
     return with_no_history
+
+
+def check_regrouping(input: TensorBase, kind: Any) -> None:
+    """May the bytes of the last dimension be taken together in another way?"""
+    array = input.array
+    own = from_numpy_dtype(array.dtype)
+    refusal = f"to view {own.alias} as {kind.alias} (different element sizes)"
+    if not array.ndim:
+        raise errors.mistake(RuntimeError, f"self.dim() cannot be 0 {refusal}")
+    steps = input.stride()  # type: ignore[attr-defined]
+    if steps[-1] != 1:
+        raise errors.mistake(RuntimeError, f"self.stride(-1) must be 1 {refusal}, but got {steps[-1]}")
+    ratio = kind.np.itemsize // array.itemsize
+    if ratio <= 1:
+        return
+    checks = [("size(-1)", array.shape[-1]), ("storage_offset()", input.storage_offset())]  # type: ignore[attr-defined]
+    for name, value in (*checks, *[(f"stride({i})", step) for i, step in enumerate(steps[:-1])]):
+        if value % ratio:
+            raise errors.mistake(RuntimeError, f"self.{name} must be divisible by {ratio} {refusal}, but got {value}")
 
 
 def reshape_either(x: A, shape: tuple[int, ...]) -> A:

@@ -1,0 +1,66 @@
+"""Dimensions and shapes as users write them: negative, -1 for what follows from the rest, one by one or in a tuple."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+from leafgrad import errors
+from leafgrad._core import TensorBase
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the front; negative ones count from the end."""
+    limit = max(ndim, 1)
+    if not -limit <= dim < limit:
+        raise errors.dimension_range(dim, limit)
+    return dim + limit if dim < 0 else dim
+
+
+def distinct_dims(dims: Sequence[int], ndim: int, complaint: Any = None) -> tuple[int, ...]:
+    """Dimensions counted from the front, each named once only."""
+    found: list[int] = []
+    for dim in dims:
+        dim = wrap_dim(dim, ndim)
+        if dim in found:
+            first = complaint(dim) if complaint else f"dim {dim} appears multiple times in the list of dims"
+            raise errors.mistake(RuntimeError, first)
+        found.append(dim)
+    return tuple(found)
+
+
+def shape_arguments(args: tuple[Any, ...], name: str = "") -> tuple[int, ...]:
+    """view(2, 3), view((2, 3)) and view(Size) are all the same."""
+    sizes = args
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        sizes = tuple(args[0])
+    try:
+        return tuple([index(a) for a in sizes])
+    except TypeError:
+        raise errors.not_sizes(name, args) from None
+
+
+def fill_in(name: str, shape: tuple[int, ...], input: TensorBase) -> tuple[int, ...]:
+    """Replace the one -1 of a shape by what the number of elements asks for."""
+    count = input.array.size
+    if shape and min(shape) < -1:
+        wrong = next(i for i, s in enumerate(shape) if s < -1)
+        first = f"invalid shape dimension {shape[wrong]} at index {wrong} of shape {errors.size(shape)}"
+        raise RuntimeError(f"{first}\n  at {errors.here()}")
+    if -1 not in shape:
+        if math.prod(shape) != count:
+            raise errors.wrong_count(name, input, shape)
+        return shape
+    if shape.count(-1) > 1:
+        raise RuntimeError(f"only one dimension can be inferred\n  at {errors.here()}")
+    known = math.prod([s for s in shape if s != -1])
+    if known == 0 and count == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {errors.size(shape)} because the unspecified dimension "
+            f"size -1 can be any value and is ambiguous\n  at {errors.here()}"
+        )
+    if known == 0 or count % known:
+        raise errors.wrong_count(name, input, shape)
+    return tuple([count // known if s == -1 else s for s in shape])
