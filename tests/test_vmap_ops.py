@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from op_checks import Entry, entries
-from vmap_checks import check, check_nested, samples_of
+from vmap_checks import check, check_nested, check_tangents, samples_of
 
 # The samples would get results of different shapes, or no memory of their own to look at: refused, as in PyTorch, but
 # for as_strided, which is refused here alone.
@@ -30,6 +30,12 @@ def test_values(entry: Entry) -> None:
 @ops
 def test_gradients(entry: Entry) -> None:
     wrong = [what for same in samples_of(entry) for what in check(same, gradients=True)]
+    assert not wrong, "\n".join(wrong)
+
+
+@ops
+def test_tangents(entry: Entry) -> None:
+    wrong = [what for same in samples_of(entry) for what in check_tangents(same)]
     assert not wrong, "\n".join(wrong)
 
 

@@ -137,10 +137,10 @@ class Late:
     """What modules further up provide when they are imported, and one value that is known late."""
 
     __slots__ = (
-        "accumulation", "anomaly", "batched", "batched_array", "batched_rule", "batching", "checkpoints",
-        "in_new_thread", "inference", "intercepting",
-        "leaf_hooks", "mixed_binary", "mutation", "negative", "recorded", "refuse_in_transform", "refuse_inference", "replay_view",
-        "tangents", "tensor_class", "transforms", "user_code",
+        "accumulation", "anomaly", "batched", "batched_array", "batched_backward", "batched_rule", "batching",
+        "checkpoints", "in_new_thread", "inference", "intercepting", "leaf_hooks", "mixed_binary", "mutation",
+        "negative", "recorded", "refuse_in_transform", "refuse_inference", "replay_view", "tangents", "tensor_class",
+        "transforms", "user_code",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -164,7 +164,8 @@ class Late:
         self.refuse_in_transform: Any = None  # leafgrad.func: what such a function must not do
         self.batched: Any = None  # leafgrad.func: computes operations on arrays that hold many samples
         self.batched_array: Any = None  # leafgrad.func: the class of such arrays
-        self.batched_rule: Any = None  # leafgrad.func: runs gradient rules, also on those
+        self.batched_backward: Any = None  # leafgrad.func: runs gradient rules on them
+        self.batched_rule: Any = None  # leafgrad.func: runs the gradient rule of a node on them
         self.user_code: Any = None  # the code that recorded last: known to be the user's, and often the next as well
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import leafgrad as lg
 from leafgrad._core import wrap
-from leafgrad.func import vmap
+from leafgrad.func import jvp, vmap
 from op_checks import Case, Entry, cases
 
 SAMPLES = 3
@@ -67,6 +67,29 @@ def check_nested(same: Sequence[Case]) -> list[str]:
     rows = [[outputs_of(same[0], [t[i, k] for t in tensors]) for k in range(2)] for i in range(2)]
     each = [[lg.stack([one[n] for one in row]) for row in rows] for n in range(len(rows[0][0]))]
     return compare(f"{same[0]!r} nested", got, [lg.stack(parts) for parts in each])
+
+
+def check_tangents(same: Sequence[Case]) -> list[str]:
+    """What is wrong with the tangents of one call, in a map or of a map."""
+    variable = same[0].variable()
+    if not variable:
+        return []
+    fixed = same[0].tensors
+
+    def call(*chosen: Any) -> tuple[Any, ...]:
+        tensors = list(fixed)
+        for i, t in zip(variable, chosen, strict=True):
+            tensors[i] = t
+        return tuple([t for t in outputs_of(same[0], tensors) if t.is_floating_point()])
+
+    values = tuple([stacked(same, i) for i in variable])
+    tangents = tuple([wrap(np.cos(t.array * 7)) for t in values])
+    inside = vmap(lambda *both: jvp(call, both[: len(values)], both[len(values) :])[1])(*values, *tangents)
+    outside = jvp(lambda *chosen: vmap(call)(*chosen), values, tangents)[1]
+    rows = [jvp(call, tuple([v[k] for v in values]), tuple([t[k] for t in tangents]))[1] for k in range(SAMPLES)]
+    expected = [lg.stack(list(parts)) for parts in zip(*rows, strict=True)]
+    what = f"{same[0]!r} tangents"
+    return compare(what + " in a map", inside, expected) + compare(what + " of a map", outside, expected)
 
 
 def grid(same: Sequence[Case], index: int) -> Any:

@@ -281,6 +281,11 @@ def values_for(op: Op, mask: int, primals: list[Any], options: tuple[Any, ...], 
     return tuple(values)
 
 
+def backward(op: Op, *args: Any) -> Any:
+    """The gradient rule of an operation, also on tensors that hold many samples."""
+    return op.backward(*args) if late.batched_backward is None else late.batched_backward(op, *args)
+
+
 def elementwise(op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]) -> Any:
     """The sum, over the inputs, of what the gradient rule of each makes of its tangent."""
     total = None
@@ -289,7 +294,7 @@ def elementwise(op: Op, primals: list[Any], given: list[Any], options: tuple[Any
         if tangent is None or index in op.hidden:
             continue
         inputs = tuple([primals[i] if i == index else None for i in range(len(primals))])
-        part = op.backward(tangent, values_for(op, 1 << index, primals, options, results), inputs)[index]
+        part = backward(op, tangent, values_for(op, 1 << index, primals, options, results), inputs)[index]
         if part is None:
             continue
         if part.array.shape != form.shape:
@@ -322,7 +327,7 @@ def transposed(
             for r in results
         ]
         g: Any = places[0] if len(places) == 1 else list(places)
-        rules = op.backward(g, values_for(op, mask, primals, options, results), inputs)
+        rules = backward(op, g, values_for(op, mask, primals, options, results), inputs)
         found, weights = [], []
         for r, primal, tangent in zip(rules, primals, given, strict=True):
             if r is not None and tangent is not None and r.needs_grad:

@@ -19,7 +19,7 @@ from leafgrad.autograd.operation import Op
 from leafgrad.func import batched as b
 from leafgrad.func import op_rules, randomness
 from leafgrad.func.batched import BatchedArray, PerSample
-from leafgrad.func.entering import enter, leave
+from leafgrad.func.entering import IN_AND_OUT, enter, leave, share_in_map
 from leafgrad.func.levels import running_levels
 from leafgrad.func.messages import SLOW
 
@@ -30,7 +30,7 @@ QUIET = frozenset(["nonzero", "masked_select"])
 def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
     """`op.forward(*arrays, *options)` for arrays of which some may be batched."""
     level = max(b.highest(tuple(arrays)), b.highest(options))
-    if not level or op.name in ("enter_map", "leave_map"):
+    if not level or op.name in IN_AND_OUT:
         return op.forward(*arrays, *options)
     rule = op_rules.rule_of(op.name)
     if rule is not None:
@@ -60,17 +60,22 @@ def sample_by_sample(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) ->
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
-def run_rule(node: Node, g: Any, saved: tuple[Any, ...], inputs: Sequence[Any]) -> Sequence[Any]:
+def run_rule(node: Node, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
     """The gradient rule of a node on tensors, some of which may be batched. `inputs` are those of the node, without
     those that the backward pass has no use for."""
-    try:
-        gradients = node.op.backward(g, saved, inputs)
-    except PerSample:
-        gradients = rule_by_sample(node, g, saved, inputs)
+    gradients = backward(node.op, g, saved, inputs)
     levels = b.levels_of(node.shape)
     if levels and node.op.name != "enter_map":
         return settled(levels, gradients, inputs)
     return gradients
+
+
+def backward(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
+    """A gradient rule, for all samples at once or for one after the other."""
+    try:
+        return op.backward(g, saved, inputs)
+    except PerSample:
+        return rule_by_sample(op, g, saved, inputs)
 
 
 def settled(levels: b.Levels, gradients: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
@@ -101,19 +106,19 @@ def total_of_samples(g: Any, level: int, size: int) -> Any:
     return leave(g, 0, level).sum(0)
 
 
-def rule_by_sample(node: Node, g: Any, saved: tuple[Any, ...], inputs: Sequence[Any]) -> list[Any]:
+def rule_by_sample(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> list[Any]:
     """A gradient rule that computes with what NumPy knows only of plain arrays, once for each sample."""
     from leafgrad.ops.joining import stack
 
-    warnings.warn(SLOW.format(name=node.op.name + "_backward"), UserWarning, stacklevel=3)
+    warnings.warn(SLOW.format(name=op.name + "_backward"), UserWarning, stacklevel=3)
     given = arrays_in((g, saved))
     level = b.highest(given)
     size = b.size_at(given, level) or 0
-    outside = taken_out((g, saved), level)
+    outside = taken_out((g, saved), level, size)
     each = []
     for i in range(size):
         one, values = sample_of(outside, i, level)
-        each.append(node.op.backward(one, values, inputs))
+        each.append(backward(op, one, values, inputs))
     gradients: list[Any] = []
     for parts in zip(*each, strict=True):
         if parts[0] is None:
@@ -138,12 +143,16 @@ def arrays_in(value: Any) -> Any:
     return value.array if isinstance(value, TensorBase) else value
 
 
-def taken_out(value: Any, level: int) -> Any:
-    """Tensors with samples of a level as they are outside of its map."""
+def taken_out(value: Any, level: int, size: int) -> Any:
+    """Tensors with samples of a level as they are outside of its map. So are those that have none, but may want a
+    gradient, which is to be one for each sample."""
     if value.__class__ is tuple or value.__class__ is list:
-        return value.__class__([taken_out(v, level) for v in value])
-    if isinstance(value, TensorBase) and b.size_at(value.array, level) is not None:
-        return Outside(leave(value, 0, level))
+        return value.__class__([taken_out(v, level, size) for v in value])
+    if isinstance(value, TensorBase):
+        if value.needs_grad and b.size_at(value.array, level) is None:
+            value = share_in_map(value, level, size)
+        if b.size_at(value.array, level) is not None:
+            return Outside(leave(value, 0, level))
     return value
 
 
@@ -158,10 +167,13 @@ def sample_of(value: Any, i: int, level: int) -> Any:
 
 def install() -> None:
     """From now on the recorder knows of batched arrays."""
+    if _core.late.batched_array is not None:
+        return
     randomness.install()
     late = _core.late
     late.batched_array = BatchedArray
     late.batched_rule = run_rule
+    late.batched_backward = backward
     late.batched = compute
 
 

@@ -1,4 +1,4 @@
-"""Into a map and out again: the two operations that make a dimension of a tensor the samples of a level, and back.
+"""Into a map and out again: the operations that make a dimension of a tensor the samples of a level, and back.
 
 Both are recorded like any other, so gradients go through a map, and are in one themselves on the way.
 """
@@ -64,6 +64,33 @@ class leave_map(Family):
         return enter(g, dim, level)
 
     samples = staticmethod(lambda t: [])
+
+
+@op
+class share_in_map(Family):
+    """share_in_map(input, level, size): input for each sample of a level, without copying."""
+
+    options = ("level", "size")
+    node_name = "ExpandBackward0"
+    public_name = ""
+    jvp = "linear"
+    holomorphic = False
+
+    def forward(x: A, level: int, size: int) -> A:
+        if x.__class__ is BatchedArray and x.level > level:
+            return BatchedArray(share_in_map.forward(x.value, level, size), x.level)
+        return BatchedArray(spread(x, level, size), level)
+
+    def call(input: Any, level: int, size: int) -> Any:
+        return _core.apply(share_in_map.core, (input,), (level, size))
+
+    def vjp(g: A) -> A:
+        return g  # summed over the samples where the map is over
+
+    samples = staticmethod(lambda t: [])
+
+
+IN_AND_OUT = ("enter_map", "leave_map", "share_in_map")  # what deals with levels itself
 
 
 def enter(t: Any, dim: int, level: int) -> Any:
