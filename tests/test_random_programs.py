@@ -12,6 +12,7 @@ from hypothesis import event, example, given
 import leafgrad as lg
 import random_programs as rp
 from leafgrad.autograd import forward_ad
+from leafgrad.autograd.graph_tools import allow_mutation_on_saved_tensors, saved_tensors_hooks
 from random_programs import Program, Step
 
 
@@ -105,6 +106,46 @@ def test_tangents_agree_with_gradients(program: Program) -> None:
     gradients = [np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.numpy() for leaf in run.leaves]
     expected = sum(float((g * d).sum()) for g, d in zip(gradients, wanted, strict=True))
     assert tangent_of_loss(program, run, chosen, wanted) == pytest.approx(expected, rel=1e-7, abs=1e-7)
+
+
+def gradients_of(program: Program) -> list[Any] | None:
+    """The gradients of all leaves, or None where a saved value was changed."""
+    run = rp.run(lg, program, program.start())
+    if rp.size_of([v.detach().numpy() for v in run.values]) > 1e3:
+        return None
+    try:
+        rp.loss_of(run.values, rp.usable(run.values)).backward()
+    except RuntimeError:
+        return None
+    return [None if leaf.grad is None else leaf.grad.numpy() for leaf in run.leaves]
+
+
+@rp.examples(250)
+@given(rp.programs([*rp.SMOOTH, *rp.VIEWS, *rp.IN_PLACE], may_cut=False))
+def test_copies_of_saved_values_serve_as_well(program: Program) -> None:
+    expected = gradients_of(program)
+    if expected is None:
+        return
+    with saved_tensors_hooks(lambda t: t.detach().numpy().copy(), lg.from_numpy):
+        found = gradients_of(program)
+    assert found is not None
+    for ours, plain in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, plain)
+
+
+@rp.examples(150)
+@given(rp.programs([*rp.SMOOTH, *rp.VIEWS, *rp.IN_PLACE], may_cut=False))
+def test_saved_values_may_be_changed_where_that_is_allowed(program: Program) -> None:
+    """Inside allow_mutation_on_saved_tensors every program has gradients, and they agree with differences."""
+    with allow_mutation_on_saved_tensors():
+        run = rp.run(lg, program, program.start())
+        if rp.size_of([v.detach().numpy() for v in run.values]) > 1e3:
+            return
+        chosen = rp.usable(run.values)
+        rp.loss_of(run.values, chosen).backward()
+    for leaf, expected in zip(run.leaves, differences(program, run, chosen), strict=False):
+        found = np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.numpy()
+        np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-5)
 
 
 def works(name: str, shape: rp.Shape, k: int) -> bool:

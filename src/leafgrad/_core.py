@@ -461,7 +461,7 @@ def make_node(
         frame.f_lasti,
     )
     if late.recorded is not None:
-        late.recorded(made, tensors)
+        late.recorded(made, tensors, out_versions)
     return made
 
 

@@ -62,8 +62,8 @@ def innermost() -> Any:
     return state.saved_hooks[-1] if state.saved_hooks else None
 
 
-def recorded(node: Node, tensors: Sequence[Any]) -> None:
-    """A node was recorded while some thread wants to know of each."""
+def recorded(node: Node, tensors: Sequence[Any], of_results: Sequence[Any] = ()) -> None:
+    """A node was recorded while some thread wants to know of each. `of_results` are the versions of its results."""
     if state.grad_enabled is True:
         return  # another thread
     if anomaly.enabled:
@@ -87,6 +87,7 @@ def recorded(node: Node, tensors: Sequence[Any]) -> None:
                 continue
         else:
             tensor = output_tensor(node, OUT - place, value)
+            tensor.version = of_results[OUT - place]
         pack_one(node, index, tensor, *pair)
     node.versions = UNCHANGING  # what hooks do with a tensor, its version cannot tell
 
