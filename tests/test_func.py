@@ -16,8 +16,9 @@ import leafgrad as lg
 import leafgrad.nn.functional as F
 from leafgrad import _core
 from leafgrad.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
-from leafgrad.func.batched import BatchedArray, SampleShape
+from leafgrad.func.batched import BatchedArray
 from leafgrad.func.levels import running
+from leafgrad.func.marks import SampleShape
 
 
 def values(*shape: int, seed: int = 0) -> Any:

@@ -23,70 +23,11 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core import TensorBase, wrap
+from leafgrad.func.marks import PerSample, SampleShape, levels_of, marked, plain, unmarked
 from leafgrad.func.messages import IN_PLACE, REFUSALS
 
 Array = Any  # an ndarray or a BatchedArray
 ALL = slice(None)
-_f32, _f64 = np.dtype(np.float32), np.dtype(np.float64)
-
-
-Levels = tuple[tuple[int, int], ...]  # (level, number of samples), the highest first
-
-
-class PerSample(RuntimeError):
-    """The samples have to be computed one by one: they want different things, or NumPy cannot be told about them."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(
-            why if why.startswith("vmap: ") else f"vmap: this cannot be done for all samples at once: {why}"
-        )
-
-
-class SampleShape(tuple[int, ...]):
-    """The shape of a sample. Nodes keep the shape of their result, and so know which levels that had."""
-
-    levels: Levels = ()
-
-
-def levels_of(shape: Any) -> Levels:
-    """The levels of a result with this shape, or of several with these shapes."""
-    if shape.__class__ is SampleShape:
-        return shape.levels  # type: ignore[no-any-return]
-    if shape and isinstance(shape[0], tuple):
-        return tuple(dict.fromkeys([pair for one in shape for pair in levels_of(one)]))
-    return ()
-
-
-_marked: dict[Any, Any] = {}
-
-
-def marked(kind: Any) -> Any:
-    """A dtype equal to, but not the same object as, NumPy's own: so shortcuts that ask `kind is float32` leave a
-    BatchedArray alone, and cost nothing where there is none."""
-    if kind.metadata is not None:
-        return kind
-    found = _marked.get(kind)
-    if found is None:
-        found = _marked[kind] = np.dtype(kind, metadata={"batched": True})
-    return found
-
-
-_plain: dict[Any, Any] = {}
-
-
-def unmarked(array: Any) -> Any:
-    """An ordinary array under NumPy's own dtype object."""
-    kind = array.dtype
-    if kind.metadata is None or array.__class__ is BatchedArray:
-        return array
-    return array.view(plain(kind))
-
-
-def plain(kind: Any) -> Any:
-    """NumPy's own object for a dtype."""
-    if kind is None or getattr(kind, "metadata", None) is None:
-        return kind
-    return _plain.setdefault(kind, kind.newbyteorder("=") if kind.type is None else np.dtype(kind.type))
 
 
 class BatchedArray:
@@ -150,13 +91,11 @@ class BatchedArray:
 
     def one_sample(self) -> Any:
         """The ordinary array of a single sample: of the first."""
-        value = self.value.one_sample_each() if isinstance(self.value, BatchedArray) else self.value
-        return value[0, ...] if len(value) else np.empty(self.shape, plain(self.dtype))
-
-    def one_sample_each(self) -> Any:
-        """As `one_sample`, for a value whose own first dimension is another map's."""
-        value = self.value.one_sample_each() if isinstance(self.value, BatchedArray) else self.value
-        return value[0, ...] if len(value) else np.empty(self.shape, plain(self.dtype))
+        memory = self.memory()
+        levels = memory.ndim - self.ndim
+        if 0 in memory.shape[:levels]:
+            return np.empty(self.shape, memory.dtype)
+        return memory[(0,) * levels + (...,)]
 
     @property
     def batch_size(self) -> int:

@@ -17,10 +17,12 @@ from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd.graph import Node
 from leafgrad.autograd.operation import Op
 from leafgrad.func import batched as b
+from leafgrad.func import index_rules as index_rules  # registers its rules
 from leafgrad.func import op_rules, randomness
-from leafgrad.func.batched import BatchedArray, PerSample
+from leafgrad.func.batched import BatchedArray
 from leafgrad.func.entering import IN_AND_OUT, enter, leave, share_in_map
 from leafgrad.func.levels import running_levels
+from leafgrad.func.marks import Levels, PerSample, levels_of, unmarked
 from leafgrad.func.messages import SLOW
 
 # Kernels that go sample by sample however one writes them, or where nobody would notice: no warning for these.
@@ -64,7 +66,7 @@ def run_rule(node: Node, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]
     """The gradient rule of a node on tensors, some of which may be batched. `inputs` are those of the node, without
     those that the backward pass has no use for."""
     gradients = backward(node.op, g, saved, inputs)
-    levels = b.levels_of(node.shape)
+    levels = levels_of(node.shape)
     if levels and node.op.name != "enter_map":
         return settled(levels, gradients, inputs)
     return gradients
@@ -78,7 +80,7 @@ def backward(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) ->
         return rule_by_sample(op, g, saved, inputs)
 
 
-def settled(levels: b.Levels, gradients: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+def settled(levels: Levels, gradients: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
     """An input that was the same for all samples gets the sum of the gradients of the samples. Not so inside of the
     map itself: there each sample has a gradient of its own."""
     inside = running_levels()
@@ -89,7 +91,7 @@ def settled(levels: b.Levels, gradients: Sequence[Any], inputs: Sequence[Any]) -
     for i, (g, source) in enumerate(zip(gradients, inputs, strict=False)):
         if g is None or source is None:
             continue
-        kept = [level for level, _ in b.levels_of(source.shape if isinstance(source, Node) else source.array.shape)]
+        kept = [level for level, _ in levels_of(source.shape if isinstance(source, Node) else source.array.shape)]
         for level, size in levels:
             if level not in kept:
                 g = total_of_samples(g, level, size)
@@ -183,4 +185,4 @@ def is_batched(t: Any) -> bool:
 
 def clean(array: Any) -> Any:
     """An array on its way out of all maps, under NumPy's own dtype object."""
-    return b.unmarked(array) if array.__class__ is np.ndarray else array
+    return unmarked(array) if array.__class__ is np.ndarray else array

@@ -13,6 +13,7 @@ import numpy as np
 
 from leafgrad.func import batched as b
 from leafgrad.func.batched import BatchedArray
+from leafgrad.func.marks import PerSample, plain
 from leafgrad.func.messages import IN_PLACE, MASK
 
 Array = Any
@@ -36,7 +37,7 @@ def rule(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def matrix_product(ufunc: Any, method: str, inputs: Any, options: Any) -> Any:
     """np.matmul, whose last two dimensions are not broadcast. A matrix that all samples share is multiplied once."""
     if ufunc is not np.matmul or method != "__call__" or options.get("out") is not None:
-        raise b.PerSample(ufunc.__name__)
+        raise PerSample(ufunc.__name__)
     level = b.highest(inputs)
     left, right = inputs
     size = b.size_at(inputs, level)
@@ -96,7 +97,7 @@ def concatenate(arrays: Any, axis: int = 0, out: Any = None, dtype: Any = None, 
     size = b.size_at(arrays, level)
     assert size is not None
     place = axis % arrays[0].ndim + 1
-    return BatchedArray(np.concatenate([b.spread(x, level, size) for x in arrays], place, dtype=b.plain(dtype)), level)
+    return BatchedArray(np.concatenate([b.spread(x, level, size) for x in arrays], place, dtype=plain(dtype)), level)
 
 
 @rule(np.stack)
@@ -106,7 +107,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
     size = b.size_at(arrays, level)
     assert size is not None
     place = axis % (arrays[0].ndim + 1) + 1
-    return BatchedArray(np.stack([b.spread(x, level, size) for x in arrays], place, dtype=b.plain(dtype)), level)
+    return BatchedArray(np.stack([b.spread(x, level, size) for x in arrays], place, dtype=plain(dtype)), level)
 
 
 @rule(np.take)
@@ -286,7 +287,7 @@ for _function, _ufunc in (
 @rule(np.mean)
 def mean(a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Array:
     axes = b.shifted(range(a.ndim) if axis is None else [axis] if isinstance(axis, int) else axis, a.ndim)
-    return BatchedArray(np.mean(a.value, axis=axes, dtype=b.plain(dtype), keepdims=keepdims is True), a.level)
+    return BatchedArray(np.mean(a.value, axis=axes, dtype=plain(dtype), keepdims=keepdims is True), a.level)
 
 
 @rule(np.count_nonzero)
@@ -297,7 +298,7 @@ def count_nonzero(a: Array, axis: Any = None, *, keepdims: bool = False) -> Arra
 
 @rule(np.nonzero, np.flatnonzero, np.argwhere)
 def nonzero(a: Array) -> Array:
-    raise b.PerSample(MASK)  # the samples would get different numbers of indices
+    raise PerSample(MASK)  # the samples would get different numbers of indices
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -306,9 +307,9 @@ def nonzero(a: Array) -> Array:
 def _like(function: Any) -> None:
     def made(a: Array, *args: Any, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Array:
         if shape is not None:
-            raise b.PerSample(function.__name__)
-        args = tuple([b.plain(x) if isinstance(x, np.dtype) else x for x in args])
-        kind = {} if dtype is None else {"dtype": b.plain(np.dtype(dtype))}
+            raise PerSample(function.__name__)
+        args = tuple([plain(x) if isinstance(x, np.dtype) else x for x in args])
+        kind = {} if dtype is None else {"dtype": plain(np.dtype(dtype))}
         return BatchedArray(function(a.value, *args, **kind), a.level)
 
     RULES[function] = made
@@ -377,5 +378,5 @@ def may_share_memory(a: Array, c: Array, max_work: Any = None) -> bool:
 def at(ufunc: Any, into: Array, places: Any, *values: Any) -> None:
     """ufunc.at, which changes `into`."""
     if b.highest((into, places, values)) != b.highest(into):
-        raise RuntimeError(IN_PLACE) if into.__class__ is BatchedArray else b.PerSample("memory for one sample")
+        raise RuntimeError(IN_PLACE) if into.__class__ is BatchedArray else PerSample("memory for one sample")
     b.by_sample(ufunc.at, (into, places, *values), {})

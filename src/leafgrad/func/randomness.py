@@ -13,6 +13,7 @@ from leafgrad.func import messages
 from leafgrad.func.batched import BatchedArray
 from leafgrad.func.entering import enter_map
 from leafgrad.func.levels import Map, Trace, running
+from leafgrad.func.marks import plain, unmarked
 
 # What draws in leafgrad.random, and where its shape stands among the arguments.
 BY_SHAPE = ("uniform", "normal", "log_normal", "exponential", "cauchy", "geometric", "bernoulli_p", "random_")
@@ -46,13 +47,13 @@ def by_shape(draw: Callable[..., Any]) -> Callable[..., Any]:
     def for_samples(generator: Any, shape: Any, dtype: Any, *parameters: Any, **options: Any) -> Any:
         found = maps()
         if not found:
-            return draw(generator, shape, b.plain(np.dtype(dtype)), *parameters, **options)
+            return draw(generator, shape, plain(np.dtype(dtype)), *parameters, **options)
         refused(found)
         own = (shape,) if isinstance(shape, int) else tuple(shape)
         different = [m for m in found if m.randomness == "different"]
         whole = (*[m.size for m in reversed(different)], *own)
         with Drawing():
-            values = draw(generator, whole, b.plain(np.dtype(dtype)), *parameters, **options)
+            values = draw(generator, whole, plain(np.dtype(dtype)), *parameters, **options)
         for m in reversed(different):
             values = BatchedArray(values, m.level)
         return values
@@ -76,7 +77,7 @@ def by_array(draw: Callable[..., Any]) -> Callable[..., Any]:
                     raise RuntimeError(messages.SAME_FOR_BATCH)
             elif b.size_at(values, m.level) is None:
                 values = enter_map.forward(b.spread(values, m.level, m.size), 0, m.level, Trace())
-        options = tuple([b.plain(o) if isinstance(o, np.dtype) else o for o in options])
+        options = tuple([plain(o) if isinstance(o, np.dtype) else o for o in options])
         with Drawing():
             return drawn_by_sample(draw, generator, values, options, others)
 
@@ -85,7 +86,7 @@ def by_array(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 def drawn_by_sample(draw: Any, generator: Any, values: Any, options: Any, others: Any) -> Any:
     if values.__class__ is not BatchedArray:
-        return draw(generator, np.ascontiguousarray(b.unmarked(values)), *options, **others)
+        return draw(generator, np.ascontiguousarray(unmarked(values)), *options, **others)
     samples = [values.value[i, ...] for i in range(values.batch_size)]
     return b.joined([drawn_by_sample(draw, generator, s, options, others) for s in samples], values.level)
 
@@ -94,7 +95,7 @@ def bernoulli_of(generator: Any, array: Any, p: Any) -> Any:
     """What `bernoulli` draws inside a map, where an array for its result cannot be made beforehand."""
     from leafgrad import random
 
-    kind = b.plain(array.dtype)
+    kind = plain(array.dtype)
     if p is None:
         return random.bernoulli_t(generator, array, kind)
     return random.bernoulli_p(generator, array.shape, kind, float(p))
