@@ -248,36 +248,27 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
             if (mapped := apply_in_transform(cls, args)) is not None:
                 return mapped[0]
-        forward = cls.forward
-        if late.transforms:
-            from leafgrad.autograd.function_transforms import mapping, through_map
-
-            running_map, instead = mapping(cls, args)
-            if running_map is not None:
-                if instead:
-                    return through_map(cls, running_map, args)
-                forward = lambda *args: through_map(cls, running_map, args)
         tensors = [a if isinstance(a, TensorBase) else None for a in args]
         recording = _core.needs_recording(tensors)  # which also brings the history of views up to date
         ctx = cls._backward_cls()
         ctx.needs_input_grad = tuple([t is not None and t.needs_grad for t in tensors])
         ctx._record.is_tensor = tuple([t is not None for t in tensors])
         edges = tuple([_core.edge(t) if t is not None and t.needs_grad else None for t in tensors])
-        forward_mode, state.forward_mode = state.forward_mode, False  # forward computes values; jvp, their tangents
+        before = state.grad_enabled, state.forward_mode
+        state.grad_enabled = state.forward_mode = False  # forward computes values; backward and jvp what is derived
         try:
-            with grad_mode.no_grad():
-                if two_parts and _core.late.transforms:
-                    from leafgrad.func.functions import forward_in_transform
+            if two_parts and _core.late.transforms:
+                from leafgrad.func.functions import forward_in_transform
 
-                    output = forward_in_transform(cls, args)
-                    cls.setup_context(ctx, args, output)
-                elif two_parts:
-                    output = cls.forward(*args)
-                    cls.setup_context(ctx, args, output)
-                else:
-                    output = forward(ctx, *args)
+                output = forward_in_transform(cls, args)
+                cls.setup_context(ctx, args, output)
+            elif two_parts:
+                output = cls.forward(*args)
+                cls.setup_context(ctx, args, output)
+            else:
+                output = cls.forward(ctx, *args)
         finally:
-            state.forward_mode = forward_mode
+            state.grad_enabled, state.forward_mode = before
         several = isinstance(output, tuple)
         results = finish(cls, ctx, tensors, edges if recording else None, output if several else (output,))
         if _core.late.tangents is not None:
@@ -349,21 +340,23 @@ def finish(cls: type[Function], ctx: Any, tensors: list[Any], edges: Any, output
         forms = [(t.array.shape, t.array.dtype) if isinstance(t, TensorBase) else None for t in outputs]
         node = make_node(cls, ctx, edges, forms)
     results: list[Any] = []
-    ctx._record.without_gradient = {
-        i for i, t in enumerate(outputs)
-        if not isinstance(t, TensorBase) or among(t, constants) or t.array.dtype.kind in "biu"
-    }  # fmt: skip
     for index, t in enumerate(outputs):
-        if isinstance(t, TensorBase):
-            is_input, is_dirty = among(t, tensors), among(t, dirty)
-            if node is None or index in ctx._record.without_gradient:
-                t = without_history(t, is_input, is_dirty)
-            elif is_dirty:
-                change_history(cls, t, node, index, is_input, len(outputs))
-            elif is_input:
-                t = returned_as_is(t, node, index)
-            else:
-                give_history(t, node, index)
+        if not isinstance(t, TensorBase):
+            ctx._record.without_gradient.add(index)
+            results.append(t)
+            continue
+        is_input, is_dirty = among(t, tensors), among(t, dirty)
+        if among(t, constants) or t.array.dtype.kind in "biu":
+            ctx._record.without_gradient.add(index)
+            t = without_history(t, is_input, is_dirty)
+        elif node is None:
+            t = without_history(t, is_input, is_dirty)
+        elif is_dirty:
+            change_history(cls, t, node, index, is_input, len(outputs))
+        elif is_input:
+            t = returned_as_is(t, node, index)
+        else:
+            give_history(t, node, index)
         results.append(t)
     if node is not None:
         save(ctx, results)
@@ -375,7 +368,11 @@ def finish(cls: type[Function], ctx: Any, tensors: list[Any], edges: Any, output
 
 
 def among(t: Any, tensors: Any) -> bool:
-    return any([t is other for other in tensors])
+    """Is it one of them, the same object?"""
+    for other in tensors:  # noqa: SIM110  any() takes three times as long
+        if t is other:
+            return True
+    return False
 
 
 def marked(tensors: Any, refusal: str) -> tuple[Any, ...]:

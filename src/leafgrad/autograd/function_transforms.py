@@ -4,10 +4,10 @@ Forward mode, after `forward` has run for arguments of which some have tangents:
 
     tangents_of_results(ctx, tangents, results)     -> one tangent, or None, for each result
 
-vmap and its kin (`leafgrad.func`), when a Function is called while one of them runs:
+vmap (`leafgrad.func.functions`), in place of `forward`, for arguments that are batches:
 
-    mapping(cls, args)      the map whose samples the arguments are, if the Function has a vmap of its own
-    through_map(cls, map, args)      the result of that vmap, in place of forward's
+    check_transformable(cls), has_own_vmap(cls)     refuse a Function that cannot be mapped
+    apply_to_batches(cls, info, in_dims, args)      -> (results, out_dims), out_dims in the structure of the results
 
 A Function without a vmap of its own is mapped as any other code is: its methods are run on samples.
 """
@@ -139,60 +139,6 @@ def has_own_vmap(cls: type[Function]) -> bool:
             f"the vmap staticmethod or set generate_vmap_rule=True. {NOTES}\n  at {errors.here()}"
         )
     return overridden
-
-
-def mapping(cls: type[Function], args: tuple[Any, ...]) -> tuple[Any, bool]:
-    """The innermost map whose samples are among the arguments, if the Function has a vmap of its own; and is it the
-    innermost of all that is running? Then vmap takes the place of the whole call, with what it calls recorded.
-    Otherwise a gradient is being taken inside the map: vmap takes the place of forward alone."""
-    from leafgrad.func.batched import size_at
-    from leafgrad.func.levels import Map, running
-
-    stack = running.stack
-    if not stack:
-        return None, False
-    check_transformable(cls)
-    arrays = [a.array for a in tensors_in(args)]
-    for transform in reversed(stack):
-        if isinstance(transform, Map) and any([size_at(array, transform.level) is not None for array in arrays]):
-            return (transform, transform is stack[-1]) if has_own_vmap(cls) else (None, False)
-    return None, False
-
-
-def tensors_in(args: Any) -> list[Any]:
-    from leafgrad.func.trees import flatten
-
-    return [leaf for leaf in flatten(args)[0] if isinstance(leaf, TensorBase)]
-
-
-def through_map(cls: type[Function], running_map: Any, args: tuple[Any, ...]) -> Any:
-    """Call the user's vmap with whole batches, outside of the map, and bring its results back into it."""
-    from leafgrad.func.batched import size_at
-    from leafgrad.func.entering import enter, leave
-    from leafgrad.func.levels import running
-    from leafgrad.func.trees import flatten, unflatten
-
-    level = running_map.level
-    leaves, structure = flatten(args)
-    batched = [isinstance(leaf, TensorBase) and size_at(leaf.array, level) is not None for leaf in leaves]
-    whole = [leave(leaf, 0, level) if is_one else leaf for leaf, is_one in zip(leaves, batched, strict=True)]
-    in_dims = unflatten([0 if is_one else None for is_one in batched], structure)
-    stack = running.stack
-    place = stack.index(running_map)
-    del stack[place]
-    try:
-        info = VmapInfo(running_map.size, running_map.randomness)
-        output, out_dims = apply_to_batches(cls, info, in_dims, unflatten(whole, structure))
-    finally:
-        stack.insert(place, running_map)
-
-    def back(result: Any, dim: Any) -> Any:
-        is_batch = isinstance(result, TensorBase) and isinstance(dim, int)
-        return enter(result, dim, level) if is_batch else result
-
-    if isinstance(output, tuple):
-        return tuple([back(result, dim) for result, dim in zip(output, out_dims, strict=True)])
-    return back(output, out_dims)
 
 
 def apply_to_batches(cls: type[Function], info: VmapInfo, in_dims: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
