@@ -150,11 +150,6 @@ def test_forgetting_to_call_init() -> None:
         Forgot()
 
 
-def test_backward_hooks_of_modules_are_refused_clearly() -> None:
-    with pytest.raises(NotImplementedError, match="does not have backward hooks of modules"):
-        nn.Linear(1, 1).register_full_backward_hook(lambda *args: None)
-
-
 # -- walking ----------------------------------------------------------------------------------------------------------
 
 

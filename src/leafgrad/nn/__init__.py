@@ -25,6 +25,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "modules":  # imported when it is first asked for
+        from importlib import import_module
+
+        return import_module("leafgrad.nn.modules")
     from leafgrad._missing import missing_attribute
 
     raise missing_attribute(__name__, name)

@@ -10,6 +10,7 @@ from leafgrad import dtypes
 from leafgrad._core import TensorBase
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.device import check_device
+from leafgrad.nn import global_hooks
 from leafgrad.nn.calling import Called
 from leafgrad.nn.parameter import Buffer, Parameter, typename
 from leafgrad.nn.state import Stateful
@@ -51,6 +52,9 @@ class Module(Called, Stateful):
             _forward_hooks=OrderedDict(),
             _forward_hooks_with_kwargs=set(),
             _forward_hooks_always_called=set(),
+            _backward_pre_hooks=OrderedDict(),
+            _backward_hooks=OrderedDict(),
+            _is_full_backward_hook=None,
             _state_dict_hooks=OrderedDict(),
             _state_dict_pre_hooks=OrderedDict(),
             _load_state_dict_pre_hooks=OrderedDict(),
@@ -92,7 +96,7 @@ class Module(Called, Stateful):
             own["_parameters"][name] = None
         elif isinstance(value, Module):
             self._forget(name, own, self._buffers)
-            own["_modules"][name] = value
+            own["_modules"][name] = global_hooks.replaced(global_hooks.module_registration_hooks, self, name, value)
         elif name in own["_modules"]:
             if value is not None:
                 raise TypeError(
@@ -155,7 +159,7 @@ class Module(Called, Stateful):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
                 f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = global_hooks.replaced(global_hooks.parameter_registration_hooks, self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """register_buffer(name, tensor, persistent=True): a tensor that belongs to the module and is not learnt. A
@@ -167,7 +171,7 @@ class Module(Called, Stateful):
             raise TypeError(
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = global_hooks.replaced(global_hooks.buffer_registration_hooks, self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
@@ -175,7 +179,7 @@ class Module(Called, Stateful):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
-        self._modules[name] = module
+        self._modules[name] = global_hooks.replaced(global_hooks.module_registration_hooks, self, name, module)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """register_module(name, module): another name of add_module."""

@@ -1,5 +1,7 @@
 """The operations. Importing this package registers all of them."""
 
+from typing import Any
+
 from leafgrad.ops import (
     binary_losses,
     comparison,
@@ -79,3 +81,11 @@ __all__ = [
     "striding",
     "views",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "aten":  # PyTorch's names for them; imported when first asked for
+        from importlib import import_module
+
+        return import_module("leafgrad.ops.aten")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,14 +18,25 @@ from leafgrad.autograd.operation import Op
 from leafgrad.ops.registry import composites, registry
 
 # PyTorch's names for operations that are called otherwise in the registry
-TO_REGISTRY = {"_softmax": "softmax", "_log_softmax": "log_softmax", "_unsafe_view": "view"}
-FROM_REGISTRY = {"softmax": "_softmax", "log_softmax": "_log_softmax", "matmul": "bmm"}
+FROM_REGISTRY = {
+    "softmax": "_softmax", "log_softmax": "_log_softmax", "matmul": "bmm", "true_div": "div", "div_floor": "div",
+    "div_trunc": "div", "sum_dim": "sum", "mean_dim": "mean", "prod_dim": "prod", "max_dim": "max", "min_dim": "min",
+    "clamp_by_tensors": "clamp", "to_dtype": "_to_copy", "clone_in_format": "clone", "pow_tensor": "pow",
+    "pow_number": "pow", "number_to_the_power": "pow", "rsub_same": "rsub", "vector_norm": "linalg_vector_norm",
+    "copy_from": "copy", "new_dimension": "unsqueeze", "index_write": "index_put", "pick": "index",
+    "nll_loss_2d": "nll_loss2d_forward", "nll_loss": "nll_loss_forward", "logsigmoid": "log_sigmoid_forward",
+    "drawn_normal": "normal", "drawn_bernoulli": "bernoulli",
+}  # fmt: skip
 
+# The names of forms that are accepted. Each operation has one form, so it does not matter which is used.
 OVERLOADS = frozenset(
-    "default Tensor Scalar out int dim dims dim_IntList self Tensor_Scalar Tensor_Tensor Scalar_Tensor other "
-    "correction dtype Tensor_mode Scalar_mode ScalarOpt_dim Dimname sections indices reduce value Scalar_out "
-    "Tensor_out using_ints memory_format p dim_max".split()
-)
+    [
+        "default", "Tensor", "Scalar", "out", "int", "dim", "dims", "dim_IntList", "self", "other", "value",
+        "correction", "dtype", "reduce", "sections", "indices", "p", "memory_format", "using_ints", "Tensor_Scalar",
+        "Tensor_Tensor", "Scalar_Tensor", "Tensor_mode", "Scalar_mode", "Tensor_out", "Scalar_out",
+        "ScalarOpt_dim", "dim_max",
+    ]
+)  # fmt: skip
 
 
 class Overload:
@@ -58,7 +69,7 @@ class Packet:
     def __init__(self, name: str) -> None:
         self._name = name
         self.__name__ = name
-        registered = registry.get(TO_REGISTRY.get(name, name))
+        registered = registry.get(name)
         two_tensors = registered is not None and registered.is_pair
         self._overload = Overload(self, "Tensor" if two_tensors else "default")
 
@@ -103,8 +114,8 @@ def named(op: Op, arrays: Sequence[Any]) -> Overload:
 
 
 def __getattr__(name: str) -> Packet:
-    base = TO_REGISTRY.get(name, name)
-    if not name.startswith("__") and (base in registry or base in composites or is_function(base)):
+    known = name in registry or name in composites or name in FROM_REGISTRY.values()
+    if not name.startswith("__") and (known or is_function(name)):
         return packet(name)
     raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
 

@@ -210,16 +210,20 @@ class CheckpointFunction(Function):
         with from_state(ctx.rng_state), enable_grad():
             outputs = ctx.run_function(*inputs)
         outputs = (outputs,) if isinstance(outputs, TensorBase) else outputs
-        pairs = [(o, g) for o, g in zip(outputs, gradients) if isinstance(o, TensorBase) and o.requires_grad]
+        pairs = [(o, g) for o, g in zip(outputs, gradients) if requires_grad(o)]
         if not pairs:
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         autograd.backward([o for o, _ in pairs], [g for _, g in pairs])
-        return (None, None, *[a.grad if isinstance(a, TensorBase) else None for a in inputs])
+        return (None, None, *[a._grad if isinstance(a, TensorBase) else None for a in inputs])
+
+
+def requires_grad(value: Any) -> bool:
+    return isinstance(value, TensorBase) and bool(value.needs_grad)
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """check_backward_validity(inputs): warn if no gradient can come out of a reentrant checkpoint."""
-    if not any([isinstance(i, TensorBase) and i.requires_grad for i in inputs]):
+    if not any([requires_grad(i) for i in inputs]):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
@@ -227,7 +231,11 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """detach_variable(inputs): tensors without their history, which require grad if they did; other things as is."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
-    return tuple([i.detach().requires_grad_(i.requires_grad) if isinstance(i, TensorBase) else i for i in inputs])
+    return tuple([detached(i) if isinstance(i, TensorBase) else i for i in inputs])
+
+
+def detached(tensor: Any) -> Any:
+    return tensor.detach().requires_grad_(tensor.requires_grad)
 
 
 # -- other devices, of which there are none ---------------------------------------------------------------------------
@@ -249,7 +257,7 @@ class DefaultDeviceType:
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
-    """get_device_states(*args): numbers and random states of the devices, other than the CPU, of these tensors: none."""
+    """get_device_states(*args): numbers and random states of the devices, beside the CPU, of these tensors: none."""
     return [], []
 
 

@@ -126,8 +126,8 @@ class Fetching(Interceptor):
         name = aten.named(op, arrays)
         position = self.positions.get(name, 0)
         self.positions[name] = position + 1
-        calls = self.cache.calls.get(name, ())
-        entry = calls[position] if position < len(calls) else COMPUTED
+        calls = self.cache.calls.get(name, [])
+        entry: Any = calls[position] if position < len(calls) else COMPUTED
         if entry is COMPUTED:
             return compute()  # also what the forward pass did not do; the number of saved tensors will tell
         if entry is USED:
@@ -135,7 +135,7 @@ class Fetching(Interceptor):
                 "Trying to backward an extra time. You are only allowed to backward once on any region computed under "
                 f"selective activation checkpoint.\n  at {errors.here()}"
             )
-        calls[position] = USED  # type: ignore[index]
+        calls[position] = USED
         return entry.take()
 
 

@@ -1,0 +1,99 @@
+"""Hooks of all modules at once. PyTorch has these functions in `torch.nn.modules.module`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from leafgrad.autograd.hooks import RemovableHandle
+
+Hook = Callable[..., Any]
+
+forward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+forward_hooks: OrderedDict[int, Any] = OrderedDict()
+forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
+forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
+backward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+backward_hooks: OrderedDict[int, Any] = OrderedDict()
+buffer_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+module_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
+
+
+class Kind:
+    """Which of the two kinds of backward hooks is in use: the full ones or the old ones. As in PyTorch the first one
+    decides, also after it was removed."""
+
+    is_full: bool | None = None
+
+
+def _add(where: OrderedDict[int, Any], hook: Hook, *extra: OrderedDict[int, bool]) -> RemovableHandle:
+    handle = RemovableHandle(where, extra_dict=list(extra))
+    where[handle.id] = hook
+    for each in extra:
+        each[handle.id] = True
+    return handle
+
+
+def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
+    """register_module_forward_pre_hook(hook): call `hook(module, args)` before the forward of every module."""
+    return _add(forward_pre_hooks, hook)
+
+
+def register_module_forward_hook(
+    hook: Hook, *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """register_module_forward_hook(hook): call `hook(module, args, output)` after the forward of every module."""
+    extra = [forward_hooks_with_kwargs] * with_kwargs + [forward_hooks_always_called] * always_call
+    return _add(forward_hooks, hook, *extra)
+
+
+def _use(full: bool) -> None:
+    if Kind.is_full is (not full):
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only "
+            "one of them."
+        )
+    Kind.is_full = full
+
+
+def register_module_backward_hook(hook: Hook) -> RemovableHandle:
+    """register_module_backward_hook(hook): the old form of register_module_full_backward_hook."""
+    _use(full=False)
+    return _add(backward_hooks, hook)
+
+
+def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
+    """register_module_full_backward_hook(hook): call `hook(module, grad_input, grad_output)` for every module."""
+    _use(full=True)
+    return _add(backward_hooks, hook)
+
+
+def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
+    """register_module_full_backward_pre_hook(hook): call `hook(module, grad_output)` for every module."""
+    return _add(backward_pre_hooks, hook)
+
+
+def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
+    """register_module_buffer_registration_hook(hook): call `hook(module, name, buffer)` when a buffer is registered;
+    what it returns is registered instead."""
+    return _add(buffer_registration_hooks, hook)
+
+
+def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
+    """register_module_module_registration_hook(hook): the same for modules that are put into others."""
+    return _add(module_registration_hooks, hook)
+
+
+def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
+    """register_module_parameter_registration_hook(hook): the same for parameters."""
+    return _add(parameter_registration_hooks, hook)
+
+
+def replaced(hooks: OrderedDict[int, Any], module: Any, name: str, value: Any) -> Any:
+    """What the hooks make of something that is being registered."""
+    for hook in list(hooks.values()):
+        returned = hook(module, name, value)
+        value = value if returned is None else returned
+    return value

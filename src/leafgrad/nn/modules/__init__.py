@@ -1,0 +1,14 @@
+"""leafgrad.nn.modules: the modules under the longer name that PyTorch has for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leafgrad.nn.modules import module as module
+from leafgrad.nn.modules.module import Module as Module
+
+
+def __getattr__(name: str) -> Any:
+    from leafgrad import nn
+
+    return getattr(nn, name)
