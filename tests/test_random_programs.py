@@ -135,6 +135,7 @@ def test_copies_of_saved_values_serve_as_well(program: Program) -> None:
 
 @rp.examples(150)
 @given(rp.programs([*rp.SMOOTH, *rp.VIEWS, *rp.IN_PLACE], may_cut=False))
+@example(Program(((3,),), (True,), (Step("add", 0, 0, 0), Step("mul_", 1, 1, 0))))
 def test_saved_values_may_be_changed_where_that_is_allowed(program: Program) -> None:
     """Inside allow_mutation_on_saved_tensors every program has gradients, and they agree with differences."""
     with allow_mutation_on_saved_tensors():

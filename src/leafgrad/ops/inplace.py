@@ -48,6 +48,7 @@ def replace(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     if result.needs_grad and x.array.dtype.kind not in "biu":
         keep_old_values(result.node, start, old.array)
         adopt_result(result.node, x, result)
+    about_to_change(x)  # x.mul_(x) has saved it once more
     np.copyto(x.array, result.array, casting="unsafe")
     changed(x)
     if result.needs_grad and isinstance(result.node, Node) and result.array.dtype != x.array.dtype:
@@ -55,6 +56,12 @@ def replace(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     rebase(x, result if result.needs_grad else None)
     follow(x, result)
     return x
+
+
+def about_to_change(x: TensorBase) -> None:
+    """Those who want to rescue the old values must do so now."""
+    if _core.late.mutation is not None:
+        _core.late.mutation(x)
 
 
 def follow(x: Any, result: Any) -> None:
@@ -81,8 +88,7 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
     base. `others` are the tensors that the new values are computed from, beside x."""
     if x.extra is not None and x.extra.inference and not state.inference:
         raise errors.inference_changed(x)
-    if _core.late.mutation is not None:
-        _core.late.mutation(x)
+    about_to_change(x)
     if not state.grad_enabled:
         return
     view = x.extra.view if x.extra is not None else None

@@ -17,7 +17,7 @@ from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd.operation import Op
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.from_data import to_array
-from leafgrad.ops.inplace import changed, check_writable, follow, rebase, stand_in
+from leafgrad.ops.inplace import about_to_change, changed, check_writable, follow, rebase, stand_in
 from leafgrad.ops.registry import Composite, Family, Operation, composites
 
 A = Any  # an array, or a tensor under create_graph
@@ -104,6 +104,7 @@ def overwrite(x: Any, core: Op, write: Callable[..., None], others: Sequence[Any
         arrays = [t.array for t in tensors]
         node = _core.make_node(core, tensors, arrays, options, (), (), x.array.shape, x.array.dtype)
         result = _core.wrap_node(x.array, node)
+    about_to_change(x)
     write(x.array, *[t.array for t in others], *options)
     changed(x)
     rebase(x, result)
