@@ -175,12 +175,12 @@ class profile:
         return EventList() if self._events is None else self._events
 
     def __repr__(self) -> str:
-        if self.entered and self._events is None:
+        if self.enabled and self._events is None:
             return "<unfinished torch.autograd.profile>"
         return repr(self.function_events)
 
     def __str__(self) -> str:
-        if self.entered and self._events is None:
+        if self.enabled and self._events is None:
             return "<unfinished torch.autograd.profile>"
         return str(self.function_events)
 

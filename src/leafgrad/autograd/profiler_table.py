@@ -41,7 +41,7 @@ def format_memory(count: int) -> str:
 
 
 def shortened(text: str, width: int | None) -> str:
-    return text if width is None or len(text) <= width else text[: width - 3] + "..."
+    return text if width is None or len(text) < width - 3 else text[: width - 3] + "..."
 
 
 def build_table(
@@ -87,9 +87,9 @@ def build_table(
             lines += [" " * place + source(event, i, columns_width(columns)) for i in range(1, len(event.stack))]
             lines.append("")
     lines.append(ruler(columns))
-    above = [] if header is None else ["=" * len(lines[0]), header]
+    above = [] if header is None else ["=" * (len(lines[0]) - GAP), header]
     if top_level_only:
-        above += ["=" * len(lines[0]), "This report only display top-level ops statistics"]
+        above += ["=" * (len(lines[0]) - GAP), "This report only display top-level ops statistics"]
     return "\n".join([*above, *lines, f"Self CPU time total: {format_time(total, time_unit)}", ""])
 
 

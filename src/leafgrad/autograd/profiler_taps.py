@@ -35,8 +35,13 @@ KERNEL_NAMES = {
     "shift": "roll", "spread": "as_strided_scatter", "sum_dim": "sum", "to_dtype": "to", "true_div": "div",
     "unseen": "as_strided_scatter", "vector_norm": "linalg_vector_norm",
 }  # fmt: skip
-# Functions of nn.functional whose operation has another name.
-FUNCTION_NAMES = {"cross_entropy": "cross_entropy_loss", "logsigmoid": "log_sigmoid", "nll_loss": "nll_loss_nd"}
+# Functions whose operation has another name.
+FUNCTION_NAMES = {
+    "cross_entropy": "cross_entropy_loss",
+    "logsigmoid": "log_sigmoid",
+    "nll_loss": "nll_loss_nd",
+    "norm": "linalg_vector_norm",
+}
 OPERATORS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__rsub__": "rsub", "__mul__": "mul", "__rmul__": "mul",
     "__truediv__": "div", "__neg__": "neg", "__invert__": "bitwise_not", "__matmul__": "matmul", "__pow__": "pow",
@@ -305,6 +310,7 @@ def public_names() -> dict[int, tuple[str, Any, Any]]:
     entries = methods.public_entries()
     for name, entry in entries.items():
         known = entry.public_name if isinstance(entry, Operation) else entry.name
+        known = FUNCTION_NAMES.get(known, known)
         add(entry.function, known)
         add(vars(package).get(name), known, entry.function)
         add(vars(Tensor).get(name + "_"), known + "_", entry.function)

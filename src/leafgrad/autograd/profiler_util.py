@@ -268,7 +268,7 @@ class EventList(list[Any]):
         """total_average(): the sum of all events."""
         total = FunctionEventAvg()
         for event in self:
-            total.key = event.key
+            total.key, total.input_shapes = event.key, event.input_shapes
             total.add(event)
             total.key = None
         total.key = "Total"
