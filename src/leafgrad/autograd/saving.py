@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -102,6 +101,8 @@ def remember_cause(node: Node) -> None:
 
 def forward_lines() -> list[str]:
     """The stack of the user's program, as a traceback shows it."""
+    import traceback  # here, because loading it takes time that few programs have to spend
+
     return traceback.format_stack(origin.user_frame())
 
 
