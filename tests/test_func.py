@@ -15,7 +15,20 @@ import pytest
 import leafgrad as lg
 import leafgrad.nn.functional as F
 from leafgrad import _core
-from leafgrad.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, linearize, vjp, vmap
+from leafgrad.func import (
+    debug_unwrap,
+    functional_call,
+    functionalize,
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    replace_all_batch_norm_modules_,
+    vjp,
+    vmap,
+)
 from leafgrad.func.batched import BatchedArray
 from leafgrad.func.levels import running
 from leafgrad.func.marks import SampleShape
@@ -318,3 +331,67 @@ def test_samples_that_disagree_are_not_one_value() -> None:
         bool(BatchedArray(np.array([True, False]), 1))
     assert bool(BatchedArray(np.array([True, True]), 1))
     assert int(BatchedArray(np.array([4, 4]), 1)) == 4
+
+
+# -- smaller parts ----------------------------------------------------------------------------------------------------
+
+
+def test_functionalize_changes_nothing() -> None:
+    x = values(2, 3)
+    changed = functionalize(lambda a: a.add_(1), remove="mutations_and_views")(x)
+    assert changed is x
+    with pytest.raises(RuntimeError, match="received invalid argument for remove=foo"):
+        functionalize(lambda a: a, remove="foo")
+
+
+def test_debug_unwrap_shows_all_samples() -> None:
+    x = values(2, 3)
+    seen: list[Any] = []
+
+    def look(a: Any) -> Any:
+        seen.append((debug_unwrap(a), repr(debug_unwrap(a, recurse=False))))
+        return a
+
+    vmap(vmap(look))(x)
+    assert close(seen[0][0], x)
+    assert seen[0][1].startswith("BatchedTensor(lvl=1, bdim=0, value=\n    tensor([[")
+    assert debug_unwrap(x) is x
+    with pytest.raises(TypeError, match="must be Tensor, not int"):
+        debug_unwrap(3)
+
+
+def test_batch_norm_forgets_its_running_statistics() -> None:
+    class BatchNorm1d(lg.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.track_running_stats = True
+            for name in ("running_mean", "running_var", "num_batches_tracked"):
+                self.register_buffer(name, lg.zeros(2))
+
+    model = lg.nn.Sequential(BatchNorm1d(), lg.nn.Linear(2, 2))
+    assert replace_all_batch_norm_modules_(model) is model
+    assert [*model.state_dict()] == ["1.weight", "1.bias"]
+    assert model[0].running_mean is None and not model[0].track_running_stats
+
+
+def test_derivatives_under_anomaly_detection() -> None:
+    x, w = values(3, 2), values(2, seed=1).requires_grad_()
+    with pytest.warns(UserWarning, match="Anomaly Detection"), lg.autograd.detect_anomaly():
+        vmap(lambda a: (a * w).sum())(x).sum().backward()
+    assert close(w.grad, x.sum(0))
+
+
+def test_second_derivatives_of_rules_that_go_sample_by_sample() -> None:
+    index = lg.tensor([[0, 1, 1], [2, 2, 0]])
+
+    def f(w: Any, at: Any) -> Any:
+        return (lg.ones(3, dtype=lg.float64).scatter_reduce(0, at, w, "prod") ** 2).sum()
+
+    w = values(3) + 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        got = vmap(grad(lambda v, at: (grad(f)(v, at) ** 2).sum()), (None, 0))(w, index)
+        outside = grad(lambda v: vmap(lambda at: (grad(f)(v, at) ** 2).sum())(index).sum())(w)
+    expected = [grad(lambda v, at=at: (grad(f)(v, at) ** 2).sum())(w) for at in index]
+    assert close(got, lg.stack(expected))
+    assert close(outside, expected[0] + expected[1])

@@ -7,11 +7,12 @@ from typing import Any
 from leafgrad.func.derivatives import grad, grad_and_value, vjp
 from leafgrad.func.jacobians import hessian, jacfwd, jacrev, jvp, linearize
 from leafgrad.func.modules import functional_call, stack_module_state
+from leafgrad.func.tools import debug_unwrap, functionalize, replace_all_batch_norm_modules_
 from leafgrad.func.vmap import vmap
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
-    "stack_module_state", "vjp", "vmap",
+    "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
+    "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 

@@ -31,6 +31,8 @@ QUIET = frozenset(["nonzero", "masked_select"])
 
 def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
     """`op.forward(*arrays, *options)` for arrays of which some may be batched."""
+    if not _core.late.batching:
+        return op.forward(*arrays, *options)  # no map is running, and no graph of one is left
     level = max(b.highest(tuple(arrays)), b.highest(options))
     if not level or op.name in IN_AND_OUT:
         return op.forward(*arrays, *options)
@@ -176,7 +178,12 @@ def install() -> None:
     late.batched_array = BatchedArray
     late.batched_rule = run_rule
     late.batched_backward = backward
-    late.batched = compute
+    if late.intercepting:  # somebody looks at every operation, and asks this one next
+        from leafgrad.utils.interception import Everywhere
+
+        Everywhere.before = compute
+    else:
+        late.batched = compute
 
 
 def is_batched(t: Any) -> bool:
