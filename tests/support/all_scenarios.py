@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import checkpoint_scenarios
 import forward_scenarios
 import function_scenarios
 import function_transform_scenarios
@@ -13,10 +14,12 @@ import function_view_scenarios
 import graph_scenarios
 import inplace_scenarios
 import mode_scenarios
+import module_hook_scenarios
 import view_scenarios
 from scenarios import Scenario, observe
 
 SETS = {
+    "checkpoint": checkpoint_scenarios,
     "forward": forward_scenarios,
     "function": function_scenarios,
     "function transforms": function_transform_scenarios,
@@ -24,6 +27,7 @@ SETS = {
     "graph": graph_scenarios,
     "in place": inplace_scenarios,
     "modes": mode_scenarios,
+    "module hooks": module_hook_scenarios,
     "views": view_scenarios,
 }
 ALL: dict[str, Scenario] = {f"{group}.{name}": s for group, m in SETS.items() for name, s in m.SCENARIOS.items()}
