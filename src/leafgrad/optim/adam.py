@@ -51,7 +51,7 @@ class Adam(Optimizer):
             raise ValueError("betas must be either both floats or both Tensors")
         defaults = {
             "lr": lr,
-            "betas": (float(betas[0]), float(betas[1])),
+            "betas": betas if differentiable else (float(betas[0]), float(betas[1])),
             "eps": eps,
             "weight_decay": weight_decay,
             "amsgrad": amsgrad,
@@ -63,6 +63,11 @@ class Adam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay,
         }
         super().__init__(params, defaults)
+
+    def recorded_step(self, p: Any, group: Group) -> None:
+        from leafgrad.optim import differentiable
+
+        differentiable.adam(p, self.state[p], group)
 
     def prepare(self, p: Any, group: Group) -> tuple[Sequence[Array], float]:
         state = self.state[p]

@@ -109,6 +109,10 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         self._stepped = True
+        if self.defaults.get("differentiable"):
+            with enable_grad():
+                self._recorded_steps()
+            return loss
         frame = origin.user_frame()
         code, lasti = frame.f_code, frame.f_lasti
         for group in self.param_groups:
@@ -129,6 +133,16 @@ class Optimizer:
                 version = p.version
                 version[:] = [version[0] + 1, code, lasti]
         return loss
+
+    def recorded_step(self, p: Any, group: Group) -> None:
+        """One step of one parameter in tensor operations, for differentiable=True."""
+        raise NotImplementedError(f"{type(self).__name__} has no step that can be differentiated")
+
+    def _recorded_steps(self) -> None:
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p._grad is not None:
+                    self.recorded_step(p, group)
 
     def _update(self, p: Array, g: Array, buffers: Sequence[Array], numbers: Any, decay: Any, group: Group) -> None:
         """One step of one parameter, or of a piece of it."""
@@ -213,7 +227,8 @@ class Optimizer:
         for p in group["params"]:
             if not isinstance(p, TensorBase):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}")
-            if p.node is not None and not p.retains_grad:  # type: ignore[attr-defined]
+            recorded = self.defaults.get("differentiable")
+            if p.node is not None and not (recorded or p.retains_grad):  # type: ignore[attr-defined]
                 raise errors.mistake(
                     ValueError,
                     "can't optimize a non-leaf Tensor",
@@ -370,15 +385,11 @@ def write_back(vector: Array, array: Array) -> None:
 
 
 def refuse_unsupported(group: Group) -> None:
-    """`foreach` and `fused` only choose between equal implementations; the other two would change what is computed."""
+    """`foreach` and `fused` only choose between equal implementations."""
     if group.get("foreach") and group.get("fused"):
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-    if group.get("differentiable"):
-        raise errors.mistake(
-            NotImplementedError,
-            "leafgrad does not have optimizers with differentiable=True (yet)",
-            fix="p = p - lr * autograd.grad(loss, p, create_graph=True)[0]   # a step that is recorded",
-        )
+    if group.get("fused") and group.get("differentiable"):
+        raise RuntimeError("`fused` does not support `differentiable`")
     if group.get("capturable"):
         raise NotImplementedError("capturable=True is about CUDA graphs; leafgrad computes on the CPU only")
 

@@ -53,6 +53,11 @@ class RMSprop(Optimizer):
         }
         super().__init__(params, defaults)
 
+    def recorded_step(self, p: Any, group: Group) -> None:
+        from leafgrad.optim import differentiable
+
+        differentiable.rmsprop(p, self.state[p], group)
+
     def prepare(self, p: Any, group: Group) -> tuple[Sequence[Array], float]:
         state = self.state[p]
         if not state:

@@ -45,6 +45,11 @@ class SGD(Optimizer):
         }
         super().__init__(params, defaults)
 
+    def recorded_step(self, p: Any, group: Group) -> None:
+        from leafgrad.optim import differentiable
+
+        differentiable.sgd(p, self.state[p], group)
+
     def prepare(self, p: Any, group: Group) -> tuple[Sequence[Array], float]:
         if not group["momentum"]:
             return (), 1
