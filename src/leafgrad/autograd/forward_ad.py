@@ -239,7 +239,8 @@ def remember(tensors: Sequence[Any], results: Sequence[Any]) -> None:
             continue
         source = tensors[where] if where >= 0 else results[OUT - where]
         if source is not None and (kept := tangents_of(source)):
-            node_tangents[index] = kept
+            # copies: a later change of the tensor in place changes its tangents as well, but not what was saved
+            node_tangents[index] = {level: tangent.clone() for level, tangent in kept.items()}
 
 
 def tangents(
@@ -263,7 +264,7 @@ def tangents(
 
 
 def zeros_like(t: Any) -> Any:
-    return wrap(np.zeros(t.array.shape, t.array.dtype))
+    return wrap(np.zeros_like(t.array, order="C"))  # inside vmap, for each sample
 
 
 def values_for(op: Op, mask: int, primals: list[Any], options: tuple[Any, ...], results: list[Any]) -> tuple[Any, ...]:

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core import TensorBase, wrap
-from leafgrad.func.marks import PerSample, SampleShape, levels_of, marked, plain, unmarked
-from leafgrad.func.messages import IN_PLACE, REFUSALS
+from leafgrad.func.marks import PerSample, SampleShape, SharedMemory, levels_of, marked, plain, unmarked
+from leafgrad.func.messages import CONTROL_FLOW, IN_PLACE, ITEM, REFUSALS
 
 Array = Any  # an ndarray or a BatchedArray
 ALL = slice(None)
@@ -71,7 +71,7 @@ class BatchedArray:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        return self.value.strides[1:]  # type: ignore[no-any-return]
+        return self.value.strides[1:] if self.value.shape[0] else self.one_sample().strides  # type: ignore[no-any-return]
 
     @property
     def flags(self) -> Any:
@@ -149,7 +149,7 @@ class BatchedArray:
         parts = key if isinstance(key, tuple) else (key,)
         level = highest((self, parts, new))
         if level != self.level:
-            raise RuntimeError(IN_PLACE)
+            raise SharedMemory(IN_PLACE)
         if not (is_basic(parts) or is_shiftable(parts)):
             by_sample(lambda x, k, v: x.__setitem__(k, v), (self, parts, new), {})
             return
@@ -169,7 +169,7 @@ class BatchedArray:
             raise ValueError("The truth value of an array with more than one element is ambiguous.")
         found = {read(sample) for sample in self.value}
         if len(found) != 1:
-            raise PerSample("the samples disagree")
+            raise PerSample(CONTROL_FLOW if read is bool else ITEM)
         return found.pop()
 
     def __bool__(self) -> bool:
@@ -405,7 +405,7 @@ def call_ufunc(ufunc: Any, level: int, inputs: tuple[Any, ...], options: dict[st
     if outs is not None and any([o is not None for o in outs]):
         for out in outs:
             if out is not None and highest(out) != level:
-                raise RuntimeError(IN_PLACE) if out.__class__ is BatchedArray else PerSample("memory for one sample")
+                raise SharedMemory(IN_PLACE) if out.__class__ is BatchedArray else PerSample("memory for one sample")
         ufunc(*values, out=tuple([None if o is None else o.value for o in outs]), **options)
         return outs[0] if len(outs) == 1 else outs
     result = ufunc(*values, **options)

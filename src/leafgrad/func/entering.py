@@ -11,7 +11,8 @@ import numpy as np
 
 from leafgrad import _core
 from leafgrad.func.batched import BatchedArray, size_at, spread
-from leafgrad.func.levels import Trace
+from leafgrad.func.levels import Map, Trace, running
+from leafgrad.func.marks import levels_of
 from leafgrad.ops.registry import Family, op
 
 A = Any  # an array, or a tensor under create_graph
@@ -88,6 +89,22 @@ class share_in_map(Family):
         return g  # summed over the samples where the map is over
 
     samples = staticmethod(lambda t: [])
+
+
+def for_each_sample(t: Any) -> Any:
+    """A tensor with samples of the innermost map, all equal if it had none."""
+    innermost = next(m for m in reversed(running.stack) if isinstance(m, Map))
+    if size_at(t.array, innermost.level) is not None:
+        return t
+    return share_in_map(t, innermost.level, innermost.size)
+
+
+def with_levels_of(other: Any, t: Any) -> Any:
+    """A tensor with samples of all levels that another has."""
+    for level, size in reversed(levels_of(other.array.shape)):
+        if size_at(t.array, level) is None:
+            t = share_in_map(t, level, size)
+    return t
 
 
 IN_AND_OUT = ("enter_map", "leave_map", "share_in_map")  # what deals with levels itself

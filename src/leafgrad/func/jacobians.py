@@ -13,7 +13,9 @@ from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd import forward_ad, grad_mode
 from leafgrad.func import trees
 from leafgrad.func.derivatives import Argnums, checked_argnums, split_aux, vjp_by, with_arguments, zeros_for
+from leafgrad.func.entering import for_each_sample, with_levels_of
 from leafgrad.func.levels import Derivative
+from leafgrad.func.marks import SharedMemory
 from leafgrad.func.places import Places, recording_outside
 from leafgrad.func.vmap import vmap
 
@@ -247,11 +249,22 @@ def jacfwd(
                 )
         basis = standard_basis(flat)
 
-        def column(tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+        def column(tangents: tuple[Any, ...], shared: bool = True) -> tuple[Any, ...]:
             whole = functools.partial(func, **kwargs) if kwargs else func
-            return jvp_by(whole, numbers, args, trees.unflatten(list(tangents), spec), False, has_aux)
+            if shared:
+                return jvp_by(whole, numbers, args, trees.unflatten(list(tangents), spec), False, has_aux)
+            primals = [for_each_sample(t) for t in flat]
+            tangents = tuple([with_levels_of(p, t).clone() for p, t in zip(primals, tangents, strict=True)])
+            given = with_arguments(args, numbers, trees.unflatten(primals, spec))
+            return jvp_by(whole, numbers, given, trees.unflatten(list(tangents), spec), False, has_aux)
 
-        results = vmap(column, randomness=randomness)(tuple(basis))
+        try:
+            results = vmap(column, randomness=randomness)(tuple(basis))
+        except SharedMemory:
+            # func changes something in place, whose tangents are different for each column while its values are the
+            # same: with values for each column they fit
+            own_values = functools.partial(column, shared=False)
+            results = vmap(own_values, randomness=randomness)(tuple(basis))
         columns, out_spec = trees.flatten(results[1])
         blocks = []
         for t in columns:  # (columns, *output)

@@ -18,6 +18,10 @@ class PerSample(RuntimeError):
         )
 
 
+class SharedMemory(RuntimeError):
+    """Values of many samples do not fit into memory that is the same for all."""
+
+
 class SampleShape(tuple[int, ...]):
     """The shape of a sample. Nodes keep the shape of their result, and so know which levels that had."""
 

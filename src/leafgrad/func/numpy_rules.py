@@ -13,7 +13,7 @@ import numpy as np
 
 from leafgrad.func import batched as b
 from leafgrad.func.batched import BatchedArray
-from leafgrad.func.marks import PerSample, plain
+from leafgrad.func.marks import PerSample, SharedMemory, plain
 from leafgrad.func.messages import IN_PLACE, MASK
 
 Array = Any
@@ -328,7 +328,7 @@ def copy(a: Array, order: str = "K", subok: bool = False) -> Array:
 def copyto(dst: Array, src: Array, casting: Any = "same_kind", where: Any = True) -> None:
     level = b.highest((dst, src, where))
     if b.highest(dst) != level:
-        raise RuntimeError(IN_PLACE)
+        raise SharedMemory(IN_PLACE)
     ndim = dst.ndim
     src, where = [b.widened(v, ndim) if v.__class__ is BatchedArray and v.level == level else v for v in (src, where)]
     np.copyto(dst.value, src, casting=casting, where=where)
@@ -378,5 +378,5 @@ def may_share_memory(a: Array, c: Array, max_work: Any = None) -> bool:
 def at(ufunc: Any, into: Array, places: Any, *values: Any) -> None:
     """ufunc.at, which changes `into`."""
     if b.highest((into, places, values)) != b.highest(into):
-        raise RuntimeError(IN_PLACE) if into.__class__ is BatchedArray else PerSample("memory for one sample")
+        raise SharedMemory(IN_PLACE) if into.__class__ is BatchedArray else PerSample("memory for one sample")
     b.by_sample(ufunc.at, (into, places, *values), {})

@@ -222,14 +222,13 @@ def copy_slices(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any
 @rule("unseen")
 def unseen(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
     """Through steps that repeat nothing: zeros with the part put where the steps lead."""
-    steps, (shape, kind, axes) = options
-    x = arrays[0]
-    whole = np.zeros((x.batch_size, *shape), plain(kind))
-    if x.value.__class__ is BatchedArray or (axes is not None and len(axes)):
-        return NO_RULE
     from leafgrad.ops.views import see
 
-    out = BatchedArray(whole, level)
+    steps, (shape, kind, axes) = options
+    x = arrays[0]
+    order = range(len(shape)) if axes is None or not len(axes) else [int(a) for a in axes]
+    in_memory = x.as_many(np.zeros([shape[d] for d in order], plain(kind)))
+    out = in_memory.transpose([int(a) for a in np.argsort(order)]) if len(shape) else in_memory
     part = see(out, steps)
     if 0 in part.strides:
         return NO_RULE

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import TensorBase, wrap
+from leafgrad._core import TensorBase, late, wrap
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -159,6 +159,7 @@ LONG_OR_INT = (np.dtype(np.int64), np.dtype(np.int32))
 
 def outside(index: Array, low: int, size: int) -> int | None:
     """The first index that is not in [low, size)."""
+    index = index.memory() if index.__class__ is late.batched_array else index
     if index.size == 0 or (index.min() >= low and index.max() < size):
         return None
     flat = index.reshape(-1)

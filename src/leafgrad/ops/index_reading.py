@@ -272,8 +272,9 @@ def as_one(given: list[Any], dims: list[int], shape: tuple[int, ...]) -> Array:
 def in_bounds(a: Array, dim: int, shape: tuple[int, ...], number: int) -> Array:
     """Check an index array; `number` counts those before it."""
     size = shape[dim]
-    if a.size and not (a.min() >= -size and a.max() < size):
-        flat = a.reshape(-1)
+    every = a.memory() if a.__class__ is late.batched_array else a
+    if every.size and not (every.min() >= -size and every.max() < size):
+        flat = every.reshape(-1)
         wrong = int(flat[np.argmax((flat < -size) | (flat >= size))])
         raise out_of_bounds(wrong, dim, shape, number)
     return a
