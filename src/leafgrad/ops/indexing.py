@@ -37,7 +37,7 @@ from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.scattering import index_write, write_index
 from leafgrad.ops.slicing import new_dimension, select, slice_, view_at
-from leafgrad.ops.views import axes_of, permute, reshape
+from leafgrad.ops.views import axes_of, current_steps, permute, reshape
 
 Array = Any
 
@@ -198,7 +198,7 @@ def write_view(x: Any, reading: Reading, part: Any) -> None:
     check_part_writable(x, part)
     check_overlap(into, x.version, (part,), into.shape)
     seen_through = x.extra.view if x.extra is not None else None
-    base, steps = (x, (step,)) if seen_through is None else (seen_through.base, (*seen_through.steps, step))
+    base, steps = (x, (step,)) if seen_through is None else (seen_through.base, (*current_steps(x, seen_through), step))
     recorded = _core.needs_recording((base, part)) and x.array.dtype.kind not in "biu"
     if recorded:
         # neither the values of the base nor those of the part are needed: only where the part is

@@ -53,8 +53,15 @@ def look_through(x: Any, operation: Any, core: Op, options: tuple[Any, ...], arr
             steps = ((as_strided, (Geometry.between(known.base.array, array),)),)
         x.extra.view = View(known.base, steps, known.restriction)
         x.extra.view.silent = known.silent
+        if not state.grad_enabled:
+            x.extra.view.seen = known.seen  # its history is out of date now
     if old.needs_grad and state.grad_enabled and old.node is not None:
         give_history(x, _core.make_node(core, (old,), (before,), options, (), (), array.shape, array.dtype))
+    if _core.late.tangents is not None:
+        from leafgrad.autograd import forward_ad
+
+        for level, tangent in list(forward_ad.tangents_of(x).items()):
+            forward_ad.set_tangent(x, level, operation.record(tangent, *options))
     return x
 
 

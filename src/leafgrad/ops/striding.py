@@ -96,6 +96,13 @@ class Geometry:
         distance = address(part) - address(array)
         return Geometry(array.shape, steps_of(array), part.shape, steps_of(part), distance // array.itemsize)
 
+    def fits(self, array: Any) -> bool:
+        """Does an array have the shape and the strides of the input? The stride of a single element means nothing."""
+        if array.shape != self.own_shape:
+            return False
+        pairs = zip(array.shape, steps_of(array), self.own_steps, strict=True)
+        return all([size <= 1 or step == own for size, step, own in pairs])
+
     @cached_property
     def places(self) -> Any:
         """For each element of the view, the number of the input's element at that place; -1 if there is none."""
@@ -127,7 +134,7 @@ class as_strided(ViewFamily):
 
     def forward(x: A, geometry: Any) -> A:
         # what a view's steps are applied to has the layout that they were made for; a gradient has any
-        if x.shape == geometry.own_shape and steps_of(x) == geometry.own_steps and geometry.is_inside:
+        if geometry.fits(x) and geometry.is_inside:
             return placed(x, geometry.size, geometry.stride, geometry.offset)
         return _pick(x, geometry)
 
