@@ -53,6 +53,13 @@ def _sum_all(x: Any) -> Any:
     return total(x, None, False)
 
 
+def summed(x: A, dims: Any, keepdim: bool) -> A:
+    """The same as `total`, seen by those who look at every operation."""
+    if dims is None:
+        return _core.compute(sum.core, (x,), ())
+    return _core.compute(sum_dim.core, (x,), (dims, keepdim))
+
+
 @op
 class sum(Total):
     """sum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements, or along dimensions."""
@@ -69,7 +76,7 @@ class sum(Total):
         else:
             if dtype is not None or x.dtype.kind in "iu":
                 x = cast(x, dtype or int64)
-            out = total(x, dims, keepdim)
+            out = total(x, dims, keepdim) if not _core.late.intercepting else summed(x, dims, keepdim)
         if dims is None:
             return _core.finish(sum.core, (input,), (x,), (), _core.as_array(out))
         out = np.asarray(out, order="C") if x.__class__ is np.ndarray else out

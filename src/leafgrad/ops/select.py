@@ -45,7 +45,7 @@ class where(Family):
         tensors = [v if isinstance(v, TensorBase) else None for v in (input, other)]
         arrays = [mask, *[_in_dtype(v, kind) for v in (input, other)]]
         try:
-            out = np.where(*arrays)
+            out = _core.compute(where.core, arrays, ())
         except ValueError:
             raise errors.broadcast_mismatch("where", _odd_pair(arrays)) from None
         return _core.finish(where.core, (condition, *tensors), arrays, (), out)
