@@ -32,7 +32,12 @@ def prepared(expression: str) -> Callable[[Any], Any]:
             "i": module.tensor([0, 1, 0]),
         }
         names |= {"wr": module.tensor([1.0, 2.0], requires_grad=True), "xr": x.clone().requires_grad_()}
-        names |= {"changed": changed}
+        names |= {
+            "changed": changed,
+            "z": (module.arange(24.0).reshape(3, 2, 4) / 7).sin(),
+            "u": module.arange(4.0) / 3,
+        }
+        names |= {"f": lambda u, a: (a * u).tanh().sum()}
         return contiguous(eval(code, names))
 
     return run
@@ -447,6 +452,74 @@ def test_derivatives_and_maps_inside_each_other() -> None:
         vmap(lambda v: torch.autograd.grad((xr ** 2).sum(1), xr, v))(torch.eye(3))
         """
     )
+
+
+def test_transforms_three_and_four_deep() -> None:
+    check(
+        """
+        vmap(lambda a: grad(lambda u: vmap(lambda r: f(u, r))(a).sum())(u))(z)
+        vmap(grad(lambda u, a: vmap(lambda r: f(u*u, r))(a).sum()), (None, 0))(u, z)
+        vmap(vmap(grad(f), (None, 0)), (None, 0))(u, z)
+        grad(lambda u: vmap(vmap(lambda r: f(u, r)))(z).sum())(u)
+        grad(lambda u: vmap(grad(f), (None, 0))(u, z[0]).pow(2).sum())(u)
+        vmap(lambda a: grad(lambda u: grad(f)(u, a).pow(2).sum())(u))(z)
+        vmap(grad(lambda u, a: grad(f)(u, a).pow(2).sum()), (None, 0))(u, z)
+        grad(lambda u: vmap(lambda a: grad(lambda u: vmap(lambda r: f(u, r))(a).sum())(u))(z).pow(2).sum())(u)
+        jacrev(lambda u: vmap(lambda a: f(u, a))(z))(u)
+        jacfwd(lambda u: vmap(lambda a: f(u, a))(z))(u)
+        hessian(lambda u: vmap(lambda a: f(u, a))(z).sum())(u)
+        vmap(lambda a: hessian(lambda u: f(u, a))(u))(z)
+        vmap(jacrev(lambda u, a: (u*a).sin(), argnums=(0, 1)), (None, 0))(u, z)
+        vmap(jacfwd(lambda u, a: (u*a).sin(), argnums=(0, 1)), (None, 0))(u, z)
+        vmap(lambda a: jvp(lambda u: f(u, a), (u,), (u,)))(z)
+        jvp(lambda u: vmap(grad(f), (None, 0))(u, z[0]), (u,), (u,))
+        grad(lambda u: jvp(lambda u: vmap(lambda a: f(u, a))(z), (u,), (u,))[1].sum())(u)
+        vjp(lambda u: vmap(lambda a: f(u, a))(z), u)[1](torch.ones(3))
+        vmap(lambda a, c: vjp(lambda u: a*u, u)[1](c))(z, z)
+        vmap(vjp(lambda u: vmap(lambda a: f(u, a))(z), u)[1])(torch.eye(3))
+        """
+    )
+
+
+def training(module: Any, steps: int) -> list[Any]:
+    """A layer trained through a map: gradients arrive at parameters, hooks and optimisers as without one."""
+    layer, z = module.nn.Linear(4, 2), module.arange(24.0).reshape(3, 2, 4).sin()
+    module.nn.init.ones_(layer.weight)
+    module.nn.init.zeros_(layer.bias)
+    seen: list[Any] = []
+    layer.bias.register_hook(lambda g: seen.append(g.clone()))
+    optimizer = module.optim.SGD(layer.parameters(), lr=0.1)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        y = module.func.vmap(lambda a: (layer(a) - 1).pow(2).sum())(z)
+        y.retain_grad()
+        y.mean().backward()
+        seen += [y.grad.clone(), layer.weight.grad.clone()]
+        optimizer.step()
+    return [contiguous(t.detach()) for t in (*seen, layer.weight, layer.bias)]
+
+
+def test_training_through_a_map() -> None:
+    assert not difference(lambda module: training(module, 3), 1e-5)
+
+
+def test_a_graph_of_a_map_is_freed_and_differentiated_again() -> None:
+    def twice(module: Any) -> Any:
+        u = module.arange(4.0).requires_grad_()
+        y = module.func.vmap(lambda a: (a * u).exp().sum())(module.ones(3, 4)).sum()
+        y.backward()
+        y.backward()
+
+    assert not difference(twice, messages=True)
+
+    def second(module: Any) -> Any:
+        u = module.arange(4.0).requires_grad_()
+        y = module.func.vmap(lambda a: (a * u).sum() ** 3)(module.ones(3, 4).cumsum(0)).sum()
+        (g,) = module.autograd.grad(y, u, create_graph=True)
+        batch = module.eye(4)
+        return [contiguous(t) for t in module.autograd.grad(g, u, batch, is_grads_batched=True)]
+
+    assert not difference(second, 1e-5)
 
 
 # -- modules ----------------------------------------------------------------------------------------------------------

@@ -167,7 +167,8 @@ class BatchedArray:
         """What all samples say, if they say the same."""
         if self.size != 1:
             raise ValueError("The truth value of an array with more than one element is ambiguous.")
-        found = {read(sample) for sample in self.value}
+        samples = self.value if self.batch_size else [np.zeros(self.shape, plain(self.dtype))]  # or an invented one
+        found = {read(sample) for sample in samples}
         if len(found) != 1:
             raise PerSample(CONTROL_FLOW if read is bool else ITEM)
         return found.pop()
