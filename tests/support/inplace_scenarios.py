@@ -202,3 +202,21 @@ def a_chain_of_changes(T: Any) -> Any:
     seen = [facts(t) for t in (base, rows, row, end)] + [of_squares(T, t, x) for t in (base, rows, row, end)]
     (g,) = T.autograd.grad((base**3).sum(), x, create_graph=True)
     return [*seen, base, g, T.autograd.grad(g.sum(), x)]
+
+
+@scenario
+def assigned_through_views_of_a_reshaped_base(T: Any) -> Any:
+    seen = []
+    reshapes: list[Any] = [lambda t: t.t_(), lambda t: t.unsqueeze_(1), lambda t: t.transpose_(0, 1).unsqueeze_(0)]
+    for reshape in reshapes:
+        x, w = leaf(T, 12), T.tensor(2.0, requires_grad=True)
+        base = x.view(3, 4) * 1
+        repeated, column = base.unsqueeze(0).expand(2, 3, 4), base[:, 1]
+        reshape(base)
+        repeated[0, 1] = w * 3
+        column[0] = w * w
+        seen += [facts(t) for t in (base, repeated, column)] + [base, repeated]
+        seen += [of_squares(T, t, (x, w)) for t in (base, repeated, column)]
+        (g,) = T.autograd.grad((base**3).sum(), w, create_graph=True)
+        seen += [g, T.autograd.grad(g, w)]
+    return seen

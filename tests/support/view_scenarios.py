@@ -324,17 +324,8 @@ def resized(T: Any) -> Any:
     seen = [facts(turned.resize_(2, 2)), turned]
     part = a[2:]
     part.resize_(2, 2)[0, 0] = 50.0
-    seen += [
-        facts(part),
-        part,
-        a,
-        facts(a.resize_(3)),
-        a,
-        a.resize_(6),
-        facts(a.resize_(8)),
-        a[:6],
-        a.resize_(8)._version,
-    ]
+    seen += [facts(part), part.clone(), a.clone(), facts(a.resize_(3)), a.clone(), a.resize_(6).clone()]
+    seen += [facts(a.resize_(8)), a[:6].clone(), a.resize_(8)._version]  # what else is there now is left open
     x = leaf(T, 6)
     calls: list[Any] = [
         lambda: T.zeros(2).resize_(-1), lambda: a.resize_(), lambda: a.resize_("a"), lambda: a.resize_as_(3),
