@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ class ThreadState(threading.local):
         self.multithreading = True
         self.forward_mode = True  # do tangents travel along?
         self.tape: Any = None  # leafgrad.autograd.profiling: what is measured, while a profiler is on
+        self.place = Place(self.__dict__)
+        with every_thread:
+            places.add(self.place)
         np.seterr(all="ignore")
 
     def watch(self) -> None:
@@ -38,6 +42,27 @@ class ThreadState(threading.local):
         self.on = WATCHED if self.saved_hooks or anomaly.enabled else True
         if self.grad_enabled:
             self.grad_enabled = self.on
+
+
+class Place:
+    """Where the state of a thread is, for other threads: what is switched for all of them must reach all."""
+
+    def __init__(self, modes: dict[str, Any]) -> None:
+        self.modes = modes
+
+
+places: weakref.WeakSet[Place] = weakref.WeakSet()
+every_thread = threading.RLock()  # held while something that all threads share is counted or changed
+
+
+def watch_everywhere() -> None:
+    """`watch` in every thread."""
+    with every_thread:
+        for place in list(places):
+            modes = place.modes
+            modes["on"] = WATCHED if modes["saved_hooks"] or anomaly.enabled else True
+            if modes["grad_enabled"]:
+                modes["grad_enabled"] = modes["on"]
 
 
 class Pass:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core import TensorBase, late
-from leafgrad._state import anomaly, state
+from leafgrad._state import anomaly, state, watch_everywhere
 from leafgrad.autograd.graph import Node
 from leafgrad.autograd.origin import line_of
 from leafgrad.autograd.saving import watchers
@@ -158,4 +158,4 @@ def switch(mode: bool, check_nan: bool) -> None:
         watchers.start()
     elif was_on and not anomaly.enabled:
         watchers.stop()
-    state.watch()
+    watch_everywhere()

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from leafgrad._core import late, state
+from leafgrad._state import every_thread
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,7 +69,8 @@ class Mode:
         state.asked = self.enabled
         if self.inference is not None:
             state.inference = self.inference
-            late.inference += self.inference
+            with every_thread:
+                late.inference += self.inference
         state.grad_enabled = self.enabled and not state.inference and state.on
 
     def __exit__(
@@ -77,7 +79,8 @@ class Mode:
         enabled, state.inference, state.asked = self._before.pop()
         state.grad_enabled = enabled and state.on
         if self.inference is not None:
-            late.inference -= self.inference
+            with every_thread:
+                late.inference -= self.inference
 
     def clone(self) -> Mode:
         """A new one with the same setting: each call of a decorated function has its own, so recursion is safe."""

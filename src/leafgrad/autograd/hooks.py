@@ -8,6 +8,7 @@ AccumulateGrad.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -15,9 +16,13 @@ from typing import Any
 
 from leafgrad import errors
 from leafgrad._core import Extra, TensorBase, late, state, wrap
+from leafgrad._state import every_thread
 from leafgrad.autograd.graph import Freed, Node
 
 Registered = dict[int, Callable[..., Any]]
+# Several threads may go back through the same graph, and add to the same retained gradient. One lock for one thread at
+# a time, which may come here again: under create_graph the addition is recorded, and hooks may watch that.
+retaining = threading.RLock()
 
 
 class RemovableHandle:
@@ -27,8 +32,9 @@ class RemovableHandle:
 
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
         self.hooks_dict_ref = weakref.ref(hooks_dict)  # the handle keeps nothing alive
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
+        with every_thread:
+            self.id = RemovableHandle.next_id
+            RemovableHandle.next_id += 1
         extras = extra_dict if isinstance(extra_dict, list) else [] if extra_dict is None else [extra_dict]
         self.extra_dict_ref = tuple([weakref.ref(d) for d in extras])
 
@@ -81,10 +87,11 @@ class Hooks:
                     tensor = checked(returned, tensor, hook)
             g = tensor if isinstance(g, TensorBase) else tensor.array
         if self.keep_for is not None and (tensor := self.keep_for()) is not None:
-            if tensor._grad is None:
-                tensor._grad = g.clone() if create_graph else wrap(g.copy())
-            else:
-                tensor._grad = tensor._grad + wrap_raw(g)
+            with retaining:
+                if tensor._grad is None:
+                    tensor._grad = g.clone() if create_graph else wrap(g.copy())
+                else:
+                    tensor._grad = tensor._grad + wrap_raw(g)
         return g
 
     def about_to_run(self, place: Node | TensorBase, g: Any, create_graph: bool) -> Any:

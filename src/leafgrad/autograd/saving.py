@@ -10,7 +10,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, state, wrap
-from leafgrad._state import anomaly
+from leafgrad._state import anomaly, every_thread
 from leafgrad.autograd import origin
 from leafgrad.autograd.graph import UNCHANGING, Node, plan_of
 from leafgrad.autograd.hooks import of_node, quietly
@@ -165,14 +165,16 @@ class Watchers:
         self.count = 0
 
     def start(self) -> None:
-        self.count += 1
-        _core.late.recorded = recorded
+        with every_thread:
+            self.count += 1
+            _core.late.recorded = recorded
         state.watch()
 
     def stop(self) -> None:
-        self.count -= 1
-        if self.count == 0:
-            _core.late.recorded = None
+        with every_thread:
+            self.count -= 1
+            if self.count == 0:
+                _core.late.recorded = None
         state.watch()
 
 
