@@ -7,11 +7,10 @@ import pytest
 from op_checks import Entry, entries
 from vmap_checks import check, check_nested, check_tangents, samples_of
 
-# The samples would get results of different shapes, or no memory of their own to look at: refused, as in PyTorch, but
-# for as_strided, which is refused here alone.
+# The samples would get results of different shapes: refused, as in PyTorch.
 REFUSED = {
     "nonzero": "dynamic shape", "argwhere": "dynamic shape", "nonzero_static": "dynamic shape",
-    "masked_select": "masked_select", "index_put": "dynamic shape", "as_strided": "an address in memory",
+    "masked_select": "masked_select", "index_put": "dynamic shape",
 }  # fmt: skip
 
 ops = pytest.mark.parametrize("entry", [e for e in entries() if e.name not in REFUSED], ids=lambda entry: entry.name)

@@ -50,7 +50,7 @@ def check(same: Sequence[Case], gradients: bool) -> list[str]:
         other = [t.detach().clone().requires_grad_(t.requires_grad) for t in tensors]
         each = []
         for k in range(SAMPLES):
-            each.append(outputs_of(same[0], [t[k] if m else t for t, m in zip(other, mapped, strict=True)]))
+            each.append(outputs_of(same[0], [t[k].clone() if m else t for t, m in zip(other, mapped, strict=True)]))
         expected = [lg.stack(list(parts)) for parts in zip(*each, strict=True)]
         wrong += compare(f"{same[0]!r} mapped {mapped}", got, expected)
         if gradients:
@@ -64,7 +64,7 @@ def check_nested(same: Sequence[Case]) -> list[str]:
         return []
     tensors = [grid(same, i) for i in range(len(same[0].tensors))]
     got = vmap(vmap(lambda *args: tuple(outputs_of(same[0], args))))(*tensors)
-    rows = [[outputs_of(same[0], [t[i, k] for t in tensors]) for k in range(2)] for i in range(2)]
+    rows = [[outputs_of(same[0], [t[i, k].clone() for t in tensors]) for k in range(2)] for i in range(2)]
     each = [[lg.stack([one[n] for one in row]) for row in rows] for n in range(len(rows[0][0]))]
     return compare(f"{same[0]!r} nested", got, [lg.stack(parts) for parts in each])
 
@@ -86,7 +86,10 @@ def check_tangents(same: Sequence[Case]) -> list[str]:
     tangents = tuple([wrap(np.cos(t.array * 7)) for t in values])
     inside = vmap(lambda *both: jvp(call, both[: len(values)], both[len(values) :])[1])(*values, *tangents)
     outside = jvp(lambda *chosen: vmap(call)(*chosen), values, tangents)[1]
-    rows = [jvp(call, tuple([v[k] for v in values]), tuple([t[k] for t in tangents]))[1] for k in range(SAMPLES)]
+    rows = [
+        jvp(call, tuple([v[k].clone() for v in values]), tuple([t[k].clone() for t in tangents]))[1]
+        for k in range(SAMPLES)
+    ]
     expected = [lg.stack(list(parts)) for parts in zip(*rows, strict=True)]
     what = f"{same[0]!r} tangents"
     return compare(what + " in a map", inside, expected) + compare(what + " of a map", outside, expected)

@@ -212,6 +212,11 @@ class BatchedArray:
         value = self.value.as_many(array) if isinstance(self.value, BatchedArray) else array
         return BatchedArray(np.broadcast_to(value, (self.batch_size, *value.shape)).copy(), self.level)
 
+    def placed(self, place: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> BatchedArray:
+        """The memory of each sample under another shape and strides, in elements: what `place` does for one array."""
+        step = self.value.strides[0] // self.itemsize
+        return BatchedArray(place(self.value, (self.batch_size, *size), (step, *stride), offset), self.level)
+
     def item(self) -> Any:
         return self._agreed(lambda sample: sample.item())
 

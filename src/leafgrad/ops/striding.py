@@ -46,6 +46,8 @@ def memory_of(array: Any) -> tuple[Any, int]:
 
 def placed(array: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
     """An array over the same memory; `offset`, in elements, counts from the first element of `array`."""
+    if array.__class__ is _core.late.batched_array:
+        return array.placed(placed, size, stride, offset)
     memory, start = memory_of(array)
     steps = [s * array.itemsize for s in stride]
     if 0 in size:

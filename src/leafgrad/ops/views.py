@@ -127,6 +127,8 @@ def current_steps(t: TensorBase, view: View) -> tuple[Any, ...]:
 
 
 def address(array: Any) -> int:
+    if array.__class__ is _core.late.batched_array:
+        array = array.one_sample()
     return int(array.__array_interface__["data"][0])
 
 
