@@ -356,7 +356,11 @@ def highest(values: Any) -> int:
     if kind is BatchedArray:
         return values.level  # type: ignore[no-any-return]
     if kind is tuple or kind is list:
-        return max([highest(v) for v in values], default=0)
+        level = 0
+        for value in values:
+            if value.__class__ is not int and value.__class__ is not np.ndarray:
+                level = max(level, highest(value))
+        return level
     if kind is dict:
         return max([highest(v) for v in values.values()], default=0)
     return 0

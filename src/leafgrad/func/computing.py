@@ -33,7 +33,14 @@ def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
     """`op.forward(*arrays, *options)` for arrays of which some may be batched."""
     if not _core.late.batching:
         return op.forward(*arrays, *options)  # no map is running, and no graph of one is left
-    level = max(b.highest(tuple(arrays)), b.highest(options))
+    level = 0
+    for array in arrays:
+        if array.__class__ is BatchedArray and array.level > level:
+            level = array.level
+    for option in options:  # an index array may be among them
+        kind = option.__class__
+        if kind is BatchedArray or kind is tuple or kind is list:
+            level = max(level, b.highest(option))
     if not level or op.name in IN_AND_OUT:
         return op.forward(*arrays, *options)
     rule = op_rules.rule_of(op.name)

@@ -32,7 +32,7 @@ class enter_map(Family):
     def forward(x: A, dim: int, level: int, trace: Trace) -> A:
         if x.__class__ is BatchedArray and x.level > level:  # a gradient may be in a map that is further in
             return BatchedArray(enter_map.forward(x.value, dim + 1, level, trace), x.level)
-        return BatchedArray(np.moveaxis(x, dim, 0), level)
+        return BatchedArray(np.moveaxis(x, dim, 0) if dim else x, level)
 
     def call(input: Any, dim: int, level: int) -> Any:
         return enter(input, dim, level)
@@ -56,7 +56,8 @@ class leave_map(Family):
     def forward(x: A, dim: int, level: int, size: int, trace: Trace) -> A:
         if x.__class__ is BatchedArray and x.level > level:
             return BatchedArray(leave_map.forward(x.value, dim + 1, level, size, trace), x.level)
-        return np.moveaxis(spread(x, level, size), 0, dim)
+        samples = spread(x, level, size)
+        return np.moveaxis(samples, 0, dim) if dim else samples
 
     def call(input: Any, dim: int, level: int, size: int) -> Any:
         return leave(input, dim, level, size)

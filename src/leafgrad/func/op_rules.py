@@ -74,7 +74,7 @@ ELEMENTWISE = (
 
 
 def elementwise(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
-    if b.highest(options):
+    if options and b.highest(options):
         return NO_RULE
     return made(compute(op, b.lined_up(arrays, level), options), level)
 
