@@ -488,7 +488,9 @@ def settle(t: TensorBase) -> None:
     """If the memory behind a view was changed through another tensor, the view's history is now the base's."""
     assert t.extra is not None
     view = t.extra.view
-    if view is not None and view.base.needs_grad and (view.seen != t.version[0] or not t.needs_grad):
+    if view is None or (view.seen == t.version[0] and t.needs_grad):
+        return
+    if view.base.needs_grad or view.restriction == "custom":  # a Function's result may be a view of its own copy
         late.replay_view(t, view)
 
 

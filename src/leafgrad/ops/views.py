@@ -88,7 +88,9 @@ _core.late.replay_view = replay
 def refuse_stale(t: TensorBase) -> None:
     """A view that cannot follow its base has no history to show once the base has changed, whatever the mode."""
     view = t.extra.view if t.extra is not None else None
-    if view is not None and view.restriction is not None and view.seen != t.version[0] and view.base.needs_grad:
+    if view is None or view.restriction is None or view.seen == t.version[0]:
+        return
+    if view.base.needs_grad or view.restriction == CUSTOM_VIEW:
         raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
 
 
