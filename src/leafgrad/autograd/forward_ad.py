@@ -389,7 +389,9 @@ def own_tangent(x: Any, level: int) -> Any:
         if level not in tangents_of(view.base):
             set_tangent(view.base, level, zeros_like(view.base))
         old = tangents_of(view.base)[level]
-        for operation, options in view.steps:
+        from leafgrad.ops.views import current_steps
+
+        for operation, options in current_steps(x, view):
             old = operation.record(old, *options)
         set_tangent(x, level, old)
     return old
