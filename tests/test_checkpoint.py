@@ -88,9 +88,9 @@ def test_recomputed_values_die_after_their_use() -> None:
     references: list[Any] = []
 
     def function(x: Any) -> Any:
-        start = x * 1
+        start = x.sin()  # for which x is still needed when the hook is called
         start.register_hook(lambda g: seen.append(alive(references[1])))
-        first = start.sin().exp()
+        first = start.cos().exp()
         second = first.cos()
         third = second.exp()
         references.append([weakref.ref(v.array) for v in (first, second, third)])
@@ -115,6 +115,22 @@ def test_values_of_another_part_die_with_the_pass() -> None:
     assert alive(references[1]) == [False, False]
     b.sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), [np.cos(1) * np.exp(np.sin(1)) - np.sin(1) * np.exp(np.cos(1))])
+
+
+def test_values_that_nobody_will_ask_for_are_not_kept() -> None:
+    seen: list[Any] = []
+    references: list[Any] = []
+
+    def function(x: Any) -> Any:
+        start = x.sin()
+        start.register_hook(lambda g: seen.append(references[1]() is not None))
+        other = x.cos().exp()
+        references.append(weakref.ref(other.array))
+        return start.exp(), other
+
+    y = checkpoint(function, leaf(1.0), use_reentrant=False)[0]
+    y.sum().backward()
+    assert seen == [False]
 
 
 def test_inputs_are_let_go_when_the_backward_pass_is_through() -> None:
@@ -441,6 +457,21 @@ def test_interceptors_are_of_one_thread() -> None:
     y, names = computed(outside)
     assert names == []
     np.testing.assert_allclose(y.numpy(), np.exp(np.ones(2)), rtol=1e-6)
+
+
+def test_policies_may_compute() -> None:
+    def policy(ctx: Any, op: Any, *args: Any) -> Any:
+        asked.append(str(op))
+        large = float((ctx.op_output * 2).abs().sum()) > 3
+        return CheckpointPolicy.MUST_SAVE if large else CheckpointPolicy.PREFER_RECOMPUTE
+
+    asked: list[str] = []
+    x = leaf(1.0)
+    make = functools.partial(create_selective_checkpoint_contexts, policy)
+    checkpoint(lambda a: a.sin().exp().sin(), x, use_reentrant=False, context_fn=make).sum().backward()
+    assert asked == ["aten.sin.default", "aten.exp.default", "aten.sin.default"]
+    y = np.exp(np.sin(1.0))
+    np.testing.assert_allclose(x.grad.numpy(), [np.cos(y) * y * np.cos(1.0)])
 
 
 def test_results_of_several_tensors_can_be_kept() -> None:
