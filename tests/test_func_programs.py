@@ -174,3 +174,24 @@ def test_no_samples_at_all(program: Program) -> None:
         warnings.simplefilter("ignore")
         assert vmap(program)(X[:0]).shape == (0,)
         assert vmap(grad(program))(X[:0]).shape == (0, 2, 4)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("ignored", [-100, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_cross_entropy_with_other_targets_ignored_in_each_sample(
+    reduction: str, ignored: int, weighted: bool, smoothing: float
+) -> None:
+    rng = np.random.default_rng(0)
+    scores, targets = lg.tensor(rng.normal(size=(3, 5, 4))), rng.integers(0, 4, (3, 5))
+    targets[0, 1] = targets[2, 0] = targets[2, 1] = ignored
+    weight = lg.tensor(rng.uniform(0.5, 1.5, 4)) if weighted else None
+
+    def loss(a: Any, b: Any) -> Any:
+        return F.cross_entropy(a, b, weight, ignore_index=ignored, reduction=reduction, label_smoothing=smoothing)
+
+    pairs = list(zip(scores, lg.tensor(targets), strict=True))
+    assert close(vmap(loss)(scores, lg.tensor(targets)), lg.stack([loss(a, b) for a, b in pairs]))
+    each = lg.stack([ordinary_gradient(lambda z, b=b: loss(z, b).sum(), a) for a, b in pairs])
+    assert close(vmap(grad(lambda a, b: loss(a, b).sum()))(scores, lg.tensor(targets)), each)

@@ -366,6 +366,14 @@ def _for_classes(weight: Any, shape: Dims) -> Any:
     return weight.reshape(tuple([-1 if i == class_dim(shape) else 1 for i in range(len(shape))]))
 
 
+def _amount_of_each(classes: Any, counts: Any, weight: Any, kind: Any) -> Any:
+    """How much all decisions count, for each sample of a map."""
+    if weight is None:
+        return _core.wrap(counts.astype(kind).sum())
+    each = weight.index_select(0, _core.wrap(np.where(counts, classes, 0).reshape(-1)))
+    return (each * _core.wrap(counts.reshape(-1).astype(kind))).sum()
+
+
 def _smoothed(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, label_smoothing: float) -> Any:
     """The cross entropy of class numbers, mixed with that of equal probabilities for all classes."""
     _check_smoothing(label_smoothing)
@@ -379,6 +387,10 @@ def _smoothed(input: Any, target: Any, weight: Any, ignore_index: int, reduction
     if reduction != "none":
         even = even.sum()
     if reduction == "mean":
-        classes = target.array.reshape(counts.shape)[counts]
-        even = even / float(classes.size if weight is None else weight.array[classes].sum())
+        classes = target.array.reshape(counts.shape)
+        if counts.__class__ is np.ndarray:
+            chosen = classes[counts]
+            even = even / float(chosen.size if weight is None else weight.array[chosen].sum())
+        else:  # many samples, in which different numbers of decisions count
+            even = even / _amount_of_each(classes, counts, weight, even.array.dtype)
     return (1 - label_smoothing) * likelihood + even * (label_smoothing / shape[dim])
