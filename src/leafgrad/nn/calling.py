@@ -37,10 +37,7 @@ class Called:
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
-            or global_hooks.forward_hooks
-            or global_hooks.forward_pre_hooks
-            or global_hooks.backward_hooks
-            or global_hooks.backward_pre_hooks
+            or global_hooks.hooks_of_calls
         ):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)

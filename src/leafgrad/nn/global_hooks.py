@@ -10,12 +10,13 @@ from leafgrad.autograd.hooks import RemovableHandle
 
 Hook = Callable[..., Any]
 
+hooks_of_calls: OrderedDict[int, bool] = OrderedDict()  # all of the next four kinds, so that a call asks only once
 forward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
 forward_hooks: OrderedDict[int, Any] = OrderedDict()
-forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
-forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
 backward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
 backward_hooks: OrderedDict[int, Any] = OrderedDict()
+forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
+forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
 buffer_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 module_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
@@ -38,7 +39,7 @@ def _add(where: OrderedDict[int, Any], hook: Hook, *extra: OrderedDict[int, bool
 
 def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
     """register_module_forward_pre_hook(hook): call `hook(module, args)` before the forward of every module."""
-    return _add(forward_pre_hooks, hook)
+    return _add(forward_pre_hooks, hook, hooks_of_calls)
 
 
 def register_module_forward_hook(
@@ -46,7 +47,7 @@ def register_module_forward_hook(
 ) -> RemovableHandle:
     """register_module_forward_hook(hook): call `hook(module, args, output)` after the forward of every module."""
     extra = [forward_hooks_with_kwargs] * with_kwargs + [forward_hooks_always_called] * always_call
-    return _add(forward_hooks, hook, *extra)
+    return _add(forward_hooks, hook, hooks_of_calls, *extra)
 
 
 def _use(full: bool) -> None:
@@ -61,18 +62,18 @@ def _use(full: bool) -> None:
 def register_module_backward_hook(hook: Hook) -> RemovableHandle:
     """register_module_backward_hook(hook): the old form of register_module_full_backward_hook."""
     _use(full=False)
-    return _add(backward_hooks, hook)
+    return _add(backward_hooks, hook, hooks_of_calls)
 
 
 def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
     """register_module_full_backward_hook(hook): call `hook(module, grad_input, grad_output)` for every module."""
     _use(full=True)
-    return _add(backward_hooks, hook)
+    return _add(backward_hooks, hook, hooks_of_calls)
 
 
 def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
     """register_module_full_backward_pre_hook(hook): call `hook(module, grad_output)` for every module."""
-    return _add(backward_pre_hooks, hook)
+    return _add(backward_pre_hooks, hook, hooks_of_calls)
 
 
 def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
