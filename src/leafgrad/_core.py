@@ -139,8 +139,8 @@ class Late:
     __slots__ = (
         "accumulation", "anomaly", "batched", "batched_array", "batched_backward", "batched_rule", "batching",
         "checkpoints", "in_new_thread", "inference", "intercepting", "leaf_hooks", "mixed_binary", "mutation",
-        "negative", "recorded", "refuse_in_transform", "refuse_inference", "replay_view", "tangents", "tensor_class",
-        "transforms", "user_code",
+        "negative", "recorded", "refuse_change", "refuse_in_transform", "refuse_inference", "replay_view", "tangents",
+        "tensor_class", "transforms", "user_code",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -161,6 +161,7 @@ class Late:
         self.inference: int = 0  # threads in inference_mode
         self.batching: int = 0  # vmaps that are running, and graphs that one of them left behind
         self.transforms: int = 0  # functions that leafgrad.func is transforming now
+        self.refuse_change: Any = None  # leafgrad.func: is asked before memory changes while functions are transformed
         self.refuse_in_transform: Any = None  # leafgrad.func: what such a function must not do
         self.batched: Any = None  # leafgrad.func: computes operations on arrays that hold many samples
         self.batched_array: Any = None  # leafgrad.func: the class of such arrays

@@ -101,7 +101,7 @@ def _grad_and_value(
     func: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
     places = Places(recording_outside())
-    with Derivative(), grad_mode.enable_grad():
+    with Derivative(func), grad_mode.enable_grad():
         numbers = checked_argnums(argnums, len(args))
         chosen = args[argnums] if isinstance(argnums, int) else tuple([args[n] for n in numbers])
         flat, spec = trees.flatten(chosen)
@@ -154,7 +154,7 @@ def vjp_by(
 ) -> Any:
     """vjp with respect to some of the arguments; None: to all."""
     places = Places(recording_outside())
-    with Derivative(), grad_mode.enable_grad():
+    with Derivative(func), grad_mode.enable_grad():
         numbers = tuple(range(len(args))) if argnums is None else checked_argnums(argnums, len(args))
         single = isinstance(argnums, int)
         chosen = args[numbers[0]] if single else tuple([args[n] for n in numbers])

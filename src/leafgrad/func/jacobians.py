@@ -114,7 +114,7 @@ def jvp_by(
             )
     level = forward_ad.open_level()
     try:
-        with Derivative():
+        with Derivative(func):
             duals = [forward_ad.make_dual(p, t, level=level) for p, t in zip(flat, given, strict=True)]
             result = func(*with_arguments(primals, numbers, trees.unflatten(duals, spec)))
             aux = None
@@ -156,7 +156,7 @@ class Linearised:
         who: str,
     ) -> None:  # fmt: skip
         self.places = places = Places(recording_outside())
-        with Derivative(), grad_mode.enable_grad():
+        with Derivative(func), grad_mode.enable_grad():
             self.inside = [places.of(t) for t in flat]
             result = func(*with_arguments(args, numbers, trees.unflatten(self.inside, spec)))
             self.aux = None

@@ -8,6 +8,7 @@ from typing import Any
 
 from leafgrad._core import late, state
 from leafgrad.func import messages
+from leafgrad.func.captures import captured_by
 
 _next_level = itertools.count(1).__next__
 _counting = threading.RLock()  # a Trace may die while one is being counted
@@ -53,7 +54,10 @@ class Map:
 
 
 class Derivative:
-    """A grad, vjp or jvp that is running."""
+    """A grad, vjp or jvp that is running, and what its function takes from outside."""
+
+    def __init__(self, func: Any) -> None:
+        self.captured = captured_by(func)
 
     def __enter__(self) -> Derivative:
         start(self)
@@ -81,7 +85,15 @@ def refuse(what: str) -> None:
         raise RuntimeError(messages.REQUIRES_GRAD if what == "requires_grad_" else messages.BACKWARD)
 
 
+def refuse_change(x: Any) -> None:
+    """`x` is about to be changed in place: not if a function that is being differentiated has it from outside."""
+    for transform in running.stack:
+        if isinstance(transform, Derivative) and any([t.version is x.version for t in transform.captured]):
+            raise RuntimeError(messages.CAPTURED)
+
+
 late.refuse_in_transform = refuse
+late.refuse_change = refuse_change
 
 
 def count(change: int) -> None:

@@ -88,6 +88,8 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
     base. `others` are the tensors that the new values are computed from, beside x."""
     if x.extra is not None and x.extra.inference and not state.inference:
         raise errors.inference_changed(x)
+    if _core.late.transforms:
+        _core.late.refuse_change(x)
     about_to_change(x)
     if not state.grad_enabled:
         return
