@@ -160,12 +160,7 @@ def lists(memory: bool = False, flops: bool = False) -> list[Any]:
             for i, (name, start, end, shapes, bytes_, operations) in enumerate(EVENTS, 1)
         ]
         whole = util.EventList(events, use_device=None, profile_memory=memory, with_flops=flops)
-        if util is torch_util:
-            whole._build_tree()
-        else:
-            for child in events[1:3]:
-                child.set_cpu_parent(events[0])
-                events[0].append_cpu_child(child)
+        whole._build_tree()
         made.append(whole)
     return made
 
@@ -204,6 +199,57 @@ def test_totals_and_texts_are_the_same() -> None:
     assert [repr(e) for e in mine] == [repr(e) for e in theirs]
     assert [repr(a) for a in mine.key_averages()] == [repr(a) for a in theirs.key_averages()]
     assert repr(mine.total_average()) == repr(theirs.total_average())
+
+
+def test_trees_are_the_same() -> None:
+    def tree(util: Any) -> list[Any]:
+        make = util.FunctionEvent
+        times = [
+            ("c", 20, 30),
+            ("a", 0, 100),
+            ("b", 10, 60),
+            ("b", 12, 58),
+            ("d", 100, 120),
+            ("f", 90, 110),
+            ("g", 20, 30),
+        ]
+        events = [make(i, name, 1, start, end) for i, (name, start, end) in enumerate(times)]
+        events += [make(10, "other thread", 2, 5, 50), make(11, "async", 1, 0, 200, is_async=True)]
+        whole = util.EventList(events)
+        whole._build_tree()
+        shown = []
+        for e in whole:
+            parent = None if e.cpu_parent is None else e.cpu_parent.id
+            shown.append((e.id, parent, [child.id for child in e.cpu_children], e.self_cpu_time_total))
+        return shown
+
+    assert tree(profiler_util) == tree(torch_util)
+
+
+def test_small_tools() -> None:
+    def observed(lib: Any, util: Any) -> list[Any]:
+        unique, tracker = lib.autograd.profiler.EnforceUnique(), lib.autograd.profiler.KinetoStepTracker
+        steps = [tracker.current_step()]
+        tracker.init_step_count("one")
+        steps += [tracker.increment_step("one"), tracker.increment_step("one")]
+        tracker.init_step_count("other")
+        steps += [tracker.increment_step("other"), tracker.increment_step("one"), tracker.current_step()]
+        steps += [tracker.erase_step_count("one"), tracker.erase_step_count("other"), tracker.erase_step_count("none")]
+        with lib.autograd.profiler.profile():
+            enabled = lib.autograd._profiler_enabled()
+        return [
+            outcome(lambda: unique.see(1, 2)),
+            outcome(lambda: unique.see(1, 2)),
+            [step - steps[0] for step in steps[:6]],
+            steps[6:],
+            [enabled, lib.autograd._profiler_enabled()],
+            [util._format_time(v) for v in (0, 0.5, 999.9, 1000, 12345.678, 2.5e7)],
+            [util._format_memory(v) for v in (0, 1023, 1024, -2048, 5_000_000, 3 << 30, -60)],
+            [util._format_time_share(1, 3), util._format_time_share(0, 0)],
+            tuple(util.Kernel("a", 0, 3)),
+        ]
+
+    assert observed(leafgrad, profiler_util) == observed(torch, torch_util)
 
 
 # -- mistakes, and torch.profiler -------------------------------------------------------------------------------------

@@ -269,6 +269,8 @@ _LATER = {
     "function": ("function", ""),
     "functional": ("functional", ""),
     "profiler": ("profiler", ""),
+    "profiler_util": ("profiler_util", ""),
+    "_profiler_enabled": ("profiler", "_profiler_enabled"),
     "variable": ("variable", ""),
 }
 

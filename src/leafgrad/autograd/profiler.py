@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
 from enum import Enum
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, ClassVar
 
 from leafgrad._core import state
 from leafgrad.autograd import profiler_util
@@ -28,8 +28,8 @@ from leafgrad.autograd.profiler_util import DeviceType, EventList, FunctionEvent
 from leafgrad.autograd.profiling import USER, Record, Tape, Wishes
 
 __all__ = [
-    "DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerActivity", "emit_itt", "emit_nvtx",
-    "kineto_available", "load_nvprof", "profile", "record_function",
+    "DeviceType", "EnforceUnique", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerActivity", "emit_itt",
+    "emit_nvtx", "KinetoStepTracker", "kineto_available", "load_nvprof", "profile", "record_function",
 ]  # fmt: skip
 
 
@@ -47,6 +47,52 @@ class ProfilerActivity(Enum):
 def kineto_available() -> bool:
     """kineto_available(): are profiles recorded? Always, by leafgrad itself."""
     return True
+
+
+def _profiler_enabled() -> bool:
+    """Is this thread profiled?"""
+    return state.tape is not None
+
+
+class EnforceUnique:
+    """EnforceUnique(): `see(*key)` raises an error if a key is seen more than once."""
+
+    def __init__(self) -> None:
+        self.seen: set[Any] = set()
+
+    def see(self, *key: Any) -> None:
+        if key in self.seen:
+            raise RuntimeError(f"duplicate key: {key}")
+        self.seen.add(key)
+
+
+class KinetoStepTracker:
+    """Steps, counted by several who each count all of them (a profiler, an optimiser): the largest count holds."""
+
+    _counts: ClassVar[dict[str, int]] = {}
+    _current: ClassVar[int] = 0
+
+    @classmethod
+    def init_step_count(cls, requester: str) -> None:
+        """init_step_count(requester): begin to count, where the others are."""
+        cls._counts[requester] = cls._current
+
+    @classmethod
+    def erase_step_count(cls, requester: str) -> bool:
+        """erase_step_count(requester): count no more."""
+        return cls._counts.pop(requester, None) is not None
+
+    @classmethod
+    def increment_step(cls, requester: str) -> int:
+        """increment_step(requester): one more; returns the step that all are at."""
+        cls._counts[requester] = cls._counts.get(requester, cls._current) + 1
+        cls._current = max(cls._current, *cls._counts.values())
+        return cls._current
+
+    @classmethod
+    def current_step(cls) -> int:
+        """current_step(): the step that all are at."""
+        return cls._current
 
 
 class profile:

@@ -10,11 +10,13 @@ import json
 import os
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
-from leafgrad.autograd.profiler_table import build_table, format_time
+from leafgrad.autograd.profiler_table import build_table, format_memory, format_share, format_time
 
 MEMORY_EVENT_NAME = "[memory]"
+# PyTorch's names, which programs that print tables of their own import
+_format_time, _format_memory, _format_time_share = format_time, format_memory, format_share
 STACK_METRICS = [f"self_{device}_time_total" for device in ("cpu", "cuda", "xpu", "privateuse1")]
 
 
@@ -22,6 +24,14 @@ class DeviceType(Enum):
     """Where an event ran: here there is only one place."""
 
     CPU = 0
+
+
+class Kernel(NamedTuple):
+    """What ran on a device on behalf of an event; here nothing does."""
+
+    name: str
+    device: int
+    duration: float
 
 
 class Interval:
@@ -76,8 +86,12 @@ class FunctionEvent(Times):
         input_shapes: list[Any] | None = None,
         stack: list[str] | None = None,
         scope: int = 0,
+        use_device: str | None = None,
         cpu_memory_usage: int = 0,
+        is_async: bool = False,
+        is_remote: bool = False,
         sequence_nr: int = -1,
+        node_id: int = -1,
         flops: int | None = None,
         concrete_inputs: list[Any] | None = None,
         kwinputs: dict[str, Any] | None = None,
@@ -98,9 +112,13 @@ class FunctionEvent(Times):
         self.cpu_memory_usage = cpu_memory_usage  # of the children as well
         self.sequence_nr = sequence_nr
         self.flops = flops
+        self.use_device = use_device
+        self.is_async = is_async  # went on while other things were done
+        self.is_remote = is_remote
+        self.node_id = node_id
         self.is_user_annotation = is_user_annotation
         self.is_python_function = False
-        self.kernels: list[Any] = []
+        self.kernels: list[Kernel] = []
         self.cpu_children: list[FunctionEvent] = []
         self.cpu_parent: FunctionEvent | None = None
 
@@ -124,6 +142,8 @@ class FunctionEvent(Times):
 
     @property
     def self_cpu_time_total(self) -> float:
+        if self.is_async:
+            return 0
         return self.cpu_time_total - sum([child.cpu_time_total for child in self.cpu_children])
 
     @property
@@ -137,8 +157,8 @@ class FunctionEvent(Times):
             f"device_type=DeviceType.CPU node_id={self.node_id} cpu_time={self.cpu_time_str} "
             f"start_us={self.time_range.start} end_us={self.time_range.end} cpu_children={children} "
             f"{self.use_device}_time=0.000us name={self.name} thread={self.thread} input_shapes={self.input_shapes} "
-            f"cpu_memory_usage={self.cpu_memory_usage} {self.use_device}_memory_usage=0 is_async=False "
-            f"is_remote=False seq_nr={self.sequence_nr} is_legacy=False>"
+            f"cpu_memory_usage={self.cpu_memory_usage} {self.use_device}_memory_usage=0 is_async={self.is_async} "
+            f"is_remote={self.is_remote} seq_nr={self.sequence_nr} is_legacy=False>"
         )
 
 
@@ -212,6 +232,31 @@ class EventList(list[Any]):
 
     def __str__(self) -> str:
         return self.table()
+
+    def _build_tree(self) -> None:
+        """Nest events that were put together by hand: by their times, those of each thread for themselves. One that is
+        all that another of the same name consists of is left out."""
+        threads: dict[int, list[FunctionEvent]] = {}
+        for event in self:
+            if not event.is_async:
+                threads.setdefault(event.thread, []).append(event)
+        for events in threads.values():
+            around: list[FunctionEvent] = []
+            for event in sorted(events, key=lambda e: (e.time_range.start, -e.time_range.end)):
+                while around and event.time_range.end > around[-1].time_range.end:
+                    around.pop()
+                while around and event.time_range.start >= around[-1].time_range.end:
+                    around.pop()
+                if around:
+                    event.set_cpu_parent(around[-1])
+                    around[-1].append_cpu_child(event)
+                around.append(event)
+        while repeated := [e for e in self if is_repetition(e)]:
+            for event in repeated:
+                event.cpu_parent.cpu_children = event.cpu_children
+                for child in event.cpu_children:
+                    child.set_cpu_parent(event.cpu_parent)
+            self[:] = [e for e in self if not any(e is one for one in repeated)]
 
     @property
     def self_cpu_time_total(self) -> Any:
@@ -291,6 +336,11 @@ class EventList(list[Any]):
         each forward operation to its gradient rule."""
         with open(path, "w", encoding="utf-8") as file:
             json.dump(chrome_trace(self, path, metadata or {}), file)
+
+
+def is_repetition(event: FunctionEvent) -> bool:
+    parent = event.cpu_parent
+    return parent is not None and parent.name == event.name and len(parent.cpu_children) == 1
 
 
 def chrome_trace(events: Sequence[FunctionEvent], path: str, metadata: dict[str, str]) -> dict[str, Any]:
