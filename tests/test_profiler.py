@@ -15,6 +15,7 @@ import pytest
 import leafgrad as lg
 import leafgrad.nn as nn
 import leafgrad.nn.functional as F
+from leafgrad import func
 from leafgrad import profiler as stepwise
 from leafgrad._core import late, state
 from leafgrad.autograd.profiler import emit_itt, emit_nvtx, load_nvprof, profile, record_function
@@ -508,6 +509,37 @@ def test_hooks_in_a_profile_and_gradients_are_the_same() -> None:
     with profile(record_shapes=True, profile_memory=True, with_stack=True, with_flops=True):
         found = gradients()
     assert all(lg.equal(a, b) for a, b in zip(expected, found, strict=True))
+
+
+def test_transforms_in_a_profile() -> None:
+    def f(x: Any) -> Any:
+        return (x[1:] * x[:-1]).sin().sum() + x.cumsum(0).tanh().sum()
+
+    x = lg.tensor([0.3, -0.8, 1.1, 0.4], dtype=lg.float64)
+    batch = lg.stack([x, 2 * x, x.flip(0)])
+    work = (
+        lambda: func.vmap(func.grad(f))(batch),
+        lambda: func.hessian(f)(x),
+        lambda: func.jvp(func.grad(f), (x,), (x,))[1],
+        lambda: func.jacrev(lambda v: v.exp() * v.sum())(x),
+    )
+    expected = [one() for one in work]
+    with profile(record_shapes=True, profile_memory=True, with_flops=True) as prof:
+        found = [one() for one in work]
+    assert all(lg.equal(a, b) for a, b in zip(expected, found, strict=True))
+    assert {"aten::sin", "aten::cumsum", "SinBackward0", "TanhBackward0"} <= set(names(prof.function_events))
+    assert lg.autograd.gradcheck(f, x.clone().requires_grad_())
+    with profile():
+        assert lg.autograd.gradcheck(f, x.clone().requires_grad_())
+
+
+def test_operations_that_are_made_in_a_profile_keep_no_tap() -> None:
+    with profile():
+        for name in ("sin", "cos", "exp"):
+            x = lg.rand(3, requires_grad=True).clone()
+            getattr(x, name + "_")()
+            x.sum().backward()
+    assert not any(isinstance(op.forward, KernelTap) for op in all_ops())
 
 
 def test_collection_can_be_switched_off_for_a_while() -> None:

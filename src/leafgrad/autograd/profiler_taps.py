@@ -260,7 +260,7 @@ def plain_rule(node: Node, g: Any, saved: Any, targets: Any) -> Any:
         return anomaly_mode.supervised(node, g, saved, targets)
     on_tensors = any([isinstance(one, TensorBase) for one in (g if isinstance(g, list) else [g])])
     if on_tensors and late.batched_rule is not None:
-        return late.batched_rule(node, g, saved)
+        return late.batched_rule(node, g, saved, targets)
     return node.op.backward(g, saved, targets)
 
 
