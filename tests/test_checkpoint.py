@@ -46,7 +46,7 @@ def nothing_is_left() -> Any:
     yield
     gc.collect()
     assert not state.saved_hooks
-    assert late.checkpoints == 0
+    assert not late.checkpoints
     assert not late.intercepting
     assert late.batched is not interception.intercept
     assert late.recorded is None
@@ -154,7 +154,7 @@ def test_a_graph_that_is_dropped_frees_all_at_once() -> None:
         array = weakref.ref(x.array)
         del x, y
         assert array() is None
-        assert late.checkpoints == 0
+        assert not late.checkpoints
     finally:
         gc.enable()
 
@@ -170,6 +170,17 @@ def test_inner_checkpoints_keep_nothing_before_the_outer_is_run_again() -> None:
     assert references[0]() is None
     y.sum().backward()
     assert len(references) == 3
+
+
+def test_a_second_run_that_ends_where_an_inner_checkpoint_begins() -> None:
+    def inner(a: Any) -> Any:
+        return a.sin().exp()
+
+    x = leaf(1.0)
+    y = checkpoint(lambda a: checkpoint(inner, a.cos(), use_reentrant=False), x, use_reentrant=False)
+    assert len(late.checkpoints) == 2
+    y.sum().backward(retain_graph=True)
+    assert len(late.checkpoints) == 2
 
 
 def test_bytes_of_a_deep_stack() -> None:

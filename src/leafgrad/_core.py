@@ -156,7 +156,7 @@ class Late:
         self.in_new_thread: Any = None  # leafgrad.autograd.nesting
         self.mutation: Any = None  # leafgrad.autograd.graph_tools: is told before memory changes, if somebody asked
         self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters
-        self.checkpoints: int = 0  # leafgrad.utils: while there are any, backward passes say who they are
+        self.checkpoints: dict[int, bool] = {}  # leafgrad.utils: while there are any, backward passes say who they are
         self.intercepting: bool = False  # leafgrad.utils: is `batched` a function that looks at every operation?
         self.inference: int = 0  # threads in inference_mode
         self.batching: int = 0  # vmaps that are running, and graphs that one of them left behind

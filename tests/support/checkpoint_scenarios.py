@@ -6,6 +6,7 @@ import contextlib
 import functools
 import importlib
 import itertools
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,10 @@ def scenario(function: Scenario) -> Scenario:
 
 
 def tools(T: Any) -> Any:
+    # PyTorch's debug=True writes to a log, in a form that pytest's own handlers of logs do not understand.
+    log = logging.getLogger("LoggingTensor")
+    log.propagate = False
+    log.handlers.clear()
     return importlib.import_module(f"{T.__name__}.utils.checkpoint")
 
 
@@ -251,8 +256,80 @@ def looking_at_saved_values(T: Any) -> Any:
             _ = ctx.saved_tensors
             return g * ctx.saved_tensors[0]
 
+    g = Calls(lambda a: a * a.sin())
+    product = C.checkpoint(g, leaf(T, 1.0, 2.0), use_reentrant=False)
+    seen += [product.grad_fn._saved_self, product.grad_fn._saved_other, g.count]
     twice = attempt(lambda: C.checkpoint(Twice.apply, leaf(T, 1.0), use_reentrant=False).sum().backward())
     return [*seen, f.count, twice]
+
+
+@scenario
+def other_ways_to_gradients(T: Any) -> Any:
+    C = tools(T)
+    function = functools.partial(C.checkpoint, lambda a: a.sin().exp(), use_reentrant=False)
+    x = leaf(T, 1.0, 2.0)
+    seen: list[Any] = []
+    y = function(x)
+    handle = T.autograd.graph.register_multi_grad_hook([x, y], lambda gradients: seen.append(gradients))
+    y.sum().backward()
+    handle.remove()
+    seen.append(T.autograd.functional.jacobian(function, x.detach()))
+    seen.append(T.autograd.functional.hessian(lambda a: function(a).sum(), x.detach()))
+    seen.append(T.autograd.grad(function(x), x, T.eye(2), is_grads_batched=True))
+    middle: list[Any] = []
+
+    def with_a_middle(a: Any) -> Any:
+        middle.append(a.sin())
+        return middle[-1].exp().sin()
+
+    y = C.checkpoint(with_a_middle, x, use_reentrant=False)
+    seen.append((T.autograd.grad(y.sum(), middle[0]), len(middle)))
+    with T.autograd.forward_ad.dual_level():
+        dual = T.autograd.forward_ad.make_dual(x, T.ones(2))
+        seen.append(T.autograd.forward_ad.unpack_dual(function(dual)).tangent)
+    return seen
+
+
+@scenario
+def hooks_inside(T: Any) -> Any:
+    C = tools(T)
+    order: list[str] = []
+
+    def function(a: Any) -> Any:
+        with T.autograd.graph.saved_tensors_hooks(pack, unpack):
+            return a.sin().exp()
+
+    def pack(t: Any) -> Any:
+        order.append("pack")
+        return t
+
+    def unpack(t: Any) -> Any:
+        order.append("unpack")
+        return t
+
+    x = leaf(T, 1.0, 2.0)
+    C.checkpoint(function, x, use_reentrant=False).sum().backward()
+    y = C.checkpoint(lambda a: a.sin().exp(), x, use_reentrant=False)
+    return [order, x.grad, attempt(lambda: y.grad_fn._raw_saved_result.register_hooks(pack, unpack))]
+
+
+@scenario
+def leaves_and_constants_inside(T: Any) -> Any:
+    C = tools(T)
+    seen: list[Any] = []
+    for reentrant in (True, False):
+        made: list[Any] = []
+
+        def function(a: Any, made: Any = made) -> Any:
+            made.append(leaf(T, 0.3, 0.4))
+            with T.no_grad():
+                b = a.sin().exp()
+            return (a * made[-1] * b).exp()
+
+        x = leaf(T, 0.1, 0.2)
+        C.checkpoint(function, x, use_reentrant=reentrant).sum().backward()
+        seen.append((x.grad, [w.grad for w in made]))
+    return seen
 
 
 @scenario

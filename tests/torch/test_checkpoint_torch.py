@@ -90,7 +90,7 @@ trees = st.recursive(
 )
 
 
-def run(T: Any, tree: Any, early_stop: bool, policy: Any = None) -> Any:
+def run(T: Any, tree: Any, early_stop: bool, policy: Any = None, way: str = "once") -> Any:
     """The value, the gradients, how often each checkpointed part was run, and the next random number."""
     C = importlib.import_module(f"{T.__name__}.utils.checkpoint")
     T.manual_seed(5)
@@ -113,7 +113,13 @@ def run(T: Any, tree: Any, early_stop: bool, policy: Any = None) -> Any:
         return value
 
     y = go(x, tree, "")
-    (y * y).sum().backward()
+    if way == "gradient of a gradient":
+        first = T.autograd.grad((y * y).sum(), (x, w), create_graph=True, allow_unused=True)
+        sum((g * g).sum() for g in first if g is not None).backward()
+    else:
+        (y * y).sum().backward(retain_graph=way == "twice")
+    if way == "twice":
+        y.exp().sum().backward()
     gradients = [None if t.grad is None else t.grad.numpy() for t in (x, w)]
     return y.detach().numpy(), gradients, counts, T.rand(2).numpy()
 
@@ -131,11 +137,24 @@ few = settings(max_examples=60, deadline=None, suppress_health_check=list(Health
 
 
 @few
-@given(trees, st.booleans())
-def test_random_programs(tree: Any, early_stop: bool) -> None:
+@given(trees, st.booleans(), st.sampled_from(["once", "twice"]))
+def test_random_programs(tree: Any, early_stop: bool, way: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours, theirs = run(leafgrad, tree, early_stop), run(torch, tree, early_stop)
+        ours, theirs = run(leafgrad, tree, early_stop, way=way), run(torch, tree, early_stop, way=way)
+    assert_same(ours, theirs)
+    assert ours[2] == theirs[2]
+
+
+def without_reentrant(part: Any) -> Any:
+    return [step if isinstance(step, str) else (False, without_reentrant(step[1])) for step in part]
+
+
+@few
+@given(trees, st.booleans())
+def test_second_derivatives_of_random_programs(tree: Any, early_stop: bool) -> None:
+    tree, way = without_reentrant(tree), "gradient of a gradient"
+    ours, theirs = run(leafgrad, tree, early_stop, way=way), run(torch, tree, early_stop, way=way)
     assert_same(ours, theirs)
     assert ours[2] == theirs[2]
 

@@ -134,13 +134,14 @@ class Hooks:
         for hook in list(self.after.values()):
             quietly(create_graph, hook, (), (wrap_raw(g),))
 
-    def unpacked(self, node: Node, saved: Any) -> Any:
-        """The values that a node saved, fetched back from the hooks that keep them."""
+    def unpacked(self, node: Node, saved: Any, only: int | None = None) -> Any:
+        """The values that a node saved, or `only` one of them, fetched back from the hooks that keep them."""
         if not self.packed:
             return saved
         values = list(saved)
         for index, kept in self.packed.items():
-            values[index] = kept.unpack().array
+            if only is None or index == only:
+                values[index] = kept.unpack().array
         if isinstance(node.saved, Freed):
             self.packed = {}  # used for the last time: what hooks kept for it can go
         return tuple(values)

@@ -131,7 +131,7 @@ def saved_value(node: Any, index: int) -> Any:
     check_usable(node)
     saved = node.saved
     if node.hooks is not None:
-        saved = node.hooks.unpacked(node, saved)
+        saved = node.hooks.unpacked(node, saved, index)
     place = plan_of(node)[index]
     value = saved_tensors(node, saved)[index]
     return wrap(value) if OPTION <= place < SHAPE and hasattr(value, "dtype") else value

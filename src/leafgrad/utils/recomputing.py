@@ -100,6 +100,7 @@ class Frame:
         context: Any,
         rng_state: Any,
     ) -> None:
+        late.checkpoints[id(self)] = True  # first of all: saving the inputs may end the run of an outer checkpoint
         self.function = function
         self.args = [SavedTensor(a, None) if isinstance(a, TensorBase) else a for a in args]
         self.kwargs = kwargs
@@ -111,10 +112,9 @@ class Frame:
         self.holders: list[weakref.ref[Holder]] = []
         self.forms: list[dict[str, Any]] = []
         self.recomputed: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()
-        late.checkpoints += 1
 
     def __del__(self) -> None:
-        late.checkpoints -= 1
+        late.checkpoints.pop(id(self), None)
 
     def pack(self, tensor: Any) -> Holder:
         """Forward: an operation wants to save a value."""
