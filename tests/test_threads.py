@@ -540,6 +540,27 @@ def test_tangents_are_seen_by_other_threads() -> None:
     assert [dual.tangent.item() for dual in own] == [2.0 * i for i in range(THREADS)]
 
 
+def test_forward_mode_in_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tangents travel as long as a level is open in any thread: closing one must not overlook that another opens."""
+
+    class Slow(list[int]):
+        def __len__(self) -> int:
+            length = super().__len__()
+            time.sleep(2e-4)  # others may run here
+            return length
+
+    monkeypatch.setattr(forward_ad, "open_levels", Slow())
+
+    def work(i: int) -> set[float]:
+        x, direction = lg.full((3,), 2.0), lg.full((3,), i + 1.0)
+        cube = lambda v: (v * v * v).sum()
+        return {func.jvp(cube, (x,), (direction,))[1].item() for _ in range(150)}
+
+    assert in_threads(work, 2) == [{36.0}, {72.0}]  # with more of them, some level is open nearly always
+    assert in_threads(work) == [{36.0 * (i + 1)} for i in range(THREADS)]
+    assert _core.late.tangents is None
+
+
 def test_transforms_do_not_disturb_other_threads() -> None:
     def work(i: int) -> set[Any]:
         found: set[Any] = set()

@@ -22,6 +22,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core import Extra, TensorBase, is_complex, late, number, state, wrap
+from leafgrad._state import every_thread
 from leafgrad.autograd import engine
 from leafgrad.autograd.fitting import fit_tensor
 from leafgrad.autograd.graph import Output, plan_of
@@ -45,15 +46,17 @@ class UnpackedDualTensor(NamedTuple):
 def open_level() -> int:
     """Open a level, inside those that are open. `func.jvp` nests; users of this module may not."""
     level = next(_numbers)
-    open_levels.append(level)
-    late.tangents = propagate
+    with every_thread:
+        open_levels.append(level)
+        late.tangents = propagate
     return level
 
 
 def close_level(level: int) -> None:
-    open_levels.remove(level)
-    if not open_levels:
-        late.tangents = None
+    with every_thread:
+        open_levels.remove(level)
+        if not open_levels:
+            late.tangents = None
 
 
 _entered: list[int] = []  # the level that users have opened; PyTorch allows one
