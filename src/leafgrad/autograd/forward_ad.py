@@ -27,6 +27,7 @@ from leafgrad.autograd import engine
 from leafgrad.autograd.fitting import fit_tensor
 from leafgrad.autograd.graph import Output, plan_of
 from leafgrad.autograd.hooks import of_node
+from leafgrad.autograd.saved import alias_of_leaf
 from leafgrad.autograd.operation import NOTHING, OPTION, OUT, SHAPE, Op
 
 open_levels: list[int] = []
@@ -158,9 +159,11 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 
 def tangents_of(t: Any) -> dict[int, Any]:
     """The tangents of a tensor for levels that are open, by level."""
-    if t.extra is None or t.extra.tangents is None:
+    extra = t.extra
+    if extra is None:
         return {}
-    return {level: tangent for level, tangent in t.extra.tangents.items() if level in open_levels}
+    known = {level: tangent for level, tangent in (extra.tangents or {}).items() if level in open_levels}
+    return known if extra.view is None or extra.view.base.extra is None else seen_tangents(t, known)
 
 
 def set_tangent(t: Any, level: int, tangent: Any) -> None:
@@ -174,15 +177,10 @@ def below(t: Any, level: Any) -> Any:
     kept = {inner: tangent for inner, tangent in tangents_of(t).items() if inner < level}
     if len(kept) == len(tangents_of(t)):
         return t
-    same = wrap(t.array)
     if t.node is None and t.needs_grad:
-        before, state.forward_mode = state.forward_mode, False  # or the view would ask for what is below its leaf
-        try:
-            same = t.view_as(t)  # a leaf stays what it is: the gradient is its own
-        finally:
-            state.forward_mode = before
-        same.extra.tangents = None
+        same = alias_of_leaf(t)
     else:
+        same = wrap(t.array)
         same.node, same.needs_grad, same.version = t.node, t.needs_grad, t.version
     if kept:
         same.extra = same.extra or Extra()
@@ -389,12 +387,32 @@ def own_tangent(x: Any, level: int) -> Any:
     old = tangents_of(x).get(level)
     view = x.extra.view if x.extra is not None else None
     if old is None and view is not None:
-        if level not in tangents_of(view.base):
-            set_tangent(view.base, level, zeros_like(view.base))
-        old = tangents_of(view.base)[level]
-        from leafgrad.ops.views import current_steps
-
-        for operation, options in current_steps(x, view):
-            old = operation.record(old, *options)
-        set_tangent(x, level, old)
+        set_tangent(view.base, level, zeros_like(view.base))
+        old = tangents_of(x)[level]
     return old
+
+
+# -- views ------------------------------------------------------------------------------------------------------------
+
+
+def link_tangents(result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
+    """`result` is a view of `t`, so its tangents are views of those of `t`."""
+    from leafgrad.ops.views import link
+
+    sources = tangents_of(t)
+    for level, tangent in (result.extra.tangents or {}).items():
+        if level in sources and tangent is not sources[level]:
+            link(tangent, sources[level], operation, options, None)
+
+
+def seen_tangents(t: Any, known: dict[int, Any]) -> dict[int, Any]:
+    """The tangents of a view: also those that its base has got since, by a change in place."""
+    from leafgrad.ops.views import current_steps, view_of
+
+    for level, tangent in tangents_of(t.extra.view.base).items():
+        if level not in known:
+            for operation, options in current_steps(t, t.extra.view):
+                tangent = view_of(operation, tangent, *options)
+            known[level] = tangent
+            t.extra.tangents = known
+    return known

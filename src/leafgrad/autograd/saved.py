@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad._core import Extra, wrap, wrap_node
+from leafgrad._core import Extra, state, wrap, wrap_node
 from leafgrad.autograd.graph import Edge, Freed, Node, output_of, plan_of
 from leafgrad.autograd.operation import NOTHING, OPTION, OUT
 
@@ -45,11 +45,23 @@ def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
 def with_tangents(t: Any, kept: dict[int, Any]) -> Any:
     """A saved tensor with the tangents it had. A leaf that was made dual is another tensor than the leaf itself."""
     if t.node is None and t.needs_grad:
-        t = t.view_as(t)
+        t = alias_of_leaf(t)
     if t.extra is None:
         t.extra = Extra()
     t.extra.tangents = kept
     return t
+
+
+def alias_of_leaf(leaf: Any) -> Any:
+    """Another tensor with the value of a leaf, whose gradient goes to the leaf. It knows nothing of the leaf's
+    tangents, so it must not know that it is a view of it."""
+    before, state.forward_mode = state.forward_mode, False
+    try:
+        alias = leaf.view_as(leaf)
+    finally:
+        state.forward_mode = before
+    alias.extra.view = alias.extra.tangents = None
+    return alias
 
 
 def tensor_at(array: Any, origin: Edge) -> Any:

@@ -77,9 +77,12 @@ def stand_in(x: TensorBase) -> Any:
     old = _core.wrap(x.array)
     old.needs_grad = x.needs_grad
     old.node = x.node
-    if x.extra is not None and x.extra.tangents is not None:
-        old.extra = Extra()
-        old.extra.tangents = x.extra.tangents
+    if _core.late.tangents is not None:
+        from leafgrad.autograd.forward_ad import tangents_of
+
+        if found := tangents_of(x):  # copies: the tangents of x will change in place as well
+            old.extra = Extra()
+            old.extra.tangents = {level: tangent.clone() for level, tangent in found.items()}
     return old
 
 

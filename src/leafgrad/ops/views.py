@@ -62,6 +62,10 @@ def link(result: Any, t: TensorBase, operation: Any, options: tuple[Any, ...], r
     result.extra.view = View(base, steps, restriction)
     if t.needs_grad and not state.grad_enabled:
         result.needs_grad = result.extra.view.silent = True
+    if _core.late.tangents is not None:
+        from leafgrad.autograd.forward_ad import link_tangents
+
+        link_tangents(result, t, operation, options)
     return result
 
 
