@@ -289,6 +289,36 @@ def test_random_state_is_that_of_the_first_run_and_goes_on_after_it() -> None:
             np.testing.assert_array_equal(got.numpy(), want.numpy())
 
 
+def test_states_of_generators_are_asked_of_numpy_when_they_have_changed() -> None:
+    """A state that was kept is given back for as long as it is right, and no longer."""
+    generator = lg.Generator().manual_seed(3)
+    changes: list[Any] = [
+        lambda: lg.rand(1, generator=generator),
+        lambda: lg.randn(1, generator=generator),  # keeps the second of two numbers,
+        lambda: lg.randn(1, generator=generator),  # and gives it away
+        lambda: lg.randn(20, dtype=lg.float64, generator=generator),
+        lambda: lg.randint(5, (3,), generator=generator),
+        lambda: lg.randperm(4, generator=generator),
+        lambda: generator.manual_seed(4),
+        lambda: generator.seed(),
+        lambda: lg.rand(700, generator=generator),
+    ]
+    before = [generator.get_state().tolist()]
+    for change in changes:
+        change()
+        state = generator.get_state()
+        assert state.tolist() not in before
+        before.append(state.tolist())
+        twin = lg.Generator()
+        twin.set_state(state)
+        assert generator.set_state(state).get_state().tolist() == state.tolist()
+        drawn = [lg.randn(3, generator=each).tolist() for each in (generator, twin)]
+        assert drawn[0] == drawn[1]
+        generator.set_state(state)
+        assert lg.randn(3, generator=generator).tolist() == drawn[0]
+        generator.set_state(state)
+
+
 # -- threads and errors -----------------------------------------------------------------------------------------------
 
 

@@ -57,10 +57,12 @@ class Engine:
         self._fresh = True  # seeded and nothing drawn yet; PyTorch saves this state differently from "all 624 used"
         self._bits: MT19937 | None = None
         self._seeder: RandomState | None = None
+        self.changes = 0  # of the state
 
     def reseed(self, seed: int) -> None:
         self.initial_seed = seed
         self._fresh = True
+        self.changes += 1
         if self._seeder is not None:
             # Only the low half of a 64-bit seed reaches the generator, in PyTorch too.
             self._seeder.seed(seed & 0xFFFFFFFF)
@@ -68,6 +70,7 @@ class Engine:
     def words(self, count: int) -> NDArray[np.uint64]:
         """The next `count` outputs, each in 0 .. 2**32 - 1."""
         drawn: NDArray[np.uint64] = self._source().random_raw(count)
+        self.changes += 1
         self._fresh = self._fresh and count == 0
         return drawn
 
@@ -107,6 +110,7 @@ class Engine:
         key = np.asarray(record["words"]).astype(np.uint32)
         self._source().state = {"bit_generator": "MT19937", "state": {"key": key, "pos": WORDS + 1 - left}}
         self._fresh = due_for_twist and next_word == 0
+        self.changes += 1
         self.initial_seed = int(record["initial_seed"])
 
 
@@ -129,6 +133,8 @@ class Generator:
         self._next_normal: float | None = None
         # No CPU kernel uses the float one, but a state carries it and has to hand it on.
         self._next_float_normal: float | None = None
+        # The last state that was asked for, and when: fetching it from NumPy takes long, and checkpoints ask often.
+        self._known: tuple[Any, bytes] | None = None
 
     def manual_seed(self, seed: int) -> Generator:
         if isinstance(seed, (bool, float, str)):
@@ -150,15 +156,21 @@ class Generator:
     def initial_seed(self) -> int:
         return self._engine.initial_seed
 
+    def _moment(self) -> Any:
+        """As long as this is the same, so is the state."""
+        return self._engine.changes, self._next_normal, self._next_float_normal
+
     def get_state_array(self) -> NDArray[np.uint8]:
-        record = np.zeros((), STATE)
         with self._lock:
-            self._engine.save(record)
-            if self._next_normal is not None:
-                record["normal_valid"], record["normal_y"] = 1, self._next_normal
-            if self._next_float_normal is not None:
-                record["float_normal_valid"], record["float_normal"] = True, self._next_float_normal
-        return np.frombuffer(record.tobytes(), np.uint8).copy()
+            if self._known is None or self._known[0] != self._moment():
+                record = np.zeros((), STATE)
+                self._engine.save(record)
+                if self._next_normal is not None:
+                    record["normal_valid"], record["normal_y"] = 1, self._next_normal
+                if self._next_float_normal is not None:
+                    record["float_normal_valid"], record["float_normal"] = True, self._next_float_normal
+                self._known = (self._moment(), record.tobytes())
+            return np.frombuffer(self._known[1], np.uint8).copy()
 
     def set_state_array(self, state: NDArray[np.uint8]) -> None:
         if state.dtype != np.uint8:
@@ -168,8 +180,11 @@ class Generator:
                 f"Expected a CPUGeneratorImplState of size {STATE.itemsize} "
                 f"but found the input RNG state size to be {state.size}"
             )
-        record = np.frombuffer(state.tobytes(), STATE)[0]
+        new = state.tobytes()
+        record = np.frombuffer(new, STATE)[0]
         with self._lock:
+            if self._known is not None and self._known[0] == self._moment() and self._known[1] == new:
+                return  # it is in that state already
             self._engine.load(record)
             self._next_normal = float(record["normal_y"]) if record["normal_valid"] else None
             self._next_float_normal = float(record["float_normal"]) if record["float_normal_valid"] else None
