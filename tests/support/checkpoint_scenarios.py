@@ -10,14 +10,9 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from scenarios import Scenario, attempt, plain
+from scenarios import attempt, collection, plain
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
+SCENARIOS, scenario = collection()
 
 
 def tools(T: Any) -> Any:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenarios import Scenario, attempt
+from scenarios import attempt, collection
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
+SCENARIOS, scenario = collection()
 
 
 def values(T: Any) -> tuple[Any, Any]:
@@ -24,6 +19,13 @@ def forward(T: Any) -> Any:
 
 def tangent(T: Any, t: Any) -> Any:
     return forward(T).unpack_dual(t).tangent
+
+
+def along(T: Any, functions: list[Any], x: Any, t: Any) -> list[Any]:
+    """The value and the tangent of each function at x."""
+    F = forward(T)
+    with F.dual_level():
+        return [F.unpack_dual(function(F.make_dual(x, t))) for function in functions]
 
 
 @scenario
@@ -58,7 +60,6 @@ def switching_forward_mode(T: Any) -> Any:
 
 @scenario
 def programs(T: Any) -> Any:
-    F = forward(T)
     x, t = values(T)
     matrix = T.tensor([[1.0, 2.0, 0.5], [0.1, -1.0, 3.0]])
 
@@ -75,11 +76,7 @@ def programs(T: Any) -> Any:
         lambda d: T.nn.functional.linear(d, matrix), lambda d: d.repeat(2).reshape(2, 3).mean(0), lambda d: d.double(),
         lambda d: T.maximum(d, d.flip(0)), lambda d: d.gather(0, T.tensor([2, 0])), lambda d: d.masked_fill(d > 0, 2.0),
     ]  # fmt: skip
-    seen = []
-    with F.dual_level():
-        for function in functions:
-            seen.append(F.unpack_dual(function(F.make_dual(x, t))))
-    return seen
+    return along(T, functions, x, t)
 
 
 @scenario
@@ -130,18 +127,13 @@ def forward_over_reverse(T: Any) -> Any:
 
 @scenario
 def complex_numbers(T: Any) -> Any:
-    F = forward(T)
     x, t = T.tensor([0.3 + 1j, -0.7 - 0.2j]), T.tensor([1.0 - 1j, 0.5j])
     functions = [
         lambda d: d * d, lambda d: d.exp(), lambda d: d.abs(), lambda d: d.conj() * d, lambda d: d.real,
         lambda d: d.sum(),
         lambda d: d / (d + 2), lambda d: T.view_as_real(d), lambda d: d.imag * d, lambda d: d.sqrt(),
     ]  # fmt: skip
-    seen = []
-    with F.dual_level():
-        for function in functions:
-            seen.append(F.unpack_dual(function(F.make_dual(x, t))))
-    return seen
+    return along(T, functions, x, t)
 
 
 @scenario

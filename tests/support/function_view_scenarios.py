@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from function_scenarios import double, doubling, facts, leaf, make
-from scenarios import Scenario, attempt
+from scenarios import attempt, collection
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
+SCENARIOS, scenario = collection()
 
 
 # -- arguments as results, views --------------------------------------------------------------------------------------

@@ -5,14 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from scenarios import Scenario, attempt, first_sentence, plain
+from scenarios import attempt, collection, first_sentence, plain
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
+SCENARIOS, scenario = collection()
 
 
 def leaf(T: Any, *values: float) -> Any:

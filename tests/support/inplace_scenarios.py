@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scenarios import Scenario, attempt
+from scenarios import attempt, collection
 from view_scenarios import facts, leaf
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
+SCENARIOS, scenario = collection()
 
 
 def of_squares(T: Any, t: Any, x: Any) -> Any:

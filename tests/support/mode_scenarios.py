@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenarios import Scenario, attempt
+from scenarios import attempt, collection
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
+SCENARIOS, scenario = collection()
 
 
 def in_mode(T: Any, *shape: int) -> Any:

@@ -7,14 +7,9 @@ import importlib
 import warnings
 from typing import Any
 
-from scenarios import Scenario, attempt
+from scenarios import attempt, collection
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
+SCENARIOS, scenario = collection()
 
 
 Pair = collections.namedtuple("Pair", "a b")

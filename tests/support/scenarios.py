@@ -14,6 +14,17 @@ import numpy as np
 Scenario = Callable[[Any], Any]
 
 
+def collection() -> tuple[dict[str, Scenario], Callable[[Scenario], Scenario]]:
+    """A dictionary for the scenarios of a file, and the decorator that puts them there."""
+    found: dict[str, Scenario] = {}
+
+    def scenario(function: Scenario) -> Scenario:
+        found[function.__name__] = function
+        return function
+
+    return found, scenario
+
+
 def first_sentence(text: str) -> str:
     return text.split("\n")[0].split(". ")[0].rstrip(".")
 

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scenarios import Scenario, attempt
+from scenarios import attempt, collection
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
+SCENARIOS, scenario = collection()
 
 
 def leaf(T: Any, count: int = 12) -> Any:

@@ -9,14 +9,9 @@ import pytest
 import torch
 
 import leafgrad
-from scenarios import Scenario, attempt, graph_of, observe
+from scenarios import attempt, collection, graph_of, observe
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
+SCENARIOS, scenario = collection()
 
 
 def quietly(function: Any) -> Any:

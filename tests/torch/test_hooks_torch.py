@@ -11,14 +11,9 @@ import pytest
 import torch
 
 import leafgrad
-from scenarios import Scenario, attempt, observe
+from scenarios import attempt, collection, observe
 
-SCENARIOS: dict[str, Scenario] = {}
-
-
-def scenario(function: Scenario) -> Scenario:
-    SCENARIOS[function.__name__] = function
-    return function
+SCENARIOS, scenario = collection()
 
 
 # -- hooks ------------------------------------------------------------------------------------------------------------

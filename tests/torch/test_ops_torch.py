@@ -63,6 +63,7 @@ def test_names_in_the_graph(entry: Entry) -> None:
 
 # -- methods and in-place forms ---------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("entry", [e for e in entries() if public_name(e)], ids=identity)
 def test_names_are_where_pytorch_has_them(entry: Entry) -> None:
     name = public_name(entry)

@@ -297,11 +297,11 @@ def run(
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver))
     try:
-        if state.depth % NESTED == 0:
-            arrived: dict[Any, Gradient]
-            arrived, ours = late.in_new_thread(walk, starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
+        task = (starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
+        if state.depth % NESTED:
+            arrived, ours = walk(*task)
         else:
-            arrived, ours = walk(starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
+            arrived, ours = late.in_new_thread(walk, *task)
         for leaf, g in arrived.items():
             if not isinstance(leaf, Node):  # tensors that are no leaves retain theirs
                 if deliver:

@@ -27,8 +27,8 @@ from leafgrad.autograd import engine
 from leafgrad.autograd.fitting import fit_tensor
 from leafgrad.autograd.graph import Output, plan_of
 from leafgrad.autograd.hooks import of_node
-from leafgrad.autograd.saved import alias_of_leaf
 from leafgrad.autograd.operation import NOTHING, OPTION, OUT, SHAPE, Op
+from leafgrad.autograd.saved import alias_of_leaf
 
 open_levels: list[int] = []
 _numbers = iter(range(1, 1 << 62))
@@ -145,8 +145,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """unpack_dual(tensor): its value without the tangent, and the tangent; None if it has none."""
-    if not isinstance(tensor, TensorBase):
-        got = type(tensor)
+    got = type(tensor)
+    if not issubclass(got, TensorBase):
         name = got.__name__ if got.__module__ == "builtins" else f"{got.__module__}.{got.__name__}"
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {name}")
     own = level or (_entered[-1] if _entered else None)

@@ -354,7 +354,8 @@ class cumsum(Reduction):
         place = one_dim(dim, x.ndim, "cumsum")
         if x.dtype.kind == "b":
             raise NotImplementedError("\"cumsum_out_cpu\" not implemented for 'Bool'")
-        return _core.finish(cumsum.core, (input,), (x,), (place, False), _core.compute(cumsum.core, (x,), (place, False)))
+        options = (place, False)
+        return _core.finish(cumsum.core, (input,), (x,), options, _core.compute(cumsum.core, (x,), options))
 
     def vjp(g: A, dim: A, reverse: A) -> A:
         return cumsum(g, dim, not reverse)  # each element counts in its own sum and all later ones

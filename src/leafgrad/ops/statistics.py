@@ -178,9 +178,8 @@ class nansum(Reduction):
             raise RuntimeError("nansum on CPU does not support complex inputs")
         dims = all_if_empty(dims_of(dim, x.ndim, "nansum"), x.ndim)
         x = x if dtype is None else cast(x, dtype)
-        return _core.finish(
-            nansum.core, (input,), (x,), (dims, keepdim), _core.as_array(_core.compute(nansum.core, (x,), (dims, keepdim)))
-        )
+        out = _core.as_array(_core.compute(nansum.core, (x,), (dims, keepdim)))
+        return _core.finish(nansum.core, (input,), (x,), (dims, keepdim), out)
 
     def vjp(g: A, input: A, input_shape: A, dims: A, keepdim: A) -> A:
         return where(np.isnan(raw(input)), zero_like(g), restore(g, input_shape, dims, keepdim))
