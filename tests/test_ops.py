@@ -21,6 +21,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 # -- names and documentation ------------------------------------------------------------------------------------------
 
 NO_SAMPLES = {
+    "differentiated": "is the place that a transform differentiates at, which no plain call has",
+    "enter_map": "takes a tensor into vmap, which the tests of vmap do",
+    "leave_map": "takes a tensor out of vmap, which the tests of vmap do",
+    "share_in_map": "is part of vmap, which has tests of its own",
     "constant": "replaces the history of a tensor that was overwritten, which no plain call does",
     "detach": "has no gradient on purpose",
     "polar_change": "is the rule of polar, which covers it",

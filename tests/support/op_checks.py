@@ -17,6 +17,7 @@ import ml_dtypes
 import numpy as np
 
 import leafgrad as lg
+import leafgrad.func  # which registers operations of its own
 import leafgrad.nn.functional
 from leafgrad import dtypes
 from leafgrad._core import TensorBase, wrap
