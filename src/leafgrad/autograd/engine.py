@@ -257,8 +257,9 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     finally:
         state.grad_enabled = before
         state.depth = 0
+    give = add_to_grad if late.accumulation is None else accumulate
     for leaf, total in arrived.items():
-        accumulate(leaf, total, leaf in ours, False)
+        give(leaf, total, leaf in ours, False)
 
 
 def grad(

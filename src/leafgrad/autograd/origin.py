@@ -34,9 +34,15 @@ def user_frame() -> Any:
 
 def outside(frame: Any) -> Any:
     """This frame, or the nearest one that called it and is not leafgrad's."""
-    while is_internal(frame.f_code.co_filename) and frame.f_back is not None:
-        frame = frame.f_back
-    return frame
+    while True:
+        filename = frame.f_code.co_filename
+        internal = internal_files.get(filename)  # known of all files but the new ones
+        if internal is None:
+            internal = is_internal(filename)
+        caller = frame.f_back if internal else None
+        if caller is None:
+            return frame
+        frame = caller
 
 
 def line_of(code: Any, lasti: int) -> tuple[str, int]:
