@@ -440,3 +440,19 @@ def test_a_gradient_penalty_trains() -> None:
     s = 1 - t**2
     expected = s * np.array([1.0, 2.0]) * (1 - 4 * t * s * np.array([1.0, 4.0]))
     np.testing.assert_allclose(numbers(w.grad), expected)
+
+
+@pytest.mark.parametrize("uses", range(1, 6))
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (400,)])
+def test_gradients_that_meet_at_a_product(shape: tuple[int, ...], uses: int) -> None:
+    """They come as arrays, as NumPy scalars and as views; the product's rule may write to what it is given."""
+    x = lg.full(shape, 0.5, dtype=lg.float64, requires_grad=True)
+    y = x.abs() * -1.5
+    terms = [y.abs().sum(), (y * y).mean(), y.sum() * 0.7, (y * 2).sum(), y.reshape(-1)[0] * 3]
+    sum(terms[:uses], lg.zeros((), dtype=lg.float64)).backward()
+    count = x.numel()
+    first = 3.0 if uses == 5 else 0.0
+    rest = [-1.0, 2 * -0.75 / count, 0.7, 2.0]
+    expected = np.full(count, -1.5 * sum(rest[:uses]))
+    expected[0] += -1.5 * first
+    np.testing.assert_allclose(x.grad.numpy().ravel(), expected)

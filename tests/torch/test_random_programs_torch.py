@@ -115,5 +115,6 @@ def test_views_and_changes_do_the_same(program: Program) -> None:
 
 @rp.examples(300)
 @given(rp.programs([*rp.SMOOTH, *rp.VIEWS, *rp.IN_PLACE, "relu", "abs", "max_dim", "prod", "detach"], may_cut=True))
+@example(Program(((),), (True,), (Step("abs", 0, 0, 0), Step("mul_scalar", 1, 0, 0), Step("abs", 2, 0, 0))))
 def test_second_derivatives_are_the_same(program: Program) -> None:
     compare(program, order=2)

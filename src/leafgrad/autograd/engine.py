@@ -106,6 +106,8 @@ def walk(
                 waiting[target] = total = plus(sofar, r)
                 if total.__class__ is ndarray:
                     ours.add(target)
+                else:
+                    ours.discard(target)  # a NumPy scalar, which nothing can be written to
         if expected is not None:
             for target in targets:
                 if target in expected:
