@@ -109,6 +109,7 @@ def test_the_same_program_does_the_same(program: Program) -> None:
 
 @rp.examples(500)
 @given(rp.programs([*rp.VIEWS, *rp.IN_PLACE, "sin", "detach", "requires_grad_", "retain_grad"], may_cut=True))
+@example(Program(((3,),), (False,), (Step("unsqueeze", 0, 0, 0), Step("index", 0, 0, 1), Step("add_", 2, 1, 0))))
 def test_views_and_changes_do_the_same(program: Program) -> None:
     compare(program)
 

@@ -138,8 +138,8 @@ def overlaps_partly(a: Any, b: Any) -> bool:
     if a.size == 0 or b.size == 0:
         return False
     if first == second and a.shape == b.shape:
-        # a dimension that broadcasting has added has no step of its own
-        return any([m != n and (n != 0 or size != 1) for m, n, size in zip(a.strides, b.strides, a.shape)])
+        # the step of a dimension of size one is never taken, so it does not matter
+        return any([m != n and size != 1 for m, n, size in zip(a.strides, b.strides, a.shape)])
     return first[0] < second[1] and second[0] < first[1]
 
 
