@@ -1,0 +1,45 @@
+"""The benchmarks must keep running as the code they measure changes. How fast it is, they say, not the tests."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import leafgrad
+
+ROOT = Path(__file__).parents[1]
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+workloads: dict[str, Any] = load("workloads").WORKLOADS
+
+
+@pytest.mark.parametrize("name", sorted(workloads))
+def test_a_workload_runs(name: str) -> None:
+    make, arguments, _ = workloads[name]
+    step = make(leafgrad, *arguments)
+    step()
+    step()
+
+
+def test_the_search_for_the_line_can_be_taken_out(tmp_path: Path) -> None:
+    """benchmarks/origin_cost.py measures a copy of the recorder without it, so it must still know its text."""
+    recorder = tmp_path / "src" / "leafgrad" / "_core.py"
+    recorder.parent.mkdir(parents=True)
+    before = (ROOT / "src" / "leafgrad" / "_core.py").read_text()
+    recorder.write_text(before)
+    load("origin_cost").without_origin(tmp_path)
+    after = recorder.read_text()
+    compile(after, str(recorder), "exec")
+    assert "_getframe(_PAIR_DEPTH)" in before and "_getframe(_PAIR_DEPTH)" not in after
