@@ -11,6 +11,7 @@ from typing import Any
 from leafgrad._core import TensorBase
 from leafgrad.autograd.hooks import RemovableHandle
 from leafgrad.nn import global_hooks
+from leafgrad.nn.global_hooks import hooks_of_calls
 
 _OLD = "is deprecated and will be removed in future versions. This hook will be missing some"
 _FULL = "Please use register_full_backward_hook to get the documented behavior."
@@ -37,7 +38,7 @@ class Called:
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
-            or global_hooks.hooks_of_calls
+            or hooks_of_calls
         ):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core import TensorBase
+from leafgrad.kernels import fast
 from leafgrad.optim.optimizer import (
     Array,
     Group,
@@ -20,7 +21,8 @@ from leafgrad.optim.optimizer import (
     zeros_for,
 )
 
-add, divide, maximum, multiply, sqrt, subtract = np.add, np.divide, np.maximum, np.multiply, np.sqrt, np.subtract
+add, divide, maximum, multiply = fast(np.add), fast(np.divide), fast(np.maximum), fast(np.multiply)
+sqrt, subtract = fast(np.sqrt), fast(np.subtract)
 
 
 class Adam(Optimizer):

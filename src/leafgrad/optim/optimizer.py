@@ -22,6 +22,7 @@ from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd import origin
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.hooks import RemovableHandle
+from leafgrad.kernels import NATIVE, fast
 from leafgrad.nn.calling import registered
 from leafgrad.nn.module import clear_grad
 from leafgrad.nn.parameter import typename
@@ -35,7 +36,7 @@ PIECE = 32768  # elements of a piece otherwise: five or six pieces fit into a se
 
 _f32: Any = np.dtype(np.float32)
 _f64: Any = np.dtype(np.float64)
-add, multiply, negative, subtract = np.add, np.multiply, np.negative, np.subtract
+add, multiply, negative, subtract = fast(np.add), fast(np.multiply), fast(np.negative), fast(np.subtract)
 
 
 class _Required:
@@ -152,7 +153,7 @@ class Optimizer:
         if decay is not None:
             g = add(multiply(p, decay, scratch[1]), g, scratch[0])
         change = self.change(p, g, buffers, scratch, numbers, group)
-        if p.size == 1:
+        if p.size == 1 and not NATIVE:
             p[...] = p - change  # NumPy's in-place operations take three times as long for a single element
         else:
             subtract(p, change, p)

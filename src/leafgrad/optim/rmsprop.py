@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad.kernels import fast
 from leafgrad.optim.optimizer import (
     Array,
     Group,
@@ -18,7 +19,7 @@ from leafgrad.optim.optimizer import (
     zeros_for,
 )
 
-add, divide, multiply, sqrt, subtract = np.add, np.divide, np.multiply, np.sqrt, np.subtract
+add, divide, multiply, sqrt, subtract = [fast(u) for u in (np.add, np.divide, np.multiply, np.sqrt, np.subtract)]
 
 
 class RMSprop(Optimizer):

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad.kernels import fast
 from leafgrad.optim.optimizer import Array, Group, Numbers, Optimizer, check_options, zeros_for
 
-add, multiply = np.add, np.multiply
+add, multiply = fast(np.add), fast(np.multiply)
 
 
 class SGD(Optimizer):
