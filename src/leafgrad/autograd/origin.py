@@ -14,6 +14,7 @@ from typing import Any, Final
 # the recorder lie between.
 COMPILED: Final = not __file__.endswith(".py")
 _getframe: Final[Callable[[int], Any]] = sys._getframe
+_OWN_FRAMES: Final = 0 if COMPILED else 2  # that of user_frame and that of its caller
 _PACKAGE = __file__[: __file__.rindex("autograd")]
 internal_files: Final[dict[str, bool]] = {}
 
@@ -28,8 +29,11 @@ def is_internal(filename: str) -> bool:
 
 
 def user_frame() -> Any:
-    """The innermost frame that is not leafgrad's."""
-    return outside(_getframe(0))
+    """The innermost frame that is not leafgrad's. It is asked for by functions of leafgrad only."""
+    try:
+        return outside(_getframe(_OWN_FRAMES))
+    except ValueError:  # nobody called
+        return outside(_getframe(0))
 
 
 def outside(frame: Any) -> Any:
