@@ -14,9 +14,6 @@ from registry_cases import NO_SECOND_GRADIENT, as_function, candidates, checked,
 # complex numbers made real say so, as PyTorch does; whether they should is the subject of other tests
 pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 
-# Forward mode takes one derivative more than it gives, and that of the nuclear norm's second derivative is missing.
-NO_THIRD_GRADIENT = ("nuclear_norm", "norm")
-
 every_op = pytest.mark.parametrize("entry", checked, ids=lambda entry: entry.name)
 
 
@@ -45,8 +42,7 @@ def test_gradgradcheck(entry: Entry) -> None:
 @every_op
 def test_gradcheck_of_forward_mode_and_of_batches(entry: Entry) -> None:
     for case in differentiable_cases(entry):
-        forward = entry.name not in NO_SECOND_GRADIENT
-        how = {"check_forward_ad": forward, "check_batched_forward_grad": forward, "check_batched_grad": True}
+        how = {"check_forward_ad": True, "check_batched_forward_grad": True, "check_batched_grad": True}
         assert gradcheck(as_function(case), case.leaves(), fast_mode=True, **how), case
 
 
@@ -55,5 +51,5 @@ def test_gradcheck_of_forward_mode_and_of_batches(entry: Entry) -> None:
 def test_gradgradcheck_of_forward_mode_and_of_batches(entry: Entry) -> None:
     for case in differentiable_cases(entry) if entry.name not in NO_SECOND_GRADIENT else []:
         if any([o.requires_grad for o in as_function(case)(*case.leaves())]):
-            how = {"check_fwd_over_rev": entry.name not in NO_THIRD_GRADIENT, "check_batched_grad": True}
+            how = {"check_fwd_over_rev": True, "check_batched_grad": True}
             assert gradgradcheck(as_function(case), case.leaves(), fast_mode=True, **how), case
