@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 import types
 import weakref
 from collections.abc import Callable
@@ -380,15 +379,29 @@ def test_a_tensor_that_is_not_set_up() -> None:
     assert bare is not x
 
 
+def steps_of(function: Callable[[], Any]) -> int:
+    """How many function calls it takes: what a time would tell, without the noise of the machine."""
+    calls = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
 def test_large_containers_take_no_time() -> None:
     many = list(range(3_000_000))
     table = dict.fromkeys(many)
     nested = [[torch.ones(1)] * 1000 for _ in range(1000)]
     model = nn.Sequential(*[nn.Linear(1, 1) for _ in range(1000)])
     lost = torch.ones(3, requires_grad=True) * 2
-    start = time.perf_counter()
-    message_of(lambda: (lost * 2).backward())
-    assert time.perf_counter() - start < 0.5
+    assert steps_of(lambda: message_of(lambda: (lost * 2).backward())) < 1_000_000
     assert len(table) == len(many) and nested and model
 
 
@@ -398,11 +411,9 @@ def test_a_deep_graph_takes_little_time() -> None:
     for _ in range(30_000):
         y = y * 1.5
     y.backward()
-    start = time.perf_counter()
-    message_of(y.backward)
+    assert steps_of(lambda: message_of(y.backward)) < 1_000_000
     with pytest.warns(UserWarning, match="not a leaf"):
-        y.grad
-    assert time.perf_counter() - start < 2
+        assert steps_of(lambda: y.grad) < 1_000_000
 
 
 @pytest.fixture
