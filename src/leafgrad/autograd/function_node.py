@@ -17,6 +17,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase, late, wrap, wrap_node
 from leafgrad.autograd import nodes
 from leafgrad.autograd.graph import UNCHANGING, Freed, Node, Output, output_of
+from leafgrad.autograd.nodes import check_hooks
 from leafgrad.autograd.operation import OPTION, Op
 from leafgrad.autograd.origin import user_frame
 from leafgrad.autograd.saving import Packed, innermost
@@ -95,7 +96,7 @@ def make_node(cls: Any, ctx: Any, edges: tuple[Any, ...], forms: Sequence[tuple[
 # -- saved tensors ----------------------------------------------------------------------------------------------------
 
 
-class SavedTensor:
+class SavedTensor(nodes.SavedTensor):
     """One tensor that was given to save_for_backward: enough of it to have it again, connected to the same history.
 
     A leaf is kept as it is. Of others the array and the node are kept, because the tensor may get another history, one
@@ -130,16 +131,10 @@ class SavedTensor:
 
     def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
         """register_hooks(pack_hook, unpack_hook): keep what `pack_hook` makes of the tensor instead of the tensor."""
-        if not callable(pack_hook) or not callable(unpack_hook):
-            raise TypeError(f"register_hooks(): incompatible function arguments.\n  at {errors.here()}")
+        check_hooks(pack_hook, unpack_hook, self.packed is not None)
         if self.version is None:
             raise RuntimeError(
                 f"Calling register_hooks on a saved tensor with value None is forbidden\n  at {errors.here()}"
-            )
-        if self.packed is not None:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-                f"hooks is allowed at a time.\n  at {errors.here()}"
             )
         tensor = self.leaf
         if tensor is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core import wrap
 from leafgrad.autograd.graph import Freed, Node, Output, plan_of
 from leafgrad.autograd.hooks import RemovableHandle, hooks_of, of_node, register
@@ -137,6 +138,17 @@ def saved_value(node: Any, index: int) -> Any:
     return wrap(value) if OPTION <= place < SHAPE and hasattr(value, "dtype") else value
 
 
+def check_hooks(pack_hook: Any, unpack_hook: Any, has_hooks: bool) -> None:
+    """Hooks of a saved tensor are two functions, and there is one pair at the most."""
+    if not callable(pack_hook) or not callable(unpack_hook):
+        raise TypeError(f"register_hooks(): incompatible function arguments.\n  at {errors.here()}")
+    if has_hooks:
+        raise RuntimeError(
+            "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
+            f"is allowed at a time.\n  at {errors.here()}"
+        )
+
+
 class SavedTensor:
     """One saved tensor of a node, for those who want to keep it in a form of their own."""
 
@@ -157,8 +169,6 @@ class SavedTensor:
         ask `unpack_hook` for it when it is needed."""
         from leafgrad.autograd.saving import pack_one
 
-        if not callable(pack_hook) or not callable(unpack_hook):
-            raise TypeError("register_hooks(): incompatible function arguments: two functions are expected")
         if isinstance(self._node.saved, Freed):
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
@@ -166,11 +176,7 @@ class SavedTensor:
                 "to backward through the graph a second time or if you need to access saved variables after calling "
                 "backward."
             )
-        if self._index in of_node(self._node).packed:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-                "hooks is allowed at a time."
-            )
+        check_hooks(pack_hook, unpack_hook, self._index in of_node(self._node).packed)
         pack_one(self._node, self._index, saved_value(self._node, self._index), pack_hook, unpack_hook)
 
 
