@@ -21,6 +21,7 @@ from workloads import WORKLOADS
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parent / "src"
+PAUSE = 0.02  # seconds between turns: the threads of one library go on spinning for a while, in the way of the next
 
 
 def worker(module: str) -> None:
@@ -110,6 +111,7 @@ def main() -> None:
         for turn in range(options.rounds):
             print(f"\r{name}: round {turn + 1} of {options.rounds}  ", end="", file=sys.stderr, flush=True)
             for label, runner in runners.items():
+                time.sleep(PAUSE)
                 best[label] = min(best[label], runner.time(name))
         print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
         torch, compiled, plain = best["PyTorch"], best["compiled"], best["plain"]

@@ -223,7 +223,8 @@ def unary(op: Op, a: TensorBase) -> Any:
     """Apply an elementwise operation of one floating tensor."""
     recording = state.grad_enabled  # first of all: a thread's first look at its state silences NumPy in it
     x = a.array
-    out = op.forward(x) if late.batched is None else late.batched(op, (x,), ())
+    forward = op.forward  # in two steps: to find a function in a slot and to call it is slower in one
+    out = forward(x) if late.batched is None else late.batched(op, (x,), ())
     if out.__class__ is not ndarray:
         out = as_array(out)
     if a.extra is not None:
@@ -253,8 +254,9 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         b = number
     else:
         return late.mixed_binary(op, a, b)
+    forward = op.forward  # see unary
     try:
-        out = op.forward(x, y)
+        out = forward(x, y)
     except ValueError:
         return late.mixed_binary(op, a, b)  # which finds the words for it
     if out.__class__ is not ndarray:

@@ -59,14 +59,20 @@ def walk(
     alone: Node | None = None  # or, most of the time, there is just one; then its gradient is `for_alone`
     for_alone: Gradient = None
     freed: Freed | None = None
-    g: Gradient = None  # what the current node was given
+    g: Gradient = list(gradients)  # what the current node was given; a list for several results, as at the start
     watch: Any = late.anomaly
+    special = on_tensors or wanted is not None or watch is not None  # for every node; hooks make one node special
+    consuming = not keep_graph and not special
     targets: Any = roots if wanted is None else [root if root in wanted else None for root in roots]
     results: Any = gradients
-    started = False
     while True:
-        for target, r in zip(targets, results):
-            if target is None or r is None:
+        position = -1  # not zip: to make one for every node costs a twentieth of the walk
+        for target in targets:
+            position += 1
+            if target is None:
+                continue
+            r = results[position]
+            if r is None:
                 continue
             if isinstance(target, Node):
                 if on_tensors:
@@ -96,7 +102,7 @@ def walk(
                 sofar = waiting.get(target)
                 if sofar is None:
                     waiting[target] = r
-                    if not on_tensors and started and is_fresh(r, g):
+                    if not on_tensors and is_fresh(r, g):
                         ours.add(target)
                     continue
             # in place saves memory; for small arrays NumPy's checks cost more than a new one
@@ -119,35 +125,37 @@ def walk(
             alone = None
             # is_fresh, written out, because it is asked for every node of a chain
             fresh = (
-                not on_tensors
+                consuming
                 and for_alone.size > SMALL
                 and for_alone is not g
                 and for_alone.base is None
-                and started
                 and g.__class__ is not list
             )
             g = for_alone
         elif heap:
             node = heappop(heap)[1]
             g = waiting.pop(node)
-            fresh = node in ours
+            fresh = consuming and node in ours
         else:
             break
-        started = True
         hooks = node.hooks
-        if wanted is not None:
-            runs = wanted[node]
-            if captured is not None and node in captured:
-                arrived[node] = g if runs or hooks is None else hooks.arrived(node, g, on_tensors)
-            if not runs:
-                targets = ()
-                continue
-        if hooks is not None:
-            g = hooks.arrived(node, g, on_tensors)
+        if special or hooks is not None:
+            if wanted is not None:
+                runs = wanted[node]
+                if captured is not None and node in captured:
+                    arrived[node] = g if runs or hooks is None else hooks.arrived(node, g, on_tensors)
+                if not runs:
+                    targets = ()
+                    continue
+            if hooks is not None:
+                g = hooks.arrived(node, g, on_tensors)
         saved: Any = node.saved
         versions = node.versions
         if versions is not None:
-            if saved.__class__ is Freed or versions[0][0] != versions[1] or (len(versions) > 2 and changed(versions)):
+            ok = versions[0][0] == versions[1] and saved.__class__ is not Freed
+            if len(versions) > 2:  # `changed` for two tensors, written out, and for more
+                ok = ok and versions[2][0] == versions[3] and (len(versions) == 4 or not changed(versions))
+            if not ok:
                 raise unusable(node, roots)
             if not keep_graph:
                 if freed is None:
@@ -165,9 +173,18 @@ def walk(
             targets = ()
             continue
         targets = node.inputs
+        op = node.op
+        rule = op.backward
+        if not special and hooks is None:
+            consume = op.consume if fresh else None
+            if consume is None:
+                results = rule(g, saved, targets)
+            else:
+                results = consume(g, saved, targets)
+                g = None  # its memory may be one of the results now
+            continue
         if wanted is not None:  # rules need not compute what nobody asked for
             targets = tuple([t if t is not None and t in wanted else None for t in targets])
-        op = node.op
         if hooks is not None:
             g = hooks.about_to_run(node, g, on_tensors)
             if g is None:
@@ -178,13 +195,10 @@ def walk(
             saved = saved_tensors(node, saved)
         if watch is not None:
             results = watch(node, g, saved, targets)
-        elif fresh and op.consume is not None and not (keep_graph or captured) and hooks is None:
-            results = op.consume(g, saved, targets)
-            g = None  # its memory may be one of the results now
         elif on_tensors and late.batched_rule is not None:
             results = late.batched_rule(node, g, saved, targets)
         else:
-            results = op.backward(g, saved, targets)
+            results = rule(g, saved, targets)
         if hooks is not None:
             results = hooks.ran(node, results, g)
     arrived.update(waiting)

@@ -12,8 +12,6 @@ from leafgrad.autograd.operation import NOTHING, OPTION, OUT
 
 def changed(versions: tuple[Any, ...]) -> bool:
     """Was one of the saved tensors changed in place after it was saved?"""
-    if len(versions) == 4:  # two tensors, by far the most frequent number
-        return versions[0][0] != versions[1] or versions[2][0] != versions[3]  # type: ignore[no-any-return]
     return any([versions[i][0] != versions[i + 1] for i in range(0, len(versions), 2)])
 
 

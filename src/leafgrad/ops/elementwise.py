@@ -30,6 +30,7 @@ times: Any = fast(np.multiply, operator.mul)  # `g * x` for rules: on arrays as 
 _FAST = (np.dtype(np.float32), np.dtype(np.float64))
 _ZERO = {kind: np.zeros((), kind) for kind in _FAST}
 _ONE = {kind: np.ones((), kind) for kind in _FAST}
+WORTH_REUSING = 16_384  # elements from which on memory that nobody holds any more is worth the questions
 
 # -- one tensor -------------------------------------------------------------------------------------------------------
 
@@ -403,14 +404,15 @@ class mul(Binary):
 
     def consume(g: A, saved: A, inputs: A) -> A:
         """The same rules, in the memory of g and of the saved input where nobody else holds it."""
-        input, other, _ = saved
         second = None
         if inputs[1] is not None:
-            dying = sys.getrefcount(input) == 3 and input.base is None and input.shape == g.shape
-            second = multiply(g, input, input) if dying and input.dtype == g.dtype else times(g, input)
-        if inputs[0] is None:
-            return None, second
-        return multiply(g, other, g) if other.dtype is g.dtype else times(g, other), second
+            input = saved[0]
+            dying = g.size > WORTH_REUSING and sys.getrefcount(input) == 3 and input.base is None
+            dying = dying and input.shape == g.shape and input.dtype is g.dtype
+            second = multiply(g, input, input) if dying else multiply(g, input)
+            if inputs[0] is None:
+                return None, second
+        return multiply(g, saved[1], g), second
 
 
 @op
