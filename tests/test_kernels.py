@@ -95,6 +95,21 @@ def test_all_sizes(name: str, kind: Any, threads: int) -> None:
         assert_same(forward(name)(*x), UFUNCS[name](*x))
 
 
+@native
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", UNARY + BINARY)
+@pytest.mark.parametrize("threads", [2, 5])
+def test_all_sizes_with_helpers_awake(name: str, kind: Any, threads: int) -> None:
+    """Helpers are woken for work that is many times as long as what may be split; here nearly everything is."""
+    from leafgrad.kernels import _loops
+
+    kernels.use_threads(threads)
+    loop = _loops.Loop(UFUNCS[name], None, 1024)
+    for size in SIZES:
+        x = operands(name, size, kind)
+        assert_same(loop(*x), UFUNCS[name](*x))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("size", [1, 5, 1000, SPLIT_CHEAP + 3])

@@ -29,6 +29,7 @@
 
 #define MOST_OPERANDS 3       /* two inputs and a result */
 #define LET_OTHERS_RUN 16384  /* elements: from here on the interpreter lock is let go */
+#define LONG 16               /* times split_from: where helpers are worth being woken for this alone */
 
 enum { FLOAT32, FLOAT64, KINDS };
 
@@ -121,7 +122,7 @@ static int run(const Loop *self, int kind, int operands, PyArrayObject **arrays,
         if (count < self->split_from) {
             run_piece(&range, 0, count);
         } else {
-            pool_run(run_piece, &range, count, size);
+            pool_run(run_piece, &range, count, size, count >= LONG * self->split_from);
         }
         Py_END_ALLOW_THREADS
         flags = atomic_load(&range.flags);

@@ -1,11 +1,15 @@
 /* Helper threads that share one large piece of work with the thread that has it.
 
-       pool_run(work, context, count, size)     calls work(context, from, to) until 0 .. count is done;
-                                                an element has `size` bytes
+       pool_run(work, context, count, size, long_work)   calls work(context, from, to) until 0 .. count is done;
+                                                         an element has `size` bytes
 
    The caller takes pieces itself, one after the other, and so does every helper that is awake. Nobody is waited for
    who has not begun: a helper that the system wakes late finds nothing left. Helpers stay awake for a moment after
-   their work, because the next operation usually follows at once, and then sleep until they are called.
+   their work, because the next operation often follows at once, and then sleep until they are called: no longer, since
+   the threads of a matrix product may want that core next.
+
+   To call a helper that sleeps takes the caller twenty microseconds, and the helper comes after fifty. That pays if
+   it is long work, or if work has followed work closely for a while, so that more can be expected.
 
    A helper may be interrupted in the middle of a piece when other programs want its core, and then the caller waits for
    milliseconds. Whoever had to wait like that works alone for a while, longer each time it happens again.
@@ -35,9 +39,10 @@ typedef int atomic_int;
 static void pool_prepare(void) {}
 static void pool_set_threads(int count) { (void)count; }
 static int pool_threads(void) { return 1; }
-static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t size)
+static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t size, int long_work)
 {
     (void)size;
+    (void)long_work;
     work(context, 0, count);
 }
 
@@ -46,8 +51,15 @@ static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t s
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 
-#define LOOKS 4000 /* how often a thread looks for news, some tens of microseconds, before it goes to sleep */
+/* How often a thread looks for news before it goes to sleep; a look takes some 25 nanoseconds. */
+#define LOOKS_FOR_WORK 1000
+#define LOOKS_FOR_THE_END 4000
+
+/* Nanoseconds: the most between two pieces of work that follow each other closely, and how long that must go on. */
+#define CLOSELY 50000
+#define A_WHILE 200000
 
 #define ALONE_LEAST 16
 #define ALONE_MOST 512
@@ -68,7 +80,10 @@ static struct {
     atomic_int inside;  /* helpers that are at work */
     int open;           /* may helpers begin? */
     int helpers;        /* that exist */
-    int asleep;
+    atomic_int asleep;
+
+    long long began; /* when the first of all the work that followed each other closely did, */
+    long long ended; /* and the last of it */
 
     int alone;     /* for so many calls the caller works alone, */
     int last_time; /* and so many it was when helpers had last been too slow */
@@ -100,14 +115,14 @@ static void *help(void *number)
     int mine = (int)(ptrdiff_t)number;
     unsigned seen = 0;
     for (;;) {
-        for (int look = 0; look < LOOKS && atomic_load(&pool.calls) == seen; look++) {
+        for (int look = 0; look < LOOKS_FOR_WORK && atomic_load(&pool.calls) == seen; look++) {
             breathe();
         }
         pthread_mutex_lock(&pool.lock);
         while (atomic_load(&pool.calls) == seen) {
-            pool.asleep++;
+            atomic_fetch_add(&pool.asleep, 1);
             pthread_cond_wait(&pool.called, &pool.lock);
-            pool.asleep--;
+            atomic_fetch_sub(&pool.asleep, 1);
         }
         seen = atomic_load(&pool.calls);
         int begin = pool.open && mine < atomic_load(&pool.threads);
@@ -157,17 +172,33 @@ static ptrdiff_t piece_of(ptrdiff_t count, ptrdiff_t size, int threads)
     return bytes / size;
 }
 
-static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t size)
+static long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t size, int long_work)
 {
     int wanted = atomic_load(&pool.threads);
     if (wanted < 2 || atomic_flag_test_and_set(&pool.in_use)) {
         work(context, 0, count);
         return;
     }
-    if (pool.alone > 0) {
-        pool.alone--;
-        atomic_flag_clear(&pool.in_use);
+    long long time = now();
+    if (time - pool.ended > CLOSELY) {
+        pool.began = time;
+    }
+    int worth_waking = long_work || time - pool.began > A_WHILE;
+    int nobody_awake = atomic_load(&pool.asleep) == pool.helpers;
+    if (pool.alone > 0 || (nobody_awake && !worth_waking)) {
+        if (pool.alone > 0) {
+            pool.alone--;
+        }
         work(context, 0, count);
+        pool.ended = now();
+        atomic_flag_clear(&pool.in_use);
         return;
     }
     hire(wanted - 1);
@@ -180,7 +211,7 @@ static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t s
     atomic_store(&pool.next, 0);
     pool.open = 1;
     atomic_fetch_add(&pool.calls, 1);
-    if (pool.asleep) {
+    if (worth_waking && atomic_load(&pool.asleep)) {
         pthread_cond_broadcast(&pool.called);
     }
     pthread_mutex_unlock(&pool.lock);
@@ -190,7 +221,7 @@ static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t s
     pthread_mutex_lock(&pool.lock);
     pool.open = 0;
     pthread_mutex_unlock(&pool.lock);
-    for (int look = 0; look < LOOKS && atomic_load(&pool.inside); look++) {
+    for (int look = 0; look < LOOKS_FOR_THE_END && atomic_load(&pool.inside); look++) {
         breathe();
     }
     if (!atomic_load(&pool.inside)) {
@@ -203,6 +234,7 @@ static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t s
         }
         pthread_mutex_unlock(&pool.lock);
     }
+    pool.ended = now();
     atomic_flag_clear(&pool.in_use);
 }
 
@@ -214,7 +246,8 @@ static void start_over(void)
     pthread_cond_init(&pool.finished, NULL);
     atomic_store(&pool.calls, 0);
     atomic_store(&pool.inside, 0);
-    pool.open = pool.helpers = pool.asleep = pool.alone = pool.last_time = 0;
+    atomic_store(&pool.asleep, 0);
+    pool.open = pool.helpers = pool.alone = pool.last_time = 0;
     atomic_flag_clear(&pool.in_use);
 }
 
