@@ -25,13 +25,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import leafgrad.errors.functions as refusals
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, late, state
 from leafgrad.autograd import grad_mode, hooks
 from leafgrad.autograd.function_node import Record, SavedTensor, make_node, node_class, operation, saved_tensors
 from leafgrad.autograd.graph import output_of
 from leafgrad.autograd.operation import Op
-from leafgrad.errors import functions as refusals
 from leafgrad.ops.convert import detach
 from leafgrad.ops.inplace import changed, rebase
 from leafgrad.ops.views import CUSTOM_VIEW, MULTI_VIEW, same_memory

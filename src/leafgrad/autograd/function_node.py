@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import leafgrad.errors.functions as refusals
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, late, wrap, wrap_node
 from leafgrad.autograd import nodes
@@ -21,7 +22,6 @@ from leafgrad.autograd.nodes import check_hooks
 from leafgrad.autograd.operation import OPTION, Op
 from leafgrad.autograd.origin import user_frame
 from leafgrad.autograd.saving import Packed, innermost
-from leafgrad.errors import functions as refusals
 from leafgrad.ops.convert import clone
 
 

@@ -18,72 +18,29 @@ Everything here runs only when something has gone wrong. The functions return th
     shapes.py    shapes that do not fit together
     values.py    changes in place, conversions, arguments
     functions.py autograd.Function: gradients that do not fit, saved tensors, arguments changed in place
+    messages.py  the names that others use
+
+Nothing of it is imported before that either.
 """
 
-from leafgrad.errors.backward import (
-    NO_GRAD_INPUT,
-    complex_root,
-    grad_of_non_leaf,
-    gradient_kind,
-    gradient_mismatch,
-    gradient_of_wrong_shape,
-    graph_was_freed,
-    hook_changed,
-    hook_returned,
-    name_in_loop,
-    needs_graph,
-    no_graph,
-    not_scalar,
-    on_a_copy,
-    saved_tensor_changed,
-    unused_input,
-)
-from leafgrad.errors.form import describe, describe_array, explain, lines, mistake, recorded, size
-from leafgrad.errors.naming import as_code, here, library, name_of
-from leafgrad.errors.shapes import (
-    broadcast_mismatch,
-    dimension_range,
-    expand_mismatch,
-    not_sizes,
-    view_needs_copy,
-    wrong_count,
-)
-from leafgrad.errors.values import (
-    AS_DATA,
-    ASKED,
-    ASSIGNED,
-    C_NAMES,
-    CREATED,
-    deepcopy_of_non_leaf,
-    detached_view,
-    dtype_refused,
-    flag_of_non_leaf,
-    grad_dtype,
-    grad_shape,
-    in_place_dtype,
-    in_place_shape,
-    inference_changed,
-    inference_requires_grad,
-    inference_saved,
-    integer_requires_grad,
-    leaf_in_place,
-    not_a_tensor,
-    not_one_element,
-    numpy_needs_detach,
-    only_for_leaves,
-    subject,
-    view_in_place,
-)
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "inference_changed", "inference_requires_grad", "inference_saved",
-    "ASKED", "ASSIGNED", "AS_DATA", "CREATED", "C_NAMES", "NO_GRAD_INPUT", "as_code", "broadcast_mismatch",
-    "complex_root", "deepcopy_of_non_leaf", "describe", "describe_array", "detached_view", "dimension_range",
-    "dtype_refused", "expand_mismatch", "explain", "flag_of_non_leaf", "grad_dtype",
-    "grad_of_non_leaf", "grad_shape", "gradient_kind", "gradient_mismatch", "gradient_of_wrong_shape",
-    "graph_was_freed", "here", "hook_changed", "hook_returned", "in_place_dtype", "in_place_shape",
-    "integer_requires_grad", "leaf_in_place", "library", "lines", "mistake", "name_in_loop", "name_of",
-    "needs_graph", "no_graph", "not_a_tensor", "not_one_element", "not_scalar", "not_sizes",
-    "numpy_needs_detach", "on_a_copy", "only_for_leaves", "recorded", "saved_tensor_changed", "size", "subject",
-    "unused_input", "view_in_place", "view_needs_copy", "wrong_count",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from leafgrad.errors.messages import *  # noqa: F403  its __all__ says which
+
+# First sentences that callers choose before anything has gone wrong.
+CREATED = "Only Tensors of floating point and complex dtype can require gradients"
+ASSIGNED = "only Tensors of floating point and complex dtype can require gradients"
+ASKED = "only Tensors of floating point dtype can require gradients"
+AS_DATA = "data set to a tensor that requires gradients must be floating point or complex dtype"
+NO_GRAD_INPUT = "One of the differentiated Tensors does not require grad"
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    messages = import_module("leafgrad.errors.messages")
+    if name not in messages.__all__:
+        raise AttributeError(f"module 'leafgrad.errors' has no attribute {name!r}")
+    globals().update({known: getattr(messages, known) for known in messages.__all__})
+    return getattr(messages, name)

@@ -97,9 +97,6 @@ def no_graph(root: TensorBase, index: int) -> RuntimeError:
     )
 
 
-NO_GRAD_INPUT = "One of the differentiated Tensors does not require grad"
-
-
 def needs_graph(first: str, tensor: TensorBase) -> RuntimeError:
     """For all that makes sense only for a tensor that requires grad: says why this one does not."""
     why, cut, fix = why_no_graph(tensor)

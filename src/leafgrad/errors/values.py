@@ -11,6 +11,7 @@ from leafgrad._core import TensorBase
 from leafgrad.autograd.graph import Output
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.dtypes import from_numpy_dtype, get_default_dtype
+from leafgrad.errors import AS_DATA, CREATED
 from leafgrad.errors.backward import on_a_copy, out_of_place
 from leafgrad.errors.form import describe, mistake, recorded, size
 from leafgrad.errors.functions import view_of_function
@@ -137,11 +138,6 @@ def in_place_dtype(op: str, source: Dtype, target: Dtype) -> RuntimeError:
 
 
 # -- requires_grad, conversions ---------------------------------------------------------------------------------------
-
-CREATED = "Only Tensors of floating point and complex dtype can require gradients"
-ASSIGNED = "only Tensors of floating point and complex dtype can require gradients"
-ASKED = "only Tensors of floating point dtype can require gradients"
-AS_DATA = "data set to a tensor that requires gradients must be floating point or complex dtype"
 
 
 def integer_requires_grad(tensor: TensorBase, first: str = CREATED) -> RuntimeError:

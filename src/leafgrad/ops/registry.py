@@ -96,9 +96,11 @@ class Operation:
             twin.hidden, twin.saved_names = self.hidden, self.core.saved_names
             self.core.conjugated = twin
         if self.is_pair and self.differentiable:
-            for core in [c for c in (self.core, self.core.conjugated) if c is not None]:
-                plans = [saves(mask) for mask in range(4)]
-                core.keeps = [sum(1 << i for i, place in enumerate(plan) if place != NOTHING) for plan in plans]
+            plans = [saves(mask) for mask in range(4)]
+            keeps = [sum([1 << i for i, place in enumerate(plan) if place != NOTHING]) for plan in plans]
+            self.core.keeps = keeps
+            if self.core.conjugated is not None:
+                self.core.conjugated.keeps = keeps
         # what is recorded if the second operand is a number, where PyTorch has another name for that
         self.by_number = renamed(self.core, body["number_name"]) if "number_name" in body else self.core
         self.function: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
@@ -240,13 +242,16 @@ def one_by_one(
 
         lambda g, saved, inputs: (None if inputs[0] is None else rule0(g, saved[1]), None if ... rule1(g, saved[0]))
     """
+    if len(rules) == 1:
+        only: Any = rules[0]  # takes all that was saved
+        return lambda g, saved, inputs: (only(g, *saved),)
     parts = []
     for i, (rule, places) in enumerate(zip(rules, positions, strict=True)):
         call = f"rule{i}(g{''.join(f', saved[{p}]' for p in places)})"
         if rule is None:
             parts.append("None")
         else:
-            parts.append(call if len(rules) == 1 else f"None if inputs[{i}] is None else {call}")
+            parts.append(f"None if inputs[{i}] is None else {call}")
     source = f"lambda g, saved, inputs: ({', '.join(parts)},)"
     code = _compiled.get(source)  # many ops have rules of the same form, and compiling is what takes time at import
     if code is None:
