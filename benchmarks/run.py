@@ -21,7 +21,9 @@ from workloads import WORKLOADS
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parent / "src"
-PAUSE = 0.02  # seconds between turns: the threads of one library go on spinning for a while, in the way of the next
+# Seconds between turns. OpenBLAS's threads go on spinning for a tenth of a second after their last product, PyTorch's
+# for a hundredth: without a pause each library would be timed while the other one's threads occupy cores.
+PAUSE = 0.15
 
 
 def worker(module: str) -> None:
