@@ -63,7 +63,8 @@ def run(function: Callable[[Any], Any], module: Any, seeded: bool = False) -> tu
             result = function(module)
         except Exception as error:
             return error, []
-    return result, [str(w.message) for w in caught]
+    # PyTorch warns of its own old parts when it first needs them: which test that is depends on their order
+    return result, [str(w.message) for w in caught if "`torch.jit.script` is deprecated" not in str(w.message)]
 
 
 def difference(

@@ -294,6 +294,10 @@ def bound(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any], two_parts
     """The arguments of forward in their places. Beside a setup_context, which is given all inputs, the defaults are
     filled in."""
     if two_parts:
+        code = getattr(forward, "__code__", None)
+        if not kwargs and code is not None and len(args) == code.co_argcount and not hasattr(forward, "__wrapped__"):
+            if not code.co_kwonlyargcount and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+                return args  # every argument is there; a signature takes as long as the rest of apply()
         given = inspect.signature(forward)
         allowed = [p.name for p in given.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
         check_keywords(kwargs, allowed)
