@@ -16,6 +16,7 @@ import pytest
 import leafgrad as lg
 from leafgrad import kernels
 from leafgrad.kernels import CHEAP, NATIVE, SPLIT_CHEAP, SPLIT_COSTLY, fast
+from leafgrad.kernels.choosing import BITS_FROM, BITS_FROM_FOR_ZERO, choose
 from leafgrad.ops.registry import registry
 
 
@@ -183,8 +184,47 @@ def test_kernels_made_of_several_loops(kind: Any) -> None:
     for x in inputs:
         before = x.copy()
         assert_same(forward("sigmoid")(x), 1 / (1 + np.exp(-x)))
-        assert_same(forward("relu")(x), np.maximum(x, 0))
+        if type(x) is np.ndarray:
+            assert_same(forward("relu")(x), np.where(x < 0, np.zeros((), kind), x)[()])  # -0.0 and nan stay
         np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_clip(kind: Any) -> None:
+    """Three operands, each an array or a number; also where bounds are nan, infinite or the wrong way round."""
+    for size in (0, 1, 1000, SPLIT_CHEAP + 3, 20 * SPLIT_CHEAP):
+        x, low = numbers(size, kind), numbers(size, kind, 1)
+        for a, b in [(-1.0, 1.0), (1.0, -1.0), (np.nan, 1.0), (-np.inf, 0.0), (0.0, np.nan), (0.0, -0.0)]:
+            minimum, maximum = np.asarray(a, kind), np.asarray(b, kind)
+            assert_same(kernels.clip(x, minimum, maximum), np.clip(x, minimum, maximum))
+            assert_same(kernels.clip(x, low, maximum), np.clip(x, low, maximum))
+    x = layouts(kind)["transposed"]
+    assert_same(kernels.clip(x, minimum, maximum), np.clip(x, minimum, maximum))
+
+
+@pytest.mark.parametrize("kind", [*KINDS, np.int32, np.int64, np.float16, np.uint8])
+def test_choose(kind: Any) -> None:
+    """Bit for bit what np.where gives, for arrays and numbers in both places and for every size and layout."""
+    rng = np.random.default_rng(0)
+    zero = np.zeros((), kind)
+    for size in (0, 1, BITS_FROM_FOR_ZERO - 1, BITS_FROM_FOR_ZERO, BITS_FROM - 1, BITS_FROM, 100_003):
+        condition = rng.random(size) < 0.5
+        a, b = [(rng.normal(0, 30, size)).astype(kind) for _ in range(2)]
+        if np.dtype(kind).kind == "f":
+            a[::3], b[::5], b[1::7] = np.nan, -0.0, np.inf
+        one = np.asarray(3, kind)
+        for x, y in [(a, b), (a, zero), (zero, b), (a, one), (one, b), (a, -zero), (a[::-1], b), (a, b[::-1])]:
+            assert_same(choose(condition, x, y), np.where(condition, x, y))
+        assert_same(choose(condition[::-1], a, b), np.where(condition[::-1], a, b))
+        assert_same(choose(condition, zero, one), np.where(condition, zero, one))
+    square = np.arange(40_000).reshape(200, 200).astype(kind)
+    for shape in [(200, 200), (200, 1), (200,), ()]:
+        condition = rng.random(shape) < 0.5
+        assert_same(choose(condition, square, square.T), np.where(condition, square, square.T))
+        assert_same(choose(condition, square, zero), np.where(condition, square, zero))
+    mixed = np.zeros(200)  # of another dtype, for most
+    condition = rng.random((200, 200)) < 0.5
+    assert_same(choose(condition, square, mixed), np.where(condition, square, mixed))
 
 
 def test_the_result_is_a_new_dense_array() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -434,3 +435,32 @@ def test_integers_wrap_around(a: list[int], b: int, dtype: str, name: str) -> No
     if name in ("remainder", "floor_divide") and np.array(b).astype(dtype) in (0, -1):
         return  # PyTorch ends the process where the smallest integer is divided by -1
     assert not difference(call)
+
+
+SPECIAL = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1.0, -1.0, 3.0]
+CHOOSING: dict[str, Callable[[Any, Any], Any]] = {
+    "relu": lambda T, x: x.relu(),
+    "clamp": lambda T, x: x.clamp(-1, 1),
+    "clamp from zero": lambda T, x: x.clamp(0.0, 2.0),
+    "clamp to zero": lambda T, x: x.clamp(-2.0, 0.0),
+    "clamp the wrong way round": lambda T, x: x.clamp(1, -1),
+    "clamp to nan": lambda T, x: x.clamp(0.0, float("nan")),
+    "clamp_min": lambda T, x: x.clamp_min(0),
+    "clamp_max": lambda T, x: x.clamp_max(0),
+    "where": lambda T, x: T.where(x > 0, x, T.zeros_like(x)),
+}
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", CHOOSING)
+@pytest.mark.parametrize("size", [1, 8, 64, 40_000])
+def test_choosing_among_special_values(name: str, kind: str, size: int) -> None:
+    """Values with their signs, and gradients that are special themselves; a few elements and many."""
+
+    def values(T: Any) -> Any:
+        x = T.tensor(SPECIAL, dtype=getattr(T, kind)).repeat(size // 8 + 1)[:size].requires_grad_()
+        y = CHOOSING[name](T, x)
+        y.backward(T.tensor([*SPECIAL[::-1], 2.0], dtype=x.dtype).repeat(size // 9 + 1)[:size])
+        return y, x.grad, 1 / y.detach(), 1 / x.grad  # which tells 0.0 from -0.0
+
+    assert not difference(values)

@@ -27,7 +27,7 @@
 
 #include "pool.h"
 
-#define MOST_OPERANDS 3       /* two inputs and a result */
+#define MOST_OPERANDS 4       /* three inputs and a result */
 #define LET_OTHERS_RUN 16384  /* elements: from here on the interpreter lock is let go */
 #define LONG 16               /* times split_from: where helpers are worth being woken for this alone */
 
@@ -102,14 +102,12 @@ static int run(const Loop *self, int kind, int operands, PyArrayObject **arrays,
     npy_intp size = kind == FLOAT32 ? sizeof(float) : sizeof(double);
     for (int i = 0; i < operands; i++) {
         range.pointers[i] = PyArray_BYTES(arrays[i]);
-        /* a zero-dimensional operand stays where it is, unless everything is zero-dimensional */
+        /* a zero-dimensional operand stays where it is */
         range.strides[i] = PyArray_NDIM(arrays[i]) ? size : 0;
     }
+    range.strides[operands - 1] = size; /* also of a single result: zero would mean that everything is added up in it */
     int flags;
     if (count < LET_OTHERS_RUN) {
-        if (count == 1) {
-            for (int i = 0; i < operands; i++) range.strides[i] = size;
-        }
         clear_flags();
         self->functions[kind](range.pointers, &count, range.strides, self->data[kind]);
         flags = fetestexcept(WATCHED);
@@ -159,7 +157,7 @@ static int may_write(PyArrayObject *out, PyArrayObject *input)
     return other + PyArray_NBYTES(input) <= start || start + PyArray_NBYTES(out) <= other;
 }
 
-/* loop(x), loop(x, y), or with one more argument: the array that the result is written to. */
+/* loop(x), loop(x, y), loop(x, y, z), or with one more argument: the array that the result is written to. */
 static PyObject *Loop_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Loop *self = (Loop *)callable;
@@ -181,11 +179,13 @@ static PyObject *Loop_call(PyObject *callable, PyObject *const *args, size_t fla
         arrays[i] = (PyArrayObject *)args[i];
     }
     PyArrayObject *form = arrays[0]; /* the result has its shape */
-    if (inputs == 2 && !same_shape(form, arrays[1])) {
-        if (PyArray_NDIM(form) == 0) {
-            form = arrays[1];
-        } else if (PyArray_NDIM(arrays[1]) != 0) {
-            goto other;
+    for (int i = 1; i < inputs; i++) {
+        if (!same_shape(form, arrays[i])) {
+            if (PyArray_NDIM(form) == 0) {
+                form = arrays[i];
+            } else if (PyArray_NDIM(arrays[i]) != 0) {
+                goto other;
+            }
         }
     }
     PyArrayObject *out;
@@ -247,8 +247,8 @@ static PyObject *Loop_new(PyTypeObject *type, PyObject *args, PyObject *keywords
         return NULL;
     }
     PyUFuncObject *u = (PyUFuncObject *)ufunc;
-    if (u->nout != 1 || u->nin > 2 || u->core_enabled) {
-        return PyErr_Format(PyExc_TypeError, "Loop: %R is no elementwise function of one or two arguments", ufunc);
+    if (u->nout != 1 || u->nin >= MOST_OPERANDS || u->core_enabled) {
+        return PyErr_Format(PyExc_TypeError, "Loop: %R is no elementwise function of one to three arguments", ufunc);
     }
     Loop *self = (Loop *)type->tp_alloc(type, 0);
     if (self == NULL) {

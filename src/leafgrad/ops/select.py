@@ -11,12 +11,15 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase, wrap
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.from_data import to_array
-from leafgrad.ops.elementwise import maximum, minimum
+from leafgrad.kernels import clip
+from leafgrad.kernels.choosing import choose
+from leafgrad.ops.elementwise import LIMITS, maximum, minimum
 from leafgrad.ops.promotion import as_tensor_operand, cast, common_dtype, operand
 from leafgrad.ops.registry import Family, Operation, op, registry, renamed
 from leafgrad.ops.samples import S, real
 
 A = Any  # an array, or a tensor under create_graph
+NUMBER_OR_NONE = (float, int, type(None))
 
 
 @op
@@ -26,8 +29,7 @@ class where(Family):
     inputs = ("condition", "input", "other")
     method = False  # x.where(condition, other) has another order: see methods.py
 
-    def forward(condition: A, input: A, other: A) -> A:
-        return np.where(condition, input, other)
+    forward = choose
 
     def call(condition: A, input: Any = None, other: Any = None) -> Any:
         if input is None and other is None:
@@ -113,12 +115,21 @@ def _odd_pair(arrays: list[Any]) -> tuple[Any, Any]:
     return arrays[-2], arrays[-1]
 
 
+def bounded(x: Any, low: Any, high: Any) -> Any:
+    """The kernel of clamp: elements of an array, but not below `low` and not above `high`; None is no bound."""
+    limits = LIMITS.get(x.dtype)
+    if limits is None or x.__class__ is not np.ndarray:  # np.clip would make float32 of bfloat16
+        x = x if low is None else np.maximum(x, low)
+        return x if high is None else np.minimum(x, high)
+    return clip(x, limits[0] if low is None else low, limits[1] if high is None else high)
+
+
 def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any, Any]:
     """Input and bounds in their common dtype, the bounds as arrays."""
-    if input.array.dtype.kind == "f" and all([b is None or b.__class__ in (int, float) for b in (low, high)]):
-        own = input.array.dtype  # the common case
-        limits = [None if b is None else _core.constant(b, own) for b in (low, high)]
-        return input, limits[0], limits[1]
+    own = input.array.dtype
+    if own.kind == "f" and low.__class__ in NUMBER_OR_NONE and high.__class__ in NUMBER_OR_NONE:  # the common case
+        low = None if low is None else _core.constant(low, own)
+        return input, low, None if high is None else _core.constant(high, own)
     kind = common_dtype(input, *[v for v in (low, high) if v is not None])
     if isinstance(low, complex) or isinstance(high, complex):
         raise RuntimeError("value cannot be converted to type double without overflow")
@@ -147,10 +158,7 @@ class clamp(Family):
     in_place = True
     node_name = "ClampBackward1"
 
-    def forward(x: A, min: Any, max: Any) -> A:
-        # not np.clip, which makes float32 of bfloat16
-        low = x if min is None else np.maximum(x, min)
-        return low if max is None else np.minimum(low, max)
+    forward = bounded
 
     def call(input: A, min: Any = None, max: Any = None) -> Any:
         if min is None and max is None:
@@ -159,7 +167,8 @@ class clamp(Family):
             raise errors.not_a_tensor("clamp", "input", 1, input)
         if isinstance(min, TensorBase) or isinstance(max, TensorBase):
             return _clamp_by_tensors(input, min, max)
-        return clamp.record(*_bounds("clamp", input, min, max))
+        input, low, high = _bounds("clamp", input, min, max)
+        return _core.apply(clamp.core, (input,), (low, high))
 
     def vjp(g: A, input: A, min: A, max: A) -> A:
         inside: Any = True
@@ -181,12 +190,15 @@ class clamp_min(Family):
     options = ("min",)
     jvp = "elementwise"
     in_place = True
-    forward = np.maximum
+
+    def forward(x: A, min: Any) -> A:
+        return bounded(x, min, None)
 
     def call(input: A, min: Any) -> Any:
         if isinstance(min, TensorBase):
             return _clamp_by_tensors(input, min, None, _clamp_min_by_tensor)
-        return clamp_min.record(*_bounds("clamp_min", input, min, None)[:2])
+        input, low, _ = _bounds("clamp_min", input, min, None)
+        return _core.apply(clamp_min.core, (input,), (low,))
 
     def vjp(g: A, input: A, min: A) -> A:
         return where(input >= min, g, zero_like(g))
@@ -201,13 +213,15 @@ class clamp_max(Family):
     options = ("max",)
     jvp = "elementwise"
     in_place = True
-    forward = np.minimum
+
+    def forward(x: A, max: Any) -> A:
+        return bounded(x, None, max)
 
     def call(input: A, max: Any) -> Any:
         if isinstance(max, TensorBase):
             return _clamp_by_tensors(input, None, max, _clamp_max_by_tensor)
         input, _, bound = _bounds("clamp_max", input, None, max)
-        return clamp_max.record(input, bound)
+        return _core.apply(clamp_max.core, (input,), (bound,))
 
     def vjp(g: A, input: A, max: A) -> A:
         return where(input <= max, g, zero_like(g))
