@@ -28,6 +28,7 @@ HOT_MODULES = [
     "src/leafgrad/autograd/operation.py",
     "src/leafgrad/autograd/graph.py",
     "src/leafgrad/autograd/saved.py",
+    "src/leafgrad/autograd/viewing.py",
     "src/leafgrad/autograd/engine.py",
 ]
 

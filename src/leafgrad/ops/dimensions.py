@@ -13,6 +13,8 @@ from leafgrad._core import TensorBase
 
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front; negative ones count from the end."""
+    if 0 <= dim < ndim:
+        return dim
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         raise errors.dimension_range(dim, limit)
@@ -36,6 +38,11 @@ def shape_arguments(args: tuple[Any, ...], name: str = "") -> tuple[int, ...]:
     sizes = args
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         sizes = tuple(args[0])
+    for size in sizes:
+        if size.__class__ is not int:
+            break
+    else:
+        return sizes
     try:
         return tuple([index(a) for a in sizes])
     except TypeError:
@@ -45,6 +52,8 @@ def shape_arguments(args: tuple[Any, ...], name: str = "") -> tuple[int, ...]:
 def fill_in(name: str, shape: tuple[int, ...], input: TensorBase) -> tuple[int, ...]:
     """Replace the one -1 of a shape by what the number of elements asks for."""
     count = input.array.size
+    if shape == (-1,):
+        return (count,)
     if shape and min(shape) < -1:
         wrong = next(i for i, s in enumerate(shape) if s < -1)
         first = f"invalid shape dimension {shape[wrong]} at index {wrong} of shape {errors.size(shape)}"

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _core, errors
-from leafgrad._core import TensorBase, state
-from leafgrad.autograd.graph import Node
-from leafgrad.autograd.origin import user_frame
+from leafgrad._core import TensorBase
+from leafgrad.autograd.viewing import make_view
 from leafgrad.ops.inplace import copy_slices
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.views import ViewFamily, link, wrap_dim
+from leafgrad.ops.views import ViewFamily, wrap_dim
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -32,26 +31,8 @@ def _zeros_around(g: A, input_shape: A, index: A) -> A:
 
 
 def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...], out: Any) -> Any:
-    """`out`, which is t.array[index], as a view of t that is recorded as `operation`.
-
-    What `view_of` does, written out for these operations, because x[i] is often the smallest step of a program: the
-    one input is no number, and the rule needs its shape and the index.
-    """
-    if t.extra is not None:
-        _core.settle(t)
-    if t.needs_grad and state.grad_enabled:
-        source, frame = t.node, user_frame()
-        inputs = (t if source is None else source,)
-        saved = (t.array.shape, index)
-        node = Node().fill(operation.core, inputs, saved, None, out.shape, out.dtype, frame.f_code, frame.f_lasti)
-        result = _core.wrap_node(out, node)
-    elif t.extra is None and not t.needs_grad:
-        result = _core.wrap(out)
-    else:
-        result = _core.unrecorded(operation.core, (t,), out)
-    if _core.late.tangents is not None:
-        _core.late.tangents(operation.core, (t,), (t.array,), (index,), (result,))
-    return link(result, t, operation, (index,), None)
+    """`out`, which is t.array[index], as a view of t that is recorded as `operation`."""
+    return make_view(operation.core, operation, t, (index,), out)
 
 
 @op

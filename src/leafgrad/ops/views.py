@@ -8,14 +8,18 @@ the memory is changed in place through one of them, the history of the others is
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from leafgrad import _core, errors
-from leafgrad._core import Extra, TensorBase, View, state
+from leafgrad._core import TensorBase, View, state
 from leafgrad.autograd.hooks import give_history
+from leafgrad.autograd.viewing import apply_view
+from leafgrad.autograd.viewing import link as link
+from leafgrad.dtypes import dtype as Dtype
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.dimensions import distinct_dims as distinct_dims
 from leafgrad.ops.dimensions import fill_in as fill_in
@@ -26,8 +30,6 @@ from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
 
-NO_GRAD_VIEW = "no_grad"
-INFERENCE_VIEW = "inference"
 MULTI_VIEW = "multi"
 CUSTOM_VIEW = "custom"  # made by a Function of the user, whose backward must not be replaced
 
@@ -40,33 +42,7 @@ class ViewFamily(Family):
 
 def view_of(operation: Any, t: TensorBase, *options: Any) -> Any:
     """Apply a view operation to a tensor: the result knows its base."""
-    result = _core.apply(operation.core, (t,), options)
-    return link(result, t, operation, options, None)
-
-
-def link(result: Any, t: TensorBase, operation: Any, options: tuple[Any, ...], restriction: str | None) -> Any:
-    """Make `result` known as a view of `t` (or of what `t` is a view of)."""
-    result.version = t.version
-    if result.extra is None:
-        result.extra = Extra()
-    result.extra.inference = t.extra is not None and t.extra.inference
-    if result.extra.inference:
-        return result  # nobody will ask what it is a view of
-    outer = t.extra.view if t.extra is not None else None
-    base = t if outer is None else outer.base
-    steps = ((operation, options),) if outer is None else (*outer.steps, (operation, options))
-    if not state.grad_enabled:
-        restriction = INFERENCE_VIEW if state.inference else NO_GRAD_VIEW
-    elif restriction is None and outer is not None:
-        restriction = outer.restriction
-    result.extra.view = View(base, steps, restriction)
-    if t.needs_grad and not state.grad_enabled:
-        result.needs_grad = result.extra.view.silent = True
-    if _core.late.tangents is not None:
-        from leafgrad.autograd.forward_ad import link_tangents
-
-        link_tangents(result, t, operation, options)
-    return result
+    return apply_view(operation.core, operation, t, options)
 
 
 def replay(t: TensorBase, view: View) -> None:
@@ -267,14 +243,15 @@ class view(ViewFamily):
 
     def call(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
         shape = shape if size is None else (size,)
-        if dtype is not None or (len(shape) == 1 and type(shape[0]).__name__ == "dtype"):
+        if dtype is not None or (len(shape) == 1 and shape[0].__class__ is Dtype):
             return view_dtype(input, dtype or shape[0])
         target = fill_in("view", shape_arguments(shape, "view"), input)
-        try:
-            input.array.view().reshape(target, copy=False)
-        except ValueError:
-            raise errors.view_needs_copy(input, target) from None
-        return view_of(view, input, target)
+        if not input.array.flags.c_contiguous:
+            try:
+                input.array.view().reshape(target, copy=False)
+            except ValueError:
+                raise errors.view_needs_copy(input, target) from None
+        return apply_view(view.core, view, input, (target,))
 
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)
@@ -325,16 +302,16 @@ def reshape_either(x: A, shape: tuple[int, ...]) -> A:
 @composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)])
 def reshape(input: TensorBase, *sizes: Any, shape: Any = None) -> Any:
     """reshape(input, *shape): another shape; a view where that is possible, otherwise a copy."""
-    from leafgrad.ops.convert import clone
-
     target = fill_in("reshape", shape_arguments(sizes if shape is None else (shape,), "reshape"), input)
     if input.array.flags.c_contiguous:
-        return view_of(view, input, target)
+        return apply_view(view.core, view, input, (target,))
     try:
         input.array.view().reshape(target, copy=False)
     except ValueError:
+        from leafgrad.ops.convert import clone
+
         return _core.apply(unsafe_view, (clone.record(input),), (target,))  # clones contiguously
-    return link(_core.apply(reshape_alias, (input,), (target,)), input, view, (target,), None)
+    return apply_view(reshape_alias, view, input, (target,))
 
 
 reshape_alias = renamed(view.core, "ReshapeAliasBackward0")  # of what is not contiguous
@@ -352,7 +329,7 @@ def flatten(input: TensorBase, start_dim: int = 0, end_dim: int = -1) -> Any:
         return reshape(input, (1,))
     if start == end:
         return input
-    return reshape(input, shape[:start] + (int(np.prod(shape[start : end + 1])),) + shape[end + 1 :])
+    return reshape(input, shape[:start] + (math.prod(shape[start : end + 1]),) + shape[end + 1 :])
 
 
 @op
@@ -360,7 +337,9 @@ class permute(ViewFamily):
     """permute(input, dims): the dimensions in another order."""
 
     options = ("dims",)
-    forward = np.transpose
+
+    def forward(x: A, dims: Any) -> A:
+        return x.transpose(dims)
 
     def call(input: Any, *order: Any, dims: Any = None) -> Any:
         order = shape_arguments(order if dims is None else (dims,))
@@ -371,10 +350,13 @@ class permute(ViewFamily):
                 f"desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(order)}"
             )
         order = distinct_dims(order, ndim, lambda d: "permute(): duplicate dims are not allowed.")
-        return view_of(permute, input, order)
+        return apply_view(permute.core, permute, input, (order,))
 
     def vjp(g: A, dims: A) -> A:
-        return permute(g, tuple(int(i) for i in np.argsort(dims)))
+        back = [0] * len(dims)
+        for place, dim in enumerate(dims):
+            back[dim] = place
+        return permute(g, tuple(back))
 
     samples = staticmethod(lambda t: [S(t(2, 3, 4), (2, 0, 1)), S(t(3, 4), (1, 0)), S(t(), ())])
 
@@ -386,11 +368,11 @@ class transpose(ViewFamily):
     options = ("dim0", "dim1")
 
     def forward(x: A, dim0: int, dim1: int) -> A:
-        return np.swapaxes(x, dim0, dim1) if x.ndim else np.asarray(x).view()
+        return x.swapaxes(dim0, dim1) if x.ndim else np.asarray(x).view()
 
     def call(input: Any, dim0: int, dim1: int) -> Any:
         ndim = input.array.ndim
-        return view_of(transpose, input, wrap_dim(dim0, ndim), wrap_dim(dim1, ndim))
+        return apply_view(transpose.core, transpose, input, (wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)))
 
     def vjp(g: A, dim0: A, dim1: A) -> A:
         return transpose(g, dim0, dim1)
@@ -402,13 +384,15 @@ class transpose(ViewFamily):
 class t(ViewFamily):
     """t(input): a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
 
-    forward = np.transpose
     node_name = "TBackward0"
+
+    def forward(x: A) -> A:
+        return x.transpose()
 
     def call(input: Any) -> Any:
         if input.array.ndim > 2:
             raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D")
-        return view_of(t, input)
+        return apply_view(t.core, t, input, ())
 
     def vjp(g: A) -> A:
         return t(g)
@@ -473,7 +457,7 @@ class squeeze(ViewFamily):
         dims: Sequence[int] = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
         chosen = tuple([d for d in distinct_dims(dims, len(shape)) if shape and shape[d] == 1])
         core = squeeze.core if dim is None else squeeze_dim if isinstance(dim, int) else squeeze_dims
-        return link(_core.apply(core, (input,), (chosen,)), input, squeeze, (chosen,), None)
+        return apply_view(core, squeeze, input, (chosen,))
 
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)
@@ -490,10 +474,13 @@ class unsqueeze(ViewFamily):
     """unsqueeze(input, dim): with a new dimension of size 1 at `dim`."""
 
     options = ("dim",)
-    forward = np.expand_dims
+
+    def forward(x: A, dim: int) -> A:
+        shape = x.shape
+        return x.reshape((*shape[:dim], 1, *shape[dim:]))
 
     def call(input: Any, dim: int) -> Any:
-        return view_of(unsqueeze, input, wrap_dim(dim, input.array.ndim + 1))
+        return apply_view(unsqueeze.core, unsqueeze, input, (wrap_dim(dim, input.array.ndim + 1),))
 
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)
