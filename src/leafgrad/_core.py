@@ -234,6 +234,21 @@ def unary(op: Op, a: TensorBase) -> Any:
     return record(op, (a,), (x,), (), out) if recording else unrecorded(op, (a,), out)
 
 
+def single(op: Op, a: TensorBase, options: tuple[Any, ...]) -> Any:
+    """Apply an operation of one tensor that has options."""
+    recording = state.grad_enabled  # first of all, see unary
+    if a.extra is not None or late.batched is not None:
+        return apply(op, (a,), options)
+    x = a.array
+    forward = op.forward
+    out = forward(x, *options)
+    if out.__class__ is not ndarray:
+        out = asarray(out)
+    if not a.needs_grad:
+        return wrap(out)
+    return record(op, (a,), (x,), options, out) if recording else unrecorded(op, (a,), out)
+
+
 def binary(op: Op, a: TensorBase, b: Any) -> Any:
     """Apply an elementwise operation of two operands: both float32 or both float64 here, the rest elsewhere.
 

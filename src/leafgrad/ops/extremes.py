@@ -18,6 +18,7 @@ from leafgrad.ops.reducing import (
     all_if_empty,
     dims_of,
     extreme_along,
+    extreme_of_all,
     max_reduce,
     min_reduce,
     one_dim,
@@ -110,16 +111,14 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
 
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         x = input.array
+        if dim is None and other is None and x.size and x.dtype.kind != "c":
+            return _core.unary(whole.core, input)
         if isinstance(dim, TensorBase):
             dim, other = None, dim
         if other is not None:
             return of_two.function(input, other)
         if dim is None:
-            if x.size == 0:
-                raise _empty(name)
-            if x.dtype.kind == "c":
-                raise refused(f"{name}_all", input)
-            return whole.record(input)
+            raise _empty(name) if x.size == 0 else refused(f"{name}_all", input)
         at = one_dim(dim, x.ndim, name)
         if x.dtype.kind == "c":
             raise RuntimeError(f"{name}(): does not support complex input\n  at {errors.here()}")
@@ -144,6 +143,10 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
     def whole_vjp(g: A, input: A, out: A) -> A:
         x, value = raw(input), raw(out)
         won = np.isnan(x) if np.isnan(value) else x == value
+        if g.__class__ is np.ndarray and won.flags.c_contiguous and np.count_nonzero(won) == 1:
+            back = np.zeros(won.shape, g.dtype)  # one element alone, which is nearly always so, gets all
+            back.reshape(-1)[won.argmax()] = g
+            return back
         return where(won, g / int(np.count_nonzero(won)), zero_like(g))
 
     along: Any = Operation(
@@ -168,7 +171,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
         {
             "__doc__": f"{name}(input), {name}(input, dim, keepdim=False), {name}(input, other): the {best} element; "
             f"the {best} along a dimension as (values, indices); the {best} of each two.",
-            "forward": lambda x: reduce(x, None),
+            "forward": lambda x: extreme_of_all(x, reduce, find),
             "call": call,
             "vjp": whole_vjp,
             "node_name": f"{name.capitalize()}Backward1",
@@ -217,7 +220,10 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, keepdim: A) -> A:
         won = raw(input) == restore(raw(out), input_shape, dims, keepdim)
-        share = won / np.count_nonzero(won, axis=dims, keepdims=True)
+        counts = np.count_nonzero(won, axis=dims, keepdims=True)
+        if g.__class__ is np.ndarray and (counts == 1).all():  # nobody shares, nearly always
+            return restore(g, input_shape, dims, keepdim) * won
+        share = won / counts
         return restore(g, input_shape, dims, keepdim) * share.astype(raw(out).dtype)
 
     body = {

@@ -12,6 +12,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad._state import quiet
 from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.kernels import fast
 from leafgrad.ops.registry import Family, Operation
 from leafgrad.ops.views import expand, wrap_dim
 
@@ -23,6 +24,12 @@ empty: Any = np.empty
 add_reduce: Any = np.add.reduce
 max_reduce: Any = np.maximum.reduce
 min_reduce: Any = np.minimum.reduce
+ndarray: Any = np.ndarray
+
+# native where that is built, for the kernels of reductions that also compute element by element
+subtract = fast(np.subtract)
+divide = fast(np.divide)
+exponential = fast(np.exp)
 
 # -- arguments --------------------------------------------------------------------------------------------------------
 
@@ -46,8 +53,9 @@ def taking_numpy_names(call: Callable[..., Any], name: str, doc: str) -> Callabl
         if not isinstance(input, TensorBase):
             raise errors.not_a_tensor(name, "input", 1, input)
         quiet()
-        if options:
-            options = {NUMPY_NAMES.get(key, key): value for key, value in options.items()}
+        if not options:
+            return call(input, *args)
+        options = {NUMPY_NAMES.get(key, key): value for key, value in options.items()}
         return call(input, *args, **options)
 
     return described(function, call, name, doc)  # type: ignore[no-any-return]
@@ -85,6 +93,8 @@ class Total(Reduction):
 
 def one_dim(dim: Any, ndim: int, name: str) -> int:
     """A single dimension, counted from the front."""
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return dim + ndim if dim < 0 else dim  # type: ignore[no-any-return]
     if isinstance(dim, bool) or not hasattr(dim, "__index__"):
         raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}\n  at {errors.here()}")
     return wrap_dim(dim.__index__(), ndim)
@@ -92,8 +102,8 @@ def one_dim(dim: Any, ndim: int, name: str) -> int:
 
 def dims_of(dim: Any, ndim: int, name: str) -> Dims:
     """The dimensions that `dim` names, counted from the front: of an int, a sequence of ints, or None for all."""
-    if dim.__class__ is int and 0 <= dim < ndim:
-        return (dim,)
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return (dim + ndim if dim < 0 else dim,)
     if dim is None:
         return tuple(range(ndim))
     if not isinstance(dim, bool) and hasattr(dim, "__index__"):
@@ -173,10 +183,13 @@ def total(x: Any, dims: Any, keepdim: bool) -> Any:
     shape = x.shape
     n = len(shape)
     k = n if dims is None else len(dims)
-    if kind.char in "fd" and x.flags.c_contiguous and x.size and k:
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous and x.size and k:
         if k == n:
             out = total_of_all(x)
             return out.reshape((1,) * n) if keepdim else out
+        if n == 2:
+            out = row_sums(x) if dims[0] else _sum_of_rows(x)
+            return out.reshape((-1, 1) if dims[0] else (1, -1)) if keepdim else out
         if dims[-1] == k - 1:  # the first k
             out = _sum_of_rows(x.reshape(count_of(shape, dims), -1))
             return out.reshape((1,) * k + shape[k:] if keepdim else shape[k:])
@@ -193,7 +206,7 @@ def total_of_all(x: Any) -> Any:
     flat = x if x.ndim == 1 else x.reshape(-1)
     n = flat.size
     if n <= BLOCK:
-        return np.dot(flat, _ONES[flat.dtype.char][:n])
+        return flat.dot(_ONES[flat.dtype.char][:n])
     if n <= 16 * BLOCK:
         return add_reduce(flat)
     whole = n // BLOCK * BLOCK
@@ -203,7 +216,7 @@ def total_of_all(x: Any) -> Any:
 def row_sums(x: Any) -> Any:
     """The sum of each row of a contiguous float32 or float64 matrix."""
     columns = x.shape[1]
-    return np.dot(x, _ONES[x.dtype.char][:columns]) if columns <= BLOCK else add_reduce(x, 1)
+    return x.dot(_ONES[x.dtype.char][:columns]) if columns <= BLOCK else add_reduce(x, 1)
 
 
 def _sum_of_rows(x: Any) -> Any:
@@ -211,7 +224,7 @@ def _sum_of_rows(x: Any) -> Any:
     rows, columns = x.shape
     ones = _ONES[x.dtype.char]
     if rows <= 2 * ROWS:
-        return np.dot(ones[:rows], x)
+        return ones[:rows].dot(x)
     whole = rows // ROWS * ROWS
     parts = ones[:ROWS].reshape(1, ROWS) @ x[:whole].reshape(-1, ROWS, columns)
     return _sum_of_rows(parts.reshape(-1, columns)) + np.dot(ones[: rows - whole], x[whole:])
@@ -229,16 +242,43 @@ def sum_of_squares(x: Any) -> Any:
 
 # -- extremes ---------------------------------------------------------------------------------------------------------
 
+FEW = 4096  # elements up to which the time of a call matters more than that of the numbers
+
+
+def extreme_of_all(x: Any, reduce: Any, find: Any) -> Any:
+    """The best element of all."""
+    if x.__class__ is ndarray and x.size <= FEW and x.dtype.kind == "f":
+        best = x.take(find(x))  # a fifth of the time of a reduction
+        if best:  # among zeros the first need not be the one, 0.0 or -0.0, that a reduction finds
+            return best
+    return reduce(x, None)
+
+
+_starts: dict[tuple[int, int], Any] = {}
+
+
+def starts_of_rows(rows: int, columns: int) -> Any:
+    """Where each row of a contiguous matrix begins. Shared: not to be changed."""
+    key = (rows, columns)
+    found = _starts.get(key)
+    if found is None:
+        found = np.arange(0, rows * columns, columns) if columns else np.zeros(rows, np.int64)
+        if rows <= FEW and len(_starts) < 100:
+            found.setflags(write=False)
+            _starts[key] = found
+    return found
+
 
 def extreme_along(x: Any, dim: int, reduce: Any, find: Any) -> tuple[Any, Any]:
     """The (values, indices) of the best elements along a dimension, which stays with size 1."""
     if dim != x.ndim - 1 or not x.flags.c_contiguous:
         return reduce(x, dim, None, None, True), find(x, dim, keepdims=True)
     # NumPy finds the place of an extreme much faster than the extreme itself
-    columns = x.shape[-1]
-    indices = find(x.reshape(-1, columns), 1)
-    values = x.take(indices + np.arange(0, x.size, columns))
-    kept = x.shape[:-1] + (1,)
+    shape = x.shape
+    columns = shape[-1]
+    indices = find(x if len(shape) == 2 else x.reshape(-1, columns), 1)
+    values = x.take(indices + starts_of_rows(len(indices), columns))
+    kept = shape[:-1] + (1,)
     return values.reshape(kept), indices.reshape(kept)
 
 
@@ -246,4 +286,7 @@ def largest_along(x: Any, dim: int) -> Any:
     """The largest elements along a dimension, which stays with size 1."""
     if dim != x.ndim - 1 or not x.flags.c_contiguous:
         return max_reduce(x, dim, None, None, True)
+    if x.ndim == 1 and x.__class__ is ndarray:
+        at = x.argmax()
+        return x[at : at + 1]
     return extreme_along(x, dim, max_reduce, np.ndarray.argmax)[0]

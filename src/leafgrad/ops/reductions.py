@@ -17,6 +17,7 @@ from leafgrad.dtypes import FLOAT, from_numpy_dtype, int64
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.ops.promotion import cast, sum_dtype
 from leafgrad.ops.reducing import (
+    BLOCK,
     F32,
     F64,
     Dims,
@@ -42,6 +43,8 @@ from leafgrad.ops.views import shape_arguments
 A = Any  # an array, or a tensor under create_graph
 
 multiply_reduce: Any = np.multiply.reduce
+add_accumulate: Any = np.add.accumulate
+BOOL = np.dtype(np.bool_)
 
 # -- sum --------------------------------------------------------------------------------------------------------------
 
@@ -68,6 +71,9 @@ class sum(Total):
 
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         x = input.array
+        if dim is not None and dtype is None and (x.dtype is F32 or x.dtype is F64):
+            dims = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
+            return _core.single(sum_dim.core, input, (dims, keepdim))
         dims = None
         if dim is not None or keepdim:
             dims = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
@@ -168,6 +174,8 @@ class mean(Total):
         if dim is None and not keepdim:
             return _core.finish(mean.core, (input,), (x,), (), _core.as_array(_core.compute(mean.core, (x,), ())))
         dims = all_if_empty(dims_of(dim, x.ndim, "mean"), x.ndim)
+        if dtype is None and (x.dtype is F32 or x.dtype is F64):
+            return _core.single(mean_dim.core, input, (dims, keepdim))
         out = _core.as_array(_core.compute(mean_dim.core, (x,), (dims, keepdim)))
         return _core.finish(mean_dim.core, (input,), (x,), (dims, keepdim), out)
 
@@ -227,6 +235,14 @@ def _prod(x: Any, dim: int | None, keepdim: bool) -> Any:
 
 
 def _prod_all(x: Any) -> Any:
+    kind = x.dtype
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
+        if x.size < 16 * BLOCK:
+            return multiply_reduce(x, None)
+        # rows times rows, many products at once
+        whole = x.size // BLOCK * BLOCK
+        flat = x.reshape(-1)
+        return multiply_reduce(multiply_reduce(flat[:whole].reshape(-1, BLOCK), 0)) * multiply_reduce(flat[whole:])
     return _prod(x, None, False)
 
 
@@ -237,7 +253,11 @@ class prod(Reduction):
     forward = _prod_all
 
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
-        x = cast(input.array, dtype or sum_dtype(from_numpy_dtype(input.array.dtype)))
+        x = input.array
+        if dtype is not None or x.dtype.kind in "biu":
+            x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
+        elif dim is None:
+            return _core.unary(prod.core, input)
         if dim is None or (x.ndim == 0 and one_dim(dim, 0, "prod") == 0):
             core = prod.core if dim is None else _prod_of_number
             return _core.finish(core, (input,), (x,), (), _core.as_array(_core.compute(prod.core, (x,), ())))
@@ -336,7 +356,14 @@ class cumsum(Reduction):
     def forward(x: A, dim: int, reverse: bool) -> A:
         if x.ndim == 0:
             return x.copy()
-        kind = F32 if is_half(x.dtype) else x.dtype
+        kind = x.dtype
+        if dim == x.ndim - 1 and (kind is F32 or kind is F64) and x.flags.c_contiguous:  # the usual case at once
+            if not reverse:
+                return add_accumulate(x, dim)
+            out = empty(x.shape, kind)
+            add_accumulate(x[..., ::-1], dim, kind, out[..., ::-1])
+            return out
+        kind = F32 if is_half(kind) else kind
         out = empty(x.shape, kind)
         source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
         if reverse:
@@ -350,7 +377,10 @@ class cumsum(Reduction):
         return out.astype(x.dtype, copy=False)
 
     def call(input: Any, dim: int, *, dtype: Dtype | None = None) -> Any:
-        x = cast(input.array, dtype or sum_dtype(from_numpy_dtype(input.array.dtype)))
+        x = input.array
+        if dtype is None and (x.dtype is F32 or x.dtype is F64):
+            return _core.single(cumsum.core, input, (one_dim(dim, x.ndim, "cumsum"), False))
+        x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
         place = one_dim(dim, x.ndim, "cumsum")
         if x.dtype.kind == "b":
             raise NotImplementedError("\"cumsum_out_cpu\" not implemented for 'Bool'")
@@ -366,8 +396,10 @@ class cumsum(Reduction):
 # -- yes or no --------------------------------------------------------------------------------------------------------
 
 
-def _truth(reduce: Any) -> Callable[..., Any]:
+def _truth(reduce: Any, find: Any) -> Callable[..., Any]:
     def forward(x: Any, dims: Dims, keepdim: bool) -> Any:
+        if x.dtype is BOOL and not keepdim and len(dims) == x.ndim and x.size:
+            return x.take(find(x))  # the first that decides; a quarter of the time of a reduction of few elements
         out = reduce(x, dims, np.bool_, None, keepdim)
         return np.asarray(out, np.uint8) if x.dtype == np.uint8 else out
 
@@ -389,7 +421,7 @@ class all(Truth):
     """all(input, dim=None, keepdim=False): are all elements nonzero, in the tensor or along dimensions?"""
 
     row_major = True
-    forward = _truth(np.logical_and.reduce)
+    forward = _truth(np.logical_and.reduce, np.ndarray.argmin)
 
     def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         return all.record(input, dims_of(dim, input.array.ndim, "all"), keepdim)
@@ -400,7 +432,7 @@ class any(Truth):
     """any(input, dim=None, keepdim=False): is any element nonzero, in the tensor or along dimensions?"""
 
     row_major = True
-    forward = _truth(np.logical_or.reduce)
+    forward = _truth(np.logical_or.reduce, np.ndarray.argmax)
 
     def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         return any.record(input, dims_of(dim, input.array.ndim, "any"), keepdim)

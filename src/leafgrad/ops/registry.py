@@ -71,6 +71,7 @@ class Operation:
         self.options: tuple[str, ...] = get("options")
         self.results: int = get("results")
         self.variadic: bool = get("variadic")
+        self.single = len(self.inputs) == 1 and self.results == 1 and not self.variadic
         self.holomorphic: bool = get("holomorphic")
         self.differentiable: bool = get("differentiable")
         self.jvp: Any = get("jvp")
@@ -114,6 +115,8 @@ class Operation:
 
     def record(self, *args: Any) -> Any:
         """Apply to tensors and normalised options; what is no tensor among the inputs becomes one."""
+        if self.single and isinstance(args[0], TensorBase):
+            return _core.single(self.core, args[0], args[1:])
         n = len(args) - len(self.options)
         tensors = tuple([t if t is None or isinstance(t, TensorBase) else wrap(t) for t in args[:n]])
         if self.results == 1:

@@ -11,20 +11,26 @@ from leafgrad import _core
 from leafgrad._core import TensorBase
 from leafgrad._state import quiet
 from leafgrad.dtypes import dtype as Dtype
+from leafgrad.kernels import fast
 from leafgrad.ops.elementwise import exp
 from leafgrad.ops.promotion import cast, float_input
 from leafgrad.ops.reducing import (
     F32,
+    F64,
     Dims,
     Reduction,
     all_if_empty,
     dims_of,
+    divide,
+    exponential,
     is_half,
     largest_along,
     max_reduce,
+    ndarray,
     one_dim,
     refused,
     restore,
+    subtract,
     total,
 )
 from leafgrad.ops.reductions import sum_dim
@@ -32,6 +38,9 @@ from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
+
+multiply = fast(np.multiply)
+ZERO = {"f": np.zeros((), np.float32), "d": np.zeros(())}
 
 
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,19 +58,22 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 def softmax_array(x: Any, dim: int) -> Any:
     if not x.size or not x.ndim:
         return np.ones_like(x)
-    e = x - largest_along(x, dim)
-    np.exp(e, e)
-    e /= total(e, (dim,), True)
-    return e
+    e = subtract(x, one_of(largest_along(x, dim)))
+    exponential(e, e)
+    return divide(e, one_of(total(e, (dim,), True)), e)
 
 
 @in_single
 def log_softmax_array(x: Any, dim: int) -> Any:
     if not x.size or not x.ndim:
         return np.zeros_like(x)
-    below = x - largest_along(x, dim)
-    below -= np.log(total(np.exp(below), (dim,), True))
-    return below
+    below = subtract(x, one_of(largest_along(x, dim)))
+    return subtract(below, one_of(np.log(total(exponential(below), (dim,), True))), below)
+
+
+def one_of(reduced: Any) -> Any:
+    """What is left of a vector without its dimension: the native loops take that beside any array."""
+    return reduced.reshape(()) if reduced.__class__ is ndarray and reduced.ndim == 1 else reduced
 
 
 class Softmax(Reduction):
@@ -79,6 +91,8 @@ def _apply(operation: Any, input: TensorBase, dim: Any, dtype: Dtype | None) -> 
     if dtype is not None:
         x = cast(x, dtype)
     place = one_dim(dim, x.ndim, name)
+    if dtype is None and (x.dtype is F32 or x.dtype is F64):
+        return _core.single(operation.core, input, (place,))
     if x.dtype.kind in "biuc":
         raise refused(f"{name}{'_lastdim' if place == x.ndim - 1 else ''}_kernel_impl", input)
     return _core.finish(operation.core, (input,), (x,), (place,), _core.compute(operation.core, (x,), (place,)))
@@ -95,6 +109,10 @@ class softmax(Softmax):
         return _apply(softmax, input, dim, dtype)
 
     def vjp(g: A, out: A, dim: A) -> A:
+        if both_dense(g, out):
+            weighted = multiply(g, out)
+            rest = multiply(out, one_of(total(weighted, (dim,), True)))
+            return subtract(weighted, rest, rest)
         weighted = g * out
         return weighted - out * _sum_along(weighted, dim)
 
@@ -110,7 +128,23 @@ class log_softmax(Softmax):
         return _apply(log_softmax, input, dim, dtype)
 
     def vjp(g: A, out: A, dim: A) -> A:
+        if both_dense(g, out):
+            rest = exponential(out)
+            multiply(rest, one_of(total(g, (dim,), True)), rest)
+            return subtract(g, rest, rest)
         return g - exp(out) * _sum_along(g, dim)
+
+
+def both_dense(g: A, out: A) -> bool:
+    """Plain arrays of one dtype, side by side in memory: then a rule can write over what it has made itself."""
+    return bool(
+        g.__class__ is ndarray is out.__class__
+        and g.dtype is out.dtype
+        and (g.dtype is F32 or g.dtype is F64)
+        and g.ndim
+        and g.flags.c_contiguous
+        and out.flags.c_contiguous
+    )
 
 
 def _sum_along(x: A, dim: int) -> A:
@@ -126,6 +160,15 @@ class logsumexp(Reduction):
 
     @in_single
     def forward(x: A, dims: Dims, keepdim: bool) -> A:
+        if (x.dtype is F32 or x.dtype is F64) and len(dims) == 1 and x.size:
+            largest = largest_along(x, dims[0])
+            infinite = np.isinf(largest)
+            if infinite.any():
+                largest = np.where(infinite, ZERO[x.dtype.char], largest)
+            e = subtract(x, one_of(largest))
+            exponential(e, e)
+            out = np.log(total(e, dims, keepdim))
+            return out + largest.reshape(out.shape)
         largest = max_reduce(x.real, dims, None, None, True, -np.inf)
         largest = np.where(np.isinf(largest), 0, largest).astype(x.real.dtype)  # inf - inf would not be a number
         out = np.log(total(np.exp(x - largest), dims, keepdim))
