@@ -213,7 +213,23 @@ def test_choose(kind: Any) -> None:
         if np.dtype(kind).kind == "f":
             a[::3], b[::5], b[1::7] = np.nan, -0.0, np.inf
         one = np.asarray(3, kind)
-        for x, y in [(a, b), (a, zero), (zero, b), (a, one), (one, b), (a, -zero), (a[::-1], b), (a, b[::-1])]:
+        same = np.broadcast_to(one, size)
+        for x, y in [
+            (a, b),
+            (a, zero),
+            (zero, b),
+            (a, one),
+            (one, b),
+            (a, -zero),
+            (a[::-1], b),
+            (a, b[::-1]),
+            (a, same),
+            (same, b),
+            (same, zero),
+            (zero, same),
+            (one, zero),
+            (same, np.broadcast_to(zero, size)),
+        ]:
             assert_same(choose(condition, x, y), np.where(condition, x, y))
         assert_same(choose(condition[::-1], a, b), np.where(condition[::-1], a, b))
         assert_same(choose(condition, zero, one), np.where(condition, zero, one))

@@ -29,26 +29,32 @@ def choose(condition: Any, a: Any, b: Any) -> Any:
     """Elements of `a` where the condition holds, of `b` elsewhere."""
     if condition.size < BITS_FROM_FOR_ZERO or not (condition.__class__ is a.__class__ is b.__class__ is np.ndarray):
         return np.where(condition, a, b)
-    main: Any = a if a.ndim else b
-    other: Any = b if a.ndim else a
-    kind = main.dtype
-    bits = INTEGERS.get(kind)
-    shape = main.shape
-    if bits is None or other.dtype != kind or condition.dtype != _BOOL or condition.shape != shape:
+    shape = condition.shape
+    bits = INTEGERS.get(a.dtype)
+    if bits is None or b.dtype != a.dtype or condition.dtype != _BOOL or not condition.flags.c_contiguous:
         return np.where(condition, a, b)
-    if (other.ndim and other.shape != shape) or not all([x.flags.c_contiguous for x in (condition, main, other)]):
+    if (a.ndim and a.shape != shape) or (b.ndim and b.shape != shape):
         return np.where(condition, a, b)
-    zero = other.ndim == 0 and not other.view(bits)
-    if not zero and condition.size < BITS_FROM:
+    first, second = as_bits(a, bits), as_bits(b, bits)
+    zero = (first.ndim == 0 and not first) or (second.ndim == 0 and not second)
+    if (condition.size < BITS_FROM and not zero) or not (first.flags.c_contiguous and second.flags.c_contiguous):
         return np.where(condition, a, b)
-    pattern = condition.view(np.int8).astype(bits)
-    if main is a:
-        np.negative(pattern, pattern)  # -1 is all ones
-    else:
+    pattern: Any = condition.view(np.int8).astype(bits)  # one or zero, and now minus one, which is all ones, or zero
+    if second.ndim == 0 and not second:
+        np.negative(pattern, pattern)
+        np.bitwise_and(pattern, first, pattern)
+    elif zero:
         np.subtract(pattern, 1, pattern)
-    if zero:
-        return np.bitwise_and(pattern, main.view(bits), pattern).view(kind)
-    other = other.view(bits)
-    out = np.bitwise_xor(main.view(bits), other)
-    np.bitwise_and(out, pattern, out)
-    return np.bitwise_xor(out, other, out).view(kind)
+        np.bitwise_and(pattern, second, pattern)
+    else:
+        np.negative(pattern, pattern)
+        np.bitwise_and(pattern, np.bitwise_xor(first, second), pattern)
+        np.bitwise_xor(pattern, second, pattern)
+    return pattern.view(a.dtype)
+
+
+def as_bits(x: Any, bits: Any) -> Any:
+    """An array of numbers as integers; one that repeats a number, as the gradient of a sum does, as that number."""
+    if x.ndim and x.size and not any(x.strides):
+        x = x[(0,) * x.ndim + (...,)]
+    return x.view(bits)

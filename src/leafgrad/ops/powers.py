@@ -12,6 +12,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import INTEGER
 from leafgrad.from_data import to_array
+from leafgrad.kernels import fast
 from leafgrad.ops.elementwise import Binary, log
 from leafgrad.ops.promotion import NUMBERS, common_dtype
 from leafgrad.ops.registry import Family, composite, op
@@ -19,6 +20,8 @@ from leafgrad.ops.samples import S, pairs, real
 from leafgrad.ops.select import where, zero_like, zeros_of
 
 A = Any  # an array, or a tensor under create_graph
+multiply: Any = fast(np.multiply)
+root: Any = fast(np.sqrt)
 
 
 def power_of_arrays(x: Any, y: Any) -> Any:
@@ -53,12 +56,12 @@ class pow_tensor(Binary):
 def _shortcut(x: Any, exponent: Any) -> Any:
     """x**exponent. The usual exponents take a shorter way than the general power."""
     if exponent == 2:
-        return np.multiply(x, x)
+        return multiply(x, x)
     if x.dtype.kind in "fcV":  # V: bfloat16
         if exponent == 0.5:
-            return np.sqrt(x)
+            return root(x)
         if exponent == 3:
-            return x * x * x
+            return multiply(multiply(x, x), x)
         if exponent == -0.5:
             return np.reciprocal(np.sqrt(x))
         if exponent == -1:

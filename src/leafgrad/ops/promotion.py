@@ -24,6 +24,7 @@ from leafgrad.dtypes import (
     result_dtype,
     scalar_dtype,
 )
+from leafgrad.ops.registry import registry
 
 Array = Any
 NUMBERS = (int, float, complex, np.number, np.bool_)  # what counts as a number beside a tensor
@@ -63,28 +64,35 @@ def cast(array: Array, kind: dtype) -> Array:
 
 def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     """An elementwise operation on operands of any two kinds. NotImplemented lets Python try the other operand."""
-    from leafgrad.ops.registry import registry
-
     quiet()
-    left, right = operand(a), operand(b)
-    if left is None or right is None:
-        return NotImplemented
     rules = registry[op.name].rules
-    kind = result_dtype([left[2], right[2]])
+    if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a.array.dtype is b.array.dtype:  # often: integers
+        kind = from_numpy_dtype(a.array.dtype)
+        tensors: tuple[Any, Any] = (a, b)
+        arrays = (a.array, b.array)
+        no_bool = kind is bool_
+    else:
+        left, right = operand(a), operand(b)
+        if left is None or right is None:
+            return NotImplemented
+        kind = result_dtype([left[2], right[2]])
+        tensors = (left[0], right[0])
+        arrays = (left[1], right[1])
+        no_bool = left[2][0] is bool_ or right[2][0] is bool_
     if rules.as_float and kind.category < FLOAT:
         kind = get_default_dtype()
     rules.check(kind)
-    if rules.no_bool and (left[2][0] is bool_ or right[2][0] is bool_):
+    if no_bool and rules.no_bool:
         raise RuntimeError(rules.no_bool)
-    arrays = (cast(left[1], kind), cast(right[1], kind))
+    arrays = (cast(arrays[0], kind), cast(arrays[1], kind))
     try:
         out = _core.compute(op, arrays, ())
     except ValueError:
         raise errors.broadcast_mismatch(op.name, arrays) from None
     out = _core.as_array(out)
     if out.dtype.kind == "b":
-        return _core.unrecorded(op, (left[0], right[0]), out)
-    return _core.finish(op, (left[0], right[0]), arrays, (), out)
+        return _core.unrecorded(op, tensors, out)
+    return _core.finish(op, tensors, arrays, (), out)
 
 
 class BinaryRules:
