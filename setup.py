@@ -30,6 +30,7 @@ HOT_MODULES = [
     "src/leafgrad/autograd/saved.py",
     "src/leafgrad/autograd/viewing.py",
     "src/leafgrad/autograd/engine.py",
+    "src/leafgrad/direct.py",
 ]
 
 # Written in C, on NumPy's C API: see leafgrad/kernels.

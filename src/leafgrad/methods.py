@@ -11,7 +11,7 @@ from leafgrad.device import check_device, preserve_format
 from leafgrad.from_data import as_dtype
 from leafgrad.ops import comparison, division, indexing, linalg, powers, promotion
 from leafgrad.ops.convert import to_dtype
-from leafgrad.ops.inplace import in_place
+from leafgrad.ops.inplace import in_place_method
 from leafgrad.ops.registry import Operation, composites, registry
 from leafgrad.output import NAMES as OUT_NAMES
 from leafgrad.output import with_out
@@ -63,18 +63,7 @@ def add(name: str, entry: Any) -> None:
     if entry.method:
         setattr(Tensor, name, entry.function)
     if entry.in_place:
-        setattr(Tensor, name + "_", in_place_method(name, entry.function))
-
-
-def in_place_method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """`name_`: the same function, in place."""
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return in_place(self, function, *args, **kwargs)
-
-    method.__name__ = method.__qualname__ = name + "_"
-    method.__doc__ = f"{name}_(...): {name}, in place."
-    return method
+        setattr(Tensor, name + "_", in_place_method(name, entry))
 
 
 # -- operators beyond those of TensorBase -----------------------------------------------------------------------------

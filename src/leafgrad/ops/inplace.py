@@ -19,14 +19,73 @@ from leafgrad.autograd import origin
 from leafgrad.autograd.graph import Node, Output, plan_of, take_order
 from leafgrad.autograd.hooks import give_history
 from leafgrad.autograd.operation import OUT
+from leafgrad.direct import change
 from leafgrad.dtypes import can_cast, from_numpy_dtype
-from leafgrad.ops.registry import Family, op, zeros_like
+from leafgrad.ops.registry import Family, Operation, op, registry, zeros_like
 from leafgrad.ops.samples import S
 from leafgrad.ops.striding import as_strided
 from leafgrad.ops.views import MULTI_VIEW, axes_of, copy_in_order, current_steps, see, see_in, view
 from leafgrad.output import check_no_overlap
 
 A = Any  # an array, or a tensor under create_graph
+
+
+# -- the methods ------------------------------------------------------------------------------------------------------
+
+
+def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
+    """`name_`: the operation or function `entry`, in place. What can be computed straight into the memory of the
+    tensor is (leafgrad/direct.py); everything else goes the general way, `in_place`."""
+    function = entry.function
+    operation = registry["true_div"] if entry.name in ("div", "true_divide") else entry
+
+    def general(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return in_place(self, function, *args, **kwargs)
+
+    method = general
+    if isinstance(operation, Operation) and writes_into(operation):
+        if len(operation.inputs) == 1:
+            method = direct_unary(operation, general)
+        elif operation.is_pair:
+            method = direct_binary(operation, general)
+    method.__name__ = method.__qualname__ = name + "_"
+    method.__doc__ = f"{name}_(...): {name}, in place."
+    return method
+
+
+def writes_into(operation: Operation) -> bool:
+    """Does the kernel take an array for its result, and is that of the dtype of its floats?"""
+    ufunc = getattr(operation.forward, "ufunc", operation.forward)
+    if not isinstance(ufunc, np.ufunc) or operation.options:
+        return False
+    return "f" * len(operation.inputs) + "->f" in ufunc.types
+
+
+def direct_unary(operation: Operation, general: Callable[..., Any]) -> Callable[..., Any]:
+    core, kernel = operation.core, operation.forward
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs and change(core, kernel, self, None, None):
+            return self
+        return general(self, *args, **kwargs)
+
+    return method
+
+
+def direct_binary(operation: Operation, general: Callable[..., Any]) -> Callable[..., Any]:
+    core, by_number, kernel = operation.core, operation.by_number, operation.forward
+    takes_alpha = operation.name in ("add", "sub")
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and args[0] is not None:
+            other = args[0]
+            alpha = kwargs.get("alpha") if takes_alpha else None
+            if len(kwargs) == (alpha is not None):
+                if change(core if isinstance(other, TensorBase) else by_number, kernel, self, other, alpha):
+                    return self
+        return general(self, *args, **kwargs)
+
+    return method
 
 
 def in_place(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
