@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from operations import OPERATIONS
 from workloads import WORKLOADS
 
 HERE = Path(__file__).resolve().parent
@@ -34,7 +35,7 @@ def worker(module: str) -> None:
     print(json.dumps(form), flush=True)
     for line in sys.stdin:
         name = json.loads(line)
-        make, arguments, count = WORKLOADS[name]
+        make, arguments, count = {**WORKLOADS, **OPERATIONS}[name]
         if name not in steps:
             steps[name] = make(library, *arguments)
             steps[name]()
@@ -92,6 +93,7 @@ def main() -> None:
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=30, help="how often the libraries take turns (default 30)")
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
+    parser.add_argument("--operations", action="store_true", help="single operations instead of the workloads")
     parser.add_argument("--compiled-from", default=None, help="where the compiled leafgrad is, if it is not installed")
     options = parser.parse_args()
     if options.worker:
@@ -106,7 +108,7 @@ def main() -> None:
         print(f"{label}: {runner.form}", file=sys.stderr)
     print("| workload | PyTorch, us | leafgrad compiled, us | ratio | leafgrad plain, us | ratio |")
     print("|---|---|---|---|---|---|")
-    for name in WORKLOADS:
+    for name in OPERATIONS if options.operations else WORKLOADS:
         if options.only not in name:
             continue
         best = dict.fromkeys(runners, float("inf"))
@@ -120,7 +122,7 @@ def main() -> None:
         row = [name, f"{torch:,.1f}", f"{compiled:,.1f}", f"{torch / compiled:.2f}", f"{plain:,.1f}"]
         print("| " + " | ".join([*row, f"{torch / plain:.2f}"]) + " |")
         sys.stdout.flush()
-    if not options.only:
+    if not options.only and not options.operations:
         paths: dict[str, tuple[str, str | None]] = {
             "numpy": ("numpy", None),
             "leafgrad": ("leafgrad", options.compiled_from),

@@ -22,7 +22,7 @@ def load(name: str) -> ModuleType:
     return module
 
 
-workloads: dict[str, Any] = load("workloads").WORKLOADS
+workloads: dict[str, Any] = {**load("workloads").WORKLOADS, **load("operations").OPERATIONS}
 
 
 @pytest.mark.parametrize("name", sorted(workloads))
