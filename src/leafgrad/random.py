@@ -2,11 +2,8 @@
 
 Everything here works on NumPy arrays; the tensor layer wraps it. A function takes a generator (None means
 `default_generator`), draws as many 32-bit words as PyTorch would, in PyTorch's order, and returns a fresh
-C-contiguous array. Two facts run through the file:
-
-- A float64 costs two words (53 bits are kept), everything narrower costs one (24 bits are kept).
-- PyTorch's kernels are compiled with fused multiply-add, which rounds once where NumPy rounds twice. `_fma` does
-  the same, and so do the float32 logarithm and sine in `_mt19937.py`.
+C-contiguous array, or fills `out`, which must be one, and returns that. The numbers themselves are made by the
+generator's stream, see `kernels/random_stream.py`; here are the checks, the shapes and the dtypes.
 
     >>> normal(Generator().manual_seed(0), (3,), np.float32)
     array([ 1.5409961, -0.2934289, -2.1787894], dtype=float32)
@@ -15,16 +12,18 @@ C-contiguous array. Two facts run through the file:
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from leafgrad.kernels._random_numpy import libm
+from leafgrad.kernels._random_rounding import add_scaled
+
 from ._mt19937 import Generator as Generator
-from ._mt19937 import libm, normal_blocks, normal_pairs, uniform32, uniform64
+from ._random_dtypes import INTEGER_AND_FLOAT, REAL, Facts, convert, facts, require_dtype
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     Shape = int | Sequence[int]
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
+_FLOAT32, _FLOAT64, _INT64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
+_USUAL: dict[np.dtype[Any], np.dtype[Any]] = {_FLOAT32: _FLOAT32, _FLOAT64: _FLOAT64, _INT64: _INT64}
 
 
 # ---------------------------------------------------------------------------------------------- generators
@@ -78,133 +79,33 @@ def fork_rng(devices: Any = (), enabled: bool = True) -> Iterator[None]:
             default_generator.set_state_array(state)
 
 
-# ---------------------------------------------------------------------------------------------- one rounding
-
-
-def _two_sum(a: Array, b: Array | float) -> tuple[Array, Array]:
-    """a + b rounded, and what the rounding lost (Knuth)."""
-    total = a + b
-    b_part = total - a
-    return total, (a - (total - b_part)) + (b - b_part)
-
-
-def _two_product(a: Array, b: float) -> tuple[Array, Array]:
-    """a * b rounded, and what the rounding lost (Dekker, for float64)."""
-
-    def halves(x: Any) -> tuple[Any, Any]:
-        scaled = x * 134217729.0  # 2**27 + 1
-        high = scaled - (scaled - x)
-        return high, x - high
-
-    product = a * b
-    (a_high, a_low), (b_high, b_low) = halves(a), halves(b)
-    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
-
-
-def _fma(a: Array, b: float, c: float) -> Array:
-    """a * b + c rounded once, in a's dtype, which is float32 or float64."""
-    real = a.dtype.type
-    if b == 1 or c == 0:  # then one of the two roundings does nothing
-        moved: Array = a + real(c) if b == 1 else a * real(b) + real(c)
-        return moved
-    out: Array = np.empty_like(a)
-    for start in range(0, len(a), 4096):  # a piece at a time, so that the intermediate results stay in cache
-        piece = a[start : start + 4096]
-        fused = _fma_by_float64 if real is np.float32 else _fma_in_float64
-        out[start : start + 4096] = fused(piece, b, c)
-    return out
-
-
-def _fma_by_float64(a: Array, b: float, c: float) -> Array:
-    """For float32, whose products are exact in float64. Only the sum is rounded before it is rounded to float32."""
-    product = a.astype(np.float64) * b
-    total = product + c
-    # That is once too often where the sum has become a tie between two float32 and was none: a nudge decides it.
-    ties = np.flatnonzero(total.view(np.int64) & 0x1FFFFFFF == 0x10000000)
-    if len(ties):
-        tie, lost = _two_sum(product[ties], c)
-        total[ties] = np.where(lost == 0, tie, np.nextafter(tie, np.copysign(np.inf, lost)))
-    return total.astype(np.float32)
-
-
-def _fma_in_float64(a: Array, b: float, c: float) -> Array:
-    """For float64, with twice its precision in pairs of numbers; wrong with a probability of about 2**-53."""
-    if abs(b) > 2.0**900:  # keep clear of overflow in the intermediate results
-        return np.ldexp(_fma_in_float64(a, b * 2.0**-200, c * 2.0**-200), 200)
-    product, product_lost = _two_product(a, b)
-    total, total_lost = _two_sum(product, c)
-    result: Array = total + (total_lost + product_lost)
-    return result
-
-
 # ---------------------------------------------------------------------------------------------- helpers
-
-
-class _Facts(NamedTuple):
-    """About a dtype: its name, PyTorch's name for it, the C++ name that PyTorch's messages use."""
-
-    name: str
-    torch: str
-    cpp: str
-    digits: int = 0  # bits of a float's significand with the hidden one; 0 if it is no float
-    largest: float = math.inf  # finite number, where it matters
-
-    @property
-    def is_float(self) -> bool:
-        return self.digits > 0
-
-    @property
-    def last_integer(self) -> int:
-        """The largest integer; for a float, the end of those that it holds without gaps."""
-        if self.is_float:
-            return 1 << self.digits
-        return 1 if self.name == "bool" else int(np.iinfo(self.name).max)
-
-
-_FACTS = [
-    _Facts("uint8", "Byte", "unsigned char"),
-    _Facts("int8", "Char", "signed char"),
-    _Facts("int16", "Short", "short int"),
-    _Facts("int32", "Int", "int"),
-    _Facts("int64", "Long", "long int"),
-    _Facts("uint16", "UInt16", "short unsigned int"),
-    _Facts("uint32", "UInt32", "unsigned int"),
-    _Facts("uint64", "UInt64", "long unsigned int"),
-    _Facts("bool", "Bool", "bool"),
-    _Facts("float16", "Half", "c10::Half", 11, 65504.0),
-    _Facts("bfloat16", "BFloat16", "c10::BFloat16", 8, 3.3895313892515355e38),
-    _Facts("float32", "Float", "float", 24, 3.4028234663852886e38),
-    _Facts("float64", "Double", "double", 53),
-    _Facts("complex64", "ComplexFloat", "c10::complex<float>"),
-    _Facts("complex128", "ComplexDouble", "c10::complex<double>"),
-]
-_INTEGER_AND_FLOAT = ("uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
-_REAL = (*_INTEGER_AND_FLOAT, "bool")  # the younger uint16, uint32 and uint64 are unknown to most kernels
-
-
-@functools.cache
-def _facts(dtype: np.dtype[Any]) -> _Facts:
-    # By name, because bfloat16 comes from ml_dtypes, which need not be installed.
-    return next(facts for facts in _FACTS if facts.name == dtype.name)
-
-
-def _require_dtype(dtype: np.dtype[Any], accepted: bool, kernel: str) -> None:
-    if not accepted:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{_facts(dtype).torch}'")
 
 
 def _dims(shape: Shape) -> tuple[int, ...]:
     return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
-def _convert(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Cast as PyTorch does: to a 16-bit float by way of float32, which is not always the nearest."""
-    if values.dtype == dtype:
+def _usual(dtype: DTypeLike) -> np.dtype[Any]:
+    """A dtype of NumPy; for the three frequent ones always the same object (a pickled array has its own)."""
+    dtype = np.dtype(dtype)
+    return _USUAL.get(dtype) or dtype
+
+
+def _place(shape: Shape, dtype: np.dtype[Any], out: Array | None) -> Array:
+    """Where a stream writes its numbers, in one row: `out`, or a new array."""
+    if out is not None:
+        return out.view(dtype).reshape(-1)
+    return np.empty(shape if shape.__class__ is int else math.prod(shape), dtype)  # type: ignore[arg-type]
+
+
+def _result(numbers: Array, shape: Shape, dtype: np.dtype[Any], out: Array | None) -> Array:
+    """Numbers in one row, which are not yet in `out`, in the dtype and shape that were asked for."""
+    values = convert(numbers, dtype).reshape(shape)
+    if out is None:
         return values
-    with np.errstate(over="ignore", invalid="ignore"):
-        if dtype.itemsize == 2 and _facts(dtype).is_float:
-            values = values.astype(np.float32)
-        return values.astype(dtype)
+    out[...] = values
+    return out
 
 
 def _real_part_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -214,35 +115,58 @@ def _real_part_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 # ---------------------------------------------------------------------------------------------- distributions
 
 
-def uniform(gen: Generator | None, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0) -> Array:
+def uniform(
+    gen: Generator | None,
+    shape: Shape,
+    dtype: DTypeLike,
+    low: float = 0.0,
+    high: float = 1.0,
+    *,
+    out: Array | None = None,
+) -> Array:
     """Uniform on [low, high), as `tensor.uniform_(low, high)`."""
-    gen, dtype, shape = gen or default_generator, np.dtype(dtype), _dims(shape)
+    gen, dtype = gen or default_generator, _usual(dtype)
+    if dtype is _FLOAT32 or dtype is _FLOAT64:  # nearly always
+        if low != 0 or high != 1:
+            _check_uniform_bounds(facts(dtype), low, high)
+        numbers = _place(shape, dtype, out)
+        with gen._lock:
+            gen._stream.uniform(numbers, low, high)
+        return numbers.reshape(shape) if out is None else out
     if dtype.kind == "c":
-        return uniform(gen, (*shape, 2), _real_part_dtype(dtype), low, high).view(dtype)[..., 0]
-    facts = _facts(dtype)
-    _require_dtype(dtype, facts.is_float, "check_uniform_bounds")
+        return _joined(uniform(gen, (*_dims(shape), 2), _real_part_dtype(dtype), low, high), dtype, out)
+    about = facts(dtype)
+    require_dtype(dtype, about.is_float, "check_uniform_bounds")
     if low != 0 or high != 1:
-        _check_uniform_bounds(facts, low, high)
+        _check_uniform_bounds(about, low, high)
+    numbers = _place(shape, _FLOAT32, None)
     with gen._lock:
-        unit = (uniform64 if dtype == np.float64 else uniform32)(gen, math.prod(shape))
-    real = unit.dtype.type
-    values = _convert(_fma(unit, float(real(high) - real(low)), float(real(low))), dtype)
-    if dtype.itemsize == 2 or low != 0 or high != 1:
-        # Rounding can reach the excluded end; such a number becomes the included one.
-        included, excluded = _convert(np.array([low, high], real), dtype)
-        values[values == excluded] = included
-    return values.reshape(shape)
+        gen._stream.uniform(numbers, low, high)
+    values = convert(numbers, dtype)
+    # Rounding can reach the excluded end; such a number becomes the included one.
+    included, excluded = convert(np.array([low, high], np.float32), dtype)
+    values[values == excluded] = included
+    return _result(values, shape, dtype, out)
 
 
-def _check_uniform_bounds(facts: _Facts, low: float, high: float) -> None:
+def _joined(parts: Array, dtype: np.dtype[Any], out: Array | None) -> Array:
+    """Real and imaginary parts as complex numbers."""
+    values: Array = parts.view(dtype)[..., 0]
+    if out is None:
+        return values
+    out[...] = values
+    return out
+
+
+def _check_uniform_bounds(about: Facts, low: float, high: float) -> None:
     for bound, which in ((low, "from"), (high, "to")):
-        if not abs(bound) <= facts.largest:
-            raise RuntimeError(f"{which} is out of bounds for {facts.cpp}")
+        if not abs(bound) <= about.largest:
+            raise RuntimeError(f"{which} is out of bounds for {about.cpp}")
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
-    if high - low > facts.largest:
+    if high - low > about.largest:
         raise RuntimeError(
-            f"uniform_ expects to-from <= std::numeric_limits<{facts.torch}>::max(), "
+            f"uniform_ expects to-from <= std::numeric_limits<{about.torch}>::max(), "
             f"but found to={high:g} and from={low:g} which result in to-from to exceed the limit"
         )
 
@@ -255,55 +179,87 @@ def normal(
     std: float = 1.0,
     *,
     contiguous: bool = True,
+    out: Array | None = None,
 ) -> Array:
     """Gaussian, as `tensor.normal_(mean, std)`; a complex number's two parts share the variance.
 
     Sixteen numbers or more come from the block method, fewer from the pair method, and so does every tensor that is
     not contiguous: say `contiguous=False` when the result fills one.
     """
-    gen, dtype, shape = gen or default_generator, np.dtype(dtype), _dims(shape)
+    gen, dtype = gen or default_generator, _usual(dtype)
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if dtype.kind == "c":
-        parts = normal(gen, (*shape, 2), _real_part_dtype(dtype), mean, std / math.sqrt(2), contiguous=contiguous)
-        return parts.view(dtype)[..., 0]
-    count = math.prod(shape)
-    _require_dtype(dtype, count == 0 or _facts(dtype).is_float, "normal_kernel_cpu")
+        own, part, of_part = (*_dims(shape), 2), _real_part_dtype(dtype), std / math.sqrt(2)
+        return _joined(normal(gen, own, part, mean, of_part, contiguous=contiguous), dtype, out)
+    usual = dtype is _FLOAT32 or dtype is _FLOAT64
+    numbers = _place(shape, dtype if usual else _FLOAT32, out if usual else None)
+    if not usual:
+        require_dtype(dtype, len(numbers) == 0 or facts(dtype).is_float, "normal_kernel_cpu")
     with gen._lock:
-        standard = normal_blocks(gen, count, dtype) if count >= 16 and contiguous else normal_pairs(gen, count)
-    real = standard.dtype.type
-    return _convert(_fma(standard, float(real(std)), float(real(mean))), dtype).reshape(shape)
+        if len(numbers) >= 16 and contiguous:
+            gen._stream.normal_blocks(numbers, mean, std, not usual)
+        else:
+            gen._next_normal = gen._stream.normal_pairs(numbers, mean, std, gen._next_normal)
+    if usual:
+        return numbers.reshape(shape) if out is None else out
+    return _result(numbers, shape, dtype, out)
 
 
-def log_normal(gen: Generator | None, shape: Shape, dtype: DTypeLike, mean: float = 1.0, std: float = 2.0) -> Array:
+def log_normal(
+    gen: Generator | None,
+    shape: Shape,
+    dtype: DTypeLike,
+    mean: float = 1.0,
+    std: float = 2.0,
+    *,
+    out: Array | None = None,
+) -> Array:
     """exp of a Gaussian, as `tensor.log_normal_(mean, std)`; always by pairs."""
-    gen, dtype, shape = gen or default_generator, np.dtype(dtype), _dims(shape)
+    gen, dtype = gen or default_generator, _usual(dtype)
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    _require_dtype(dtype, _facts(dtype).is_float, "log_normal_cpu")
+    require_dtype(dtype, facts(dtype).is_float, "log_normal_cpu")
+    numbers = _place(shape, _FLOAT64, None)
     with gen._lock:
-        standard = normal_pairs(gen, math.prod(shape))
-    return _convert(libm("exp")(_fma(standard, std, mean)), dtype).reshape(shape)
+        gen._next_normal = gen._stream.normal_pairs(numbers, mean, std, gen._next_normal)
+    return _result(libm("exp")(numbers), shape, dtype, out)
 
 
-def exponential(gen: Generator | None, shape: Shape, dtype: DTypeLike, lambd: float = 1.0) -> Array:
+def exponential(
+    gen: Generator | None, shape: Shape, dtype: DTypeLike, lambd: float = 1.0, *, out: Array | None = None
+) -> Array:
     """-ln(1 - u) / lambd, as `tensor.exponential_(lambd)`."""
-    dtype = np.dtype(dtype)
+    dtype = _usual(dtype)
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    if not _facts(dtype).is_float:
-        raise _not_continuous("Exponential", _facts(dtype).torch)
-    return _from_uniform64(gen, shape, dtype, lambda u: (-1.0 / lambd) * libm("log1p")(-u))
+    if not facts(dtype).is_float:
+        raise _not_continuous("Exponential", facts(dtype).torch)
+    return _from_uniform64(gen, shape, dtype, lambda u: (-1.0 / lambd) * libm("log1p")(-u), out)
 
 
-def cauchy(gen: Generator | None, shape: Shape, dtype: DTypeLike, median: float = 0.0, sigma: float = 1.0) -> Array:
+def cauchy(
+    gen: Generator | None,
+    shape: Shape,
+    dtype: DTypeLike,
+    median: float = 0.0,
+    sigma: float = 1.0,
+    *,
+    out: Array | None = None,
+) -> Array:
     """median + sigma tan(pi (u - 1/2)), as `tensor.cauchy_(median, sigma)`."""
-    dtype = np.dtype(dtype)
+    dtype = _usual(dtype)
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    if not _facts(dtype).is_float:
-        raise _not_continuous("Cauchy", _facts(dtype).cpp)
-    return _from_uniform64(gen, shape, dtype, lambda u: _fma(libm("tan")(math.pi * (u - 0.5)), sigma, median))
+    if not facts(dtype).is_float:
+        raise _not_continuous("Cauchy", facts(dtype).cpp)
+
+    def formula(u: Array) -> Array:
+        values: Array = libm("tan")(math.pi * (u - 0.5))
+        add_scaled(values, sigma, median)
+        return values
+
+    return _from_uniform64(gen, shape, dtype, formula, out)
 
 
 def _not_continuous(distribution: str, dtype_name: str) -> RuntimeError:
@@ -313,32 +269,39 @@ def _not_continuous(distribution: str, dtype_name: str) -> RuntimeError:
     )
 
 
-def geometric(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float) -> Array:
+def geometric(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float, *, out: Array | None = None) -> Array:
     """ceil(ln u / ln(1 - p)), as `tensor.geometric_(p)`."""
-    dtype = np.dtype(dtype)
+    dtype = _usual(dtype)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    _require_dtype(dtype, _facts(dtype).name in _INTEGER_AND_FLOAT, "geometric_cpu")
+    require_dtype(dtype, facts(dtype).name in INTEGER_AND_FLOAT, "geometric_cpu")
     with np.errstate(divide="ignore"):  # ln 0 does happen, once in 2**53
-        return _from_uniform64(gen, shape, dtype, lambda u: np.ceil(libm("log")(u) / math.log1p(-p)))
+        return _from_uniform64(gen, shape, dtype, lambda u: np.ceil(libm("log")(u) / math.log1p(-p)), out)
 
 
-def bernoulli_p(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float) -> Array:
+def bernoulli_p(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float, *, out: Array | None = None) -> Array:
     """One with probability p, else zero, as `tensor.bernoulli_(p)`: two words each, for every dtype."""
-    dtype = np.dtype(dtype)
+    gen, dtype = gen or default_generator, _usual(dtype)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    _require_dtype(dtype, _facts(dtype).name in _REAL, "bernoulli_scalar_cpu_")
-    return _from_uniform64(gen, shape, dtype, lambda u: u < p)
+    require_dtype(dtype, facts(dtype).name in REAL, "bernoulli_scalar_cpu_")
+    numbers = _place(shape, dtype, out)
+    with gen._lock:
+        gen._stream.bernoulli(numbers, p)
+    return numbers.reshape(shape) if out is None else out
 
 
 def _from_uniform64(
-    gen: Generator | None, shape: Shape, dtype: np.dtype[Any], formula: Callable[[Array], Array]
+    gen: Generator | None,
+    shape: Shape,
+    dtype: np.dtype[Any],
+    formula: Callable[[Array], Array],
+    out: Array | None,
 ) -> Array:
-    gen, shape = gen or default_generator, _dims(shape)
+    gen, u = gen or default_generator, _place(shape, _FLOAT64, None)
     with gen._lock:
-        u = uniform64(gen, math.prod(shape))
-    return _convert(formula(u), dtype).reshape(shape)
+        gen._stream.uniform(u)
+    return _result(formula(u), shape, dtype, out)
 
 
 def bernoulli_t(gen: Generator | None, probs: Array, dtype: DTypeLike | None = None) -> Array:
@@ -346,16 +309,19 @@ def bernoulli_t(gen: Generator | None, probs: Array, dtype: DTypeLike | None = N
 
     The dtype of the probabilities decides how many words are drawn, whatever the dtype of the result.
     """
-    gen, dtype = gen or default_generator, np.dtype(dtype or probs.dtype)
-    _require_dtype(dtype, _facts(dtype).name in _REAL, "bernoulli_tensor_cpu_self_")
-    _require_dtype(probs.dtype, _facts(probs.dtype).is_float, "bernoulli_tensor_cpu_p_")
-    wide = np.float64 if probs.dtype == np.float64 else np.float32
-    p: Array = np.ascontiguousarray(probs).astype(wide)
-    if not np.all((p >= 0) & (p <= 1)):
+    gen, dtype = gen or default_generator, _usual(dtype or probs.dtype)
+    require_dtype(dtype, facts(dtype).name in REAL, "bernoulli_tensor_cpu_self_")
+    require_dtype(probs.dtype, facts(probs.dtype).is_float, "bernoulli_tensor_cpu_p_")
+    wide = _FLOAT64 if probs.dtype == _FLOAT64 else _FLOAT32
+    p: Array = np.ascontiguousarray(probs, wide)  # which makes one dimension of none
+    if p.size and not (p.min() >= 0 and p.max() <= 1):  # nan is neither
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    u = np.empty(p.size, wide)
     with gen._lock:
-        u = (uniform64 if wide is np.float64 else uniform32)(gen, p.size)
-    return _convert(u.reshape(p.shape) < p, dtype)
+        gen._stream.uniform(u)
+    if dtype is wide:
+        return np.less(u, p.reshape(-1), out=u).reshape(probs.shape)
+    return convert(np.less(u, p.reshape(-1)), dtype).reshape(probs.shape)
 
 
 def randint(gen: Generator | None, low: int, high: int, shape: Shape, dtype: DTypeLike = np.int64) -> Array:
@@ -364,92 +330,106 @@ def randint(gen: Generator | None, low: int, high: int, shape: Shape, dtype: DTy
 
 
 def random_(
-    gen: Generator | None, shape: Shape, dtype: DTypeLike, low: int | None = None, high: int | None = None
+    gen: Generator | None,
+    shape: Shape,
+    dtype: DTypeLike,
+    low: int | None = None,
+    high: int | None = None,
+    *,
+    out: Array | None = None,
 ) -> Array:
     """As `tensor.random_(low, high)`: integers in [low, high), by default all that the dtype holds from zero on."""
-    dtype = np.dtype(dtype)
-    facts = _facts(dtype)
+    dtype = _usual(dtype)
+    if dtype is _INT64 and low.__class__ is int and high.__class__ is int and _INT64_MIN < low < high <= _INT64_MAX:
+        # What nearly every call of randint asks for: all of it fits.
+        span = high - low
+        return _integers(gen, shape, dtype, low, span, span >= 2**28, out)
+    about = facts(dtype)
     if dtype.kind == "c":
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     if low is None and high is None:
-        _require_dtype(dtype, facts.name in _REAL, "random_kernel_cpu")
-        return _integers(gen, shape, dtype, 0, facts.last_integer + 1, facts.name in ("int64", "float64"))
+        require_dtype(dtype, about.name in REAL, "random_kernel_cpu")
+        return _integers(gen, shape, dtype, 0, about.last_integer + 1, about.name in ("int64", "float64"), out)
     if low == _INT64_MIN and high is None:
-        accepted = facts.name in ("int64", "float64", "float32", "bfloat16")
-        _require_dtype(dtype, accepted, "random_full_64_bits_range_kernel_cpu")
-        return _integers(gen, shape, dtype, 0, 2**64, True)
+        accepted = about.name in ("int64", "float64", "float32", "bfloat16")
+        require_dtype(dtype, accepted, "random_full_64_bits_range_kernel_cpu")
+        return _integers(gen, shape, dtype, 0, 2**64, True, out)
     start = low or 0
-    stop = facts.last_integer + 1 if high is None else high
+    stop = about.last_integer + 1 if high is None else high
     if start >= stop:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={start} >= to={stop}")
-    if facts.is_float:
+    if about.is_float:
         start = _inwards(dtype, start, +1)
         stop = stop if high is None else _inwards(dtype, stop, -1)
-    _check_integer_bounds(facts, start, stop)
+    _check_integer_bounds(about, start, stop)
     # From 2**28 on, the remainder of a 32-bit word would favour small numbers too visibly.
-    return _integers(gen, shape, dtype, start, stop - start, stop - start >= 2**28)
+    return _integers(gen, shape, dtype, start, stop - start, stop - start >= 2**28, out)
 
 
-def _check_integer_bounds(facts: _Facts, start: int, stop: int) -> None:
-    if facts.is_float:
+def _check_integer_bounds(about: Facts, start: int, stop: int) -> None:
+    if about.is_float:
         if start >= stop:
             raise RuntimeError(
                 "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
                 f"but got from={start} >= to={stop}"
             )
-        lowest, highest = -facts.largest, facts.largest
+        lowest, highest = -about.largest, about.largest
     else:
-        highest = min(facts.last_integer, _INT64_MAX)
-        lowest = 0 if facts.name[0] in "ub" else -highest - 1
+        highest = min(about.last_integer, _INT64_MAX)
+        lowest = 0 if about.name[0] in "ub" else -highest - 1
     for bound, which in ((start, "from"), (stop - 1, "to - 1")):
         if not lowest <= bound <= highest:
-            raise RuntimeError(f"{which} is out of bounds for {facts.cpp}")
-        if facts.is_float and abs(bound) > facts.last_integer:
-            gaps = f"{which} is out of bounds [-(2^{facts.digits}), 2^{facts.digits}]. There {facts.name} has gaps."
+            raise RuntimeError(f"{which} is out of bounds for {about.cpp}")
+        if about.is_float and abs(bound) > about.last_integer:
+            gaps = f"{which} is out of bounds [-(2^{about.digits}), 2^{about.digits}]. There {about.name} has gaps."
             warnings.warn(gaps, stacklevel=4)
 
 
 def _inwards(dtype: np.dtype[Any], bound: int, step: int) -> int:
     """Move an end of a range inwards, where the number next to it would be rounded out of the range."""
-    neighbour = float(_convert(np.array(bound + step), dtype))
+    neighbour = float(convert(np.array(bound + step), dtype))
     outside = neighbour < bound if step > 0 else neighbour >= bound
     if not outside or not _INT64_MIN <= neighbour <= _INT64_MAX:
         return bound
-    gap = 1 << (abs(bound + step).bit_length() - _facts(dtype).digits)
+    gap = 1 << (abs(bound + step).bit_length() - facts(dtype).digits)
     return int(neighbour) + step * gap
 
 
-def _integers(gen: Generator | None, shape: Shape, dtype: np.dtype[Any], base: int, span: int, wide: bool) -> Array:
+def _integers(
+    gen: Generator | None,
+    shape: Shape,
+    dtype: np.dtype[Any],
+    base: int,
+    span: int,
+    wide: bool,
+    out: Array | None,
+) -> Array:
     """base + (word modulo span), modulo 2**64, with 64-bit words if `wide`."""
-    gen, shape = gen or default_generator, _dims(shape)
+    gen = gen or default_generator
+    numbers = _place(shape, _INT64, out if dtype is _INT64 else None)
     with gen._lock:
-        words = (gen._engine.words64 if wide else gen._engine.words)(math.prod(shape))
-    if span < 2**64:
-        words %= np.uint64(span)
-    words += np.uint64(base % 2**64)
-    return _convert(words.view(np.int64), dtype).reshape(shape)
+        gen._stream.integers(numbers, base, span, wide)
+    if dtype is _INT64:
+        return numbers.reshape(shape) if out is None else out
+    return _result(numbers, shape, dtype, out)
 
 
 def randperm(gen: Generator | None, n: int, dtype: DTypeLike = np.int64) -> Array:
     """0 .. n - 1 in random order, as `torch.randperm(n)`: an exchange with a random place, from the front."""
-    gen, dtype = gen or default_generator, np.dtype(dtype)
-    facts = _facts(dtype)
+    gen, dtype = gen or default_generator, _usual(dtype)
+    about = facts(dtype)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    if dtype.kind != "b" and n - 1 > facts.last_integer and facts.name != "bfloat16":
-        if not facts.is_float:
-            raise RuntimeError(f"value cannot be converted to type {facts.name}_t without overflow")
-        limit = "2049" if facts.name == "float16" else f"2^{facts.digits}+1"
-        raise RuntimeError(f"n cannot be greater than {limit} for {facts.torch} type.")
-    _require_dtype(dtype, facts.name in _INTEGER_AND_FLOAT, "randperm")
+    if dtype.kind != "b" and n - 1 > about.last_integer and about.name != "bfloat16":
+        if not about.is_float:
+            raise RuntimeError(f"value cannot be converted to type {about.name}_t without overflow")
+        limit = "2049" if about.name == "float16" else f"2^{about.digits}+1"
+        raise RuntimeError(f"n cannot be greater than {limit} for {about.torch} type.")
+    require_dtype(dtype, about.name in INTEGER_AND_FLOAT, "randperm")
+    order = np.empty(n, np.int64)
     with gen._lock:
-        words = gen._engine.words(max(n - 1, 0))
-    places = np.arange(n - 1, dtype=np.uint64)
-    places += words % (np.uint64(n) - places)
-    order = list(range(n))
-    for here, there in enumerate(places.tolist()):
-        order[here], order[there] = order[there], order[here]
-    return _convert(np.array(order, np.int64), dtype)
+        gen._stream.permutation(order)
+    return convert(order, dtype)
 
 
 def multinomial(gen: Generator | None, probs: Array, num_samples: int, replacement: bool = False) -> Array:
@@ -467,8 +447,9 @@ def multinomial(gen: Generator | None, probs: Array, num_samples: int, replaceme
     wide = np.float64 if probs.dtype == np.float64 else np.float32
     rows: Array = np.cumsum(probs.reshape(-1, probs.shape[-1]), axis=1, dtype=wide)
     rows = rows / rows[:, -1:]
+    u = np.empty((len(rows), num_samples))
     with gen._lock:
-        u = uniform64(gen, len(rows) * num_samples).reshape(len(rows), num_samples)
+        gen._stream.uniform(u.reshape(-1))
     drawn = [np.searchsorted(row, row_u) for row, row_u in zip(rows.astype(np.float64), u)]
     return np.stack(drawn).astype(np.int64).reshape(*probs.shape[:-1], num_samples)
 
@@ -488,11 +469,11 @@ def _multinomial_race(gen: Generator, probs: Array, num_samples: int) -> Array:
 
 
 def _check_multinomial(probs: Array, num_samples: int, replacement: bool) -> None:
-    facts = _facts(probs.dtype)
+    about = facts(probs.dtype)
     if probs.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if not facts.is_float:
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {facts.torch}")
+    if not about.is_float:
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {about.torch}")
     if num_samples <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > probs.shape[-1]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase
+from leafgrad._state import quiet
 from leafgrad.creation import create, is_int, like, sizes
 from leafgrad.ops.inplace import changed, check_writable, follow, rebase
 from leafgrad.ops.registry import Family, op
@@ -23,49 +25,46 @@ if TYPE_CHECKING:
 
 A = Any  # an array, or a tensor under create_graph
 
+
+@functools.cache
+def numbers() -> Any:
+    """The module `leafgrad.random`. An import statement takes longer than drawing a few numbers."""
+    from leafgrad import random
+
+    return random
+
+
 # -- the state --------------------------------------------------------------------------------------------------------
 
 
 def manual_seed(seed: Any) -> Generator:
     """manual_seed(seed): start the default generator anew."""
-    from leafgrad import random
-
-    return random.manual_seed(int(seed))
+    return numbers().manual_seed(int(seed))
 
 
 def seed() -> int:
     """seed(): start the default generator anew with a number from the operating system, which is returned."""
-    from leafgrad import random
-
-    return random.seed()
+    return numbers().seed()
 
 
 def initial_seed() -> int:
     """initial_seed(): the number with which the default generator was started."""
-    from leafgrad import random
-
-    return random.initial_seed()
+    return numbers().initial_seed()
 
 
 def get_rng_state() -> Any:
     """get_rng_state(): the state of the default generator, a tensor of bytes."""
-    from leafgrad import random
-
-    return random.get_rng_state()
+    return numbers().get_rng_state()
 
 
 def set_rng_state(new_state: Any) -> None:
     """set_rng_state(new_state): go on from a state that get_rng_state() returned."""
-    from leafgrad import random
-
-    random.set_rng_state(new_state)
+    numbers().set_rng_state(new_state)
 
 
 def checked(name: str, generator: Any) -> Generator | None:
     """The argument `generator`."""
-    from leafgrad import random
-
-    if generator is not None and not isinstance(generator, random.Generator):
+    if generator is not None and not isinstance(generator, numbers().Generator):
         raise TypeError(f"{name}(): argument 'generator' must be torch.Generator, not {type(generator).__name__}")
     return generator
 
@@ -86,15 +85,16 @@ def drawn_tensor(
 ) -> Any:
     """A new tensor, or `out`, with random numbers."""
     source = checked(name, generator)
+    if out is None and dtype is None and not options:  # as most calls are: nothing to look at
+        quiet()
+        return _core.wrap(getattr(numbers(), distribution)(source, shape, default().np, *parameters))
     if out is not None:
         resize_output(out, shape)
 
     def make(kind: dtypes.dtype) -> Any:
-        from leafgrad import random
-
         if out is not None and not out.array.flags.c_contiguous:
             return drawn(np.empty_like(out.array), distribution, source, *parameters)
-        return getattr(random, distribution)(source, shape, kind.np, *parameters)
+        return getattr(numbers(), distribution)(source, shape, kind.np, *parameters)
 
     return create(name, make, dtype, out, options, default)
 
@@ -118,6 +118,8 @@ def randn(
 def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
     """randint(low=0, high, size, *, generator=None, out=None, dtype=torch.int64, layout=strided, device=None,
     requires_grad=False, pin_memory=False): integers in [low, high)."""
+    if len(args) == 3 and not options:  # as most calls are: nothing to be put in order
+        return _integers(*args, generator, out, dtype, options)
     named: dict[str, Any] = {name: options.pop(name) for name in ("low", "high", "size") if name in options}
     if len(args) + len(named) == 2 and "low" not in named:
         named["low"] = 0
@@ -127,26 +129,32 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = Non
     if len(args) > len(names) or len(given) < 3:
         missing = [f'"{name}"' for name in ("high", "size") if name not in given]
         raise TypeError(f"randint() missing {len(missing)} required positional argument: {', '.join(missing)}")
-    low, high, size = [given[name] for name in ("low", "high", "size")]
-    for name, value in (("low", low), ("high", high)):
-        if not is_int(value):
-            raise TypeError(f"randint(): argument '{name}' must be int, not {type(value).__name__}")
+    return _integers(given["low"], given["high"], given["size"], generator, out, dtype, options)
+
+
+def _integers(low: Any, high: Any, size: Any, generator: Any, out: Any, dtype: Any, options: dict[str, Any]) -> Any:
+    if low.__class__ is not int or high.__class__ is not int:
+        for name, value in (("low", low), ("high", high)):
+            if not is_int(value):
+                raise TypeError(f"randint(): argument '{name}' must be int, not {type(value).__name__}")
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
     shape, bounds = sizes("randint", (size,)), (int(low), int(high))
-    return drawn_tensor("randint", "random_", generator, shape, bounds, dtype, out, options, lambda: dtypes.int64)
+    return drawn_tensor("randint", "random_", generator, shape, bounds, dtype, out, options, _int64)
+
+
+def _int64() -> dtypes.dtype:
+    return dtypes.int64
 
 
 def randperm(n: Any, *, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
     """randperm(n, *, generator=None, out=None, dtype=torch.int64, layout=strided, device=None, requires_grad=False,
     pin_memory=False): 0, 1, ..., n - 1 in random order."""
-    from leafgrad import random
-
     if not is_int(n):
         raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     source, count = checked("randperm", generator), int(n)
     return create(
-        "randperm", lambda kind: random.randperm(source, count, kind.np), dtype, out, options, lambda: dtypes.int64
+        "randperm", lambda kind: numbers().randperm(source, count, kind.np), dtype, out, options, lambda: dtypes.int64
     )
 
 
@@ -190,14 +198,14 @@ def randint_like(
 
 def drawn(array: Any, distribution: str, generator: Generator | None, *parameters: Any) -> Any:
     """Fill `array` with random numbers, in the order in which its elements lie in memory, and return it."""
-    from leafgrad import random
-
+    draw = getattr(numbers(), distribution)
+    if not _core.late.batching and array.flags.carray:  # as most are: they are filled directly
+        return draw(generator, array.shape, array.dtype, *parameters, out=array)
     order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
     in_memory_order = array.transpose(order)
     options: dict[str, Any] = {}
     if distribution == "normal":
         options["contiguous"] = bool(array.flags.c_contiguous)
-    draw = getattr(random, distribution)
     in_memory_order[...] = draw(generator, in_memory_order.shape, array.dtype, *parameters, **options)
     return array
 
@@ -232,14 +240,12 @@ def normal(
 ) -> Any:
     """normal(mean, std=1.0, size=None, *, generator=None, out=None): normally distributed numbers around `mean`, which
     like `std` may be a tensor; if both are numbers, `size` is needed and dtype=, device=, ... are allowed."""
-    from leafgrad import random
-
     source = checked("normal", generator)
     if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
         if not isinstance(size, (tuple, list)):
             raise TypeError("normal() of two numbers needs the argument 'size', a tuple of ints")
         shape, dtype = sizes("normal", (size,)), options.pop("dtype", None)
-        make = lambda kind: random.normal(source, shape, kind.np, float(mean), float(std))
+        make = lambda kind: numbers().normal(source, shape, kind.np, float(mean), float(std))
         return create("normal", make, dtype, out, options)
     if size is not None or options:
         raise TypeError(f"normal() with a tensor does not take {'size' if size is not None else next(iter(options))!r}")
@@ -252,12 +258,10 @@ def normal(
 
 def _normal_around(source: Generator | None, mean: Any, std: Any) -> Any:
     """Standard normal numbers times `std` plus `mean`, rounded twice, as PyTorch does it."""
-    from leafgrad import random
-
     arrays = [p.array if isinstance(p, TensorBase) else p for p in (mean, std)]
     kind = (arrays[0] if isinstance(mean, TensorBase) else arrays[1]).dtype
     if not isinstance(std, TensorBase):
-        return random.normal(source, arrays[0].shape, kind, 0.0, float(std)) + arrays[0]
+        return numbers().normal(source, arrays[0].shape, kind, 0.0, float(std)) + arrays[0]
     if arrays[1].dtype.kind == "c":
         raise RuntimeError("normal expects standard deviation to be non-complex")
     if np.any(arrays[1] < 0):
@@ -266,7 +270,7 @@ def _normal_around(source: Generator | None, mean: Any, std: Any) -> Any:
         shape = np.broadcast_shapes(np.shape(arrays[0]), arrays[1].shape)
     except ValueError as error:
         raise errors.broadcast_mismatch("normal", arrays) from error
-    values = random.normal(source, shape, kind)
+    values = numbers().normal(source, shape, kind)
     return (values * arrays[1]).astype(kind) + np.asarray(arrays[0], kind)
 
 
@@ -281,22 +285,27 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
 
         array = bernoulli_of(source, input.array, p)
     else:
-        array = np.empty(input.array.shape, input.array.dtype)
-        _draw_bernoulli(array, input.array if p is None else p, source)
+        array = _drawn_bernoulli(input.array, p, source)
     if out is not None:
         return write_out("bernoulli", out, array)
     return _core.apply(drawn_bernoulli.core, (input,), (array,))
 
 
-def _draw_bernoulli(array: Any, p: Any, source: Generator | None) -> None:
-    from leafgrad import random
+def _drawn_bernoulli(input: Any, p: Any, source: Generator | None) -> Any:
+    if p is None and input.flags.c_contiguous:  # the result needs no order of its own
+        return numbers().bernoulli_t(source, input)
+    array = np.empty(input.shape, input.dtype)
+    _draw_bernoulli(array, input if p is None else p, source)
+    return array
 
+
+def _draw_bernoulli(array: Any, p: Any, source: Generator | None) -> None:
     if not hasattr(p, "ndim"):
         drawn(array, "bernoulli_p", source, float(p))
         return
     order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
     probabilities = np.broadcast_to(p, array.shape).transpose(order)
-    array.transpose(order)[...] = random.bernoulli_t(source, probabilities, array.dtype)
+    array.transpose(order)[...] = numbers().bernoulli_t(source, probabilities, array.dtype)
 
 
 def multinomial(
@@ -304,12 +313,10 @@ def multinomial(
 ) -> Any:
     """multinomial(input, num_samples, replacement=False, *, generator=None, out=None): indices drawn with
     probabilities in proportion to each row of input."""
-    from leafgrad import random
-
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor("multinomial", "input", 1, input)
     source = checked("multinomial", generator)
-    indices = random.multinomial(source, input.array, num_samples, replacement)
+    indices = numbers().multinomial(source, input.array, num_samples, replacement)
     return write_out("multinomial", out, indices) if out is not None else _core.wrap(indices)
 
 
@@ -339,7 +346,7 @@ def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = 
 
 def uniform_(self: Any, *args: Any, generator: Any = None, **bounds: Any) -> Any:
     """uniform_(from=0, to=1, *, generator=None): uniform numbers in [from, to)."""
-    low, high = _bounds("uniform_", args, bounds, (0.0, 1.0))
+    low, high = _bounds("uniform_", args, bounds, (0.0, 1.0)) if args or bounds else (0.0, 1.0)
     source = checked("uniform_", generator)
     return _in_place(self, lambda array: drawn(array, "uniform", source, float(low), float(high)))
 
