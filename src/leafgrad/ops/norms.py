@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
+from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import FLOAT, can_cast, from_numpy_dtype, promote_types
 from leafgrad.dtypes import dtype as Dtype
@@ -20,9 +20,12 @@ from leafgrad.ops.reducing import (
     all_if_empty,
     count_of,
     dims_of,
+    has_zero,
     is_half,
     max_reduce,
     min_reduce,
+    multiply,
+    ndarray,
     raw,
     restore,
     spread,
@@ -39,11 +42,11 @@ A = Any  # an array, or a tensor under create_graph
 
 def _vector_norm(x: Any, order: float, dims: Dims, keepdim: bool) -> Any:
     kind = x.dtype
+    if order == 2 and len(dims) == x.ndim and not keepdim and (kind is F32 or kind is F64):
+        return np.sqrt(sum_of_squares(x))
     if is_half(kind):
         return np.asarray(_vector_norm(x.astype(F32), order, dims, keepdim)).astype(kind)
     if order == 2:
-        if len(dims) == x.ndim and not keepdim and kind in (F32, F64):
-            return np.sqrt(sum_of_squares(x))
         square = x.real**2 + x.imag**2 if kind.kind == "c" else x * x
         return np.sqrt(total(square, dims, keepdim))
     if order == 0:
@@ -71,6 +74,10 @@ class vector_norm(Family):
     public_name = ""  # torch.linalg.vector_norm, and what torch.norm is made of
 
     def call(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+        if dtype is None and ord == 2 and isinstance(x, TensorBase) and (x.array.dtype is F32 or x.array.dtype is F64):
+            ndim = x.array.ndim
+            dims = all_if_empty(dims_of(dim, ndim, "linalg.vector_norm"), ndim)
+            return _core.single(vector_norm.core, x, (2.0, dims, keepdim))
         if isinstance(ord, str):
             raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
         x = _as_checked(x, dtype)
@@ -97,6 +104,8 @@ class vector_norm(Family):
             size = np.abs(raw(input))
             won = (size == raw(out)) | np.isnan(size)
             return sgn(input) * (g / np.count_nonzero(won, axis=dims, keepdims=True).astype(raw(out).dtype)) * won
+        if order == 2 and g.__class__ is ndarray and not has_zero(out):
+            return multiply(input, np.asarray(g / out))
         # Where everything is zero the norm has a corner, and zero is its subgradient; ones keep the rest finite there.
         flat = raw(out) == 0
         g, out = where(flat, zero_like(g), g), where(flat, one_like(out), out)

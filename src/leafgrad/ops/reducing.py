@@ -27,6 +27,7 @@ min_reduce: Any = np.minimum.reduce
 ndarray: Any = np.ndarray
 
 # native where that is built, for the kernels of reductions that also compute element by element
+multiply = fast(np.multiply)
 subtract = fast(np.subtract)
 divide = fast(np.divide)
 exponential = fast(np.exp)
@@ -143,6 +144,11 @@ def refused(kernel: str, t: TensorBase) -> NotImplementedError:
 def raw(x: A) -> Any:
     """The array of a tensor, or the array itself: for what has no gradient, such as comparisons."""
     return x.array if isinstance(x, TensorBase) else x
+
+
+def has_zero(x: Any) -> bool:
+    """Is an element of the array zero?"""
+    return not (x.item() if x.size == 1 else x.all())
 
 
 def is_half(kind: Any) -> bool:

@@ -11,7 +11,6 @@ from leafgrad import _core
 from leafgrad._core import TensorBase
 from leafgrad._state import quiet
 from leafgrad.dtypes import dtype as Dtype
-from leafgrad.kernels import fast
 from leafgrad.ops.elementwise import exp
 from leafgrad.ops.promotion import cast, float_input
 from leafgrad.ops.reducing import (
@@ -26,6 +25,7 @@ from leafgrad.ops.reducing import (
     is_half,
     largest_along,
     max_reduce,
+    multiply,
     ndarray,
     one_dim,
     refused,
@@ -39,7 +39,6 @@ from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
 
-multiply = fast(np.multiply)
 ZERO = {"f": np.zeros((), np.float32), "d": np.zeros(())}
 
 

@@ -16,16 +16,23 @@ from leafgrad.dtypes import dtype as Dtype
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.reducing import (
     F32,
+    F64,
     Dims,
     Reduction,
     all_if_empty,
     count_of,
     dims_of,
+    has_zero,
     is_half,
+    multiply,
+    ndarray,
     raw,
     restore,
+    subtract,
+    sum_of_squares,
     taking_numpy_names,
     total,
+    total_of_all,
 )
 from leafgrad.ops.reductions import mean_dim, sum
 from leafgrad.ops.registry import composite, op, renamed
@@ -37,7 +44,15 @@ A = Any  # an array, or a tensor under create_graph
 
 def _wide_var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
     """The variance; of half precision numbers, in single precision."""
-    if is_half(x.dtype):
+    kind = x.dtype
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous and x.size and dims:
+        if len(dims) == x.ndim and not keepdim:
+            n = x.size
+            return sum_of_squares(subtract(x, np.asarray(total_of_all(x) / n))) / max(n - correction, 0)
+        n = count_of(x.shape, dims)
+        off = subtract(x, total(x, dims, True) / n)
+        return total(multiply(off, off, off), dims, keepdim) / max(n - correction, 0)
+    if is_half(kind):
         x = x.astype(F32)
     n = count_of(x.shape, dims)
     off = x - total(x, dims, True) / n
@@ -61,14 +76,17 @@ def _var_arguments(
     name: str, input: TensorBase, dim: Any, unbiased: Any, keepdim: bool, correction: Any
 ) -> tuple[Dims, float, bool]:
     """(dims, correction, keepdim) of the call forms (dim, *, correction), (unbiased) and (dim, unbiased, keepdim)."""
+    x = input.array
+    if dim is None and unbiased is None and correction is None and x.size > 1 and (x.dtype is F32 or x.dtype is F64):
+        return tuple(range(x.ndim)), 1, keepdim  # by far the most frequent call, where nothing can be wrong
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None and (correction is not None or not isinstance(unbiased, bool)):
         raise TypeError(f"{name}() received an invalid combination of arguments\n  at {errors.here()}")
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
-    shape = input.array.shape
-    if input.array.dtype.kind in "biu":
+    shape = x.shape
+    if x.dtype.kind in "biu":
         who = name if name.endswith("mean") else "std and var"
         raise RuntimeError(f"{who} only support floating point and complex dtypes\n  at {errors.here()}")
     dims = all_if_empty(dims_of(dim, len(shape), name), len(shape))
@@ -83,8 +101,11 @@ def _var_arguments(
 
 
 def _var_rule(g: A, input: A, shape: Dims, dims: Dims, correction: float, keepdim: bool) -> A:
-    off = input - mean_dim(input, dims, True)
     freedom = count_of(shape, dims) - correction
+    if g.__class__ is ndarray and freedom > 0 and dims and (g.dtype is F32 or g.dtype is F64):
+        off = subtract(input, mean_dim(input, dims, True))
+        return multiply(off, np.asarray((2 / freedom) * restore(g, shape, dims, keepdim)), off)
+    off = input - mean_dim(input, dims, True)
     if freedom <= 0 and len(dims) == len(shape):
         return g * np.where(raw(off) == 0, np.nan, np.inf).astype(raw(off).real.dtype)
     factor = 2 / freedom if freedom else math.inf
@@ -133,6 +154,8 @@ class std(Variance):
         return std.record(input, *_var_arguments("std", input, dim, unbiased, keepdim, correction))
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
+        if g.__class__ is ndarray and not has_zero(out):
+            return _var_rule(g / (2 * out), input, input_shape, dims, correction, keepdim)
         flat = raw(out) == 0  # a corner, where zero is a subgradient; the one keeps the second derivative finite there
         g = where(flat, zero_like(g), g / (2 * where(flat, np.ones((), raw(out).dtype), out)))
         return _var_rule(g, input, input_shape, dims, correction, keepdim)
