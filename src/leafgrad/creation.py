@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import dtypes, errors
-from leafgrad._core import TensorBase, late
+from leafgrad._core import TensorBase, late, wrap
 from leafgrad._state import quiet
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.from_data import as_dtype, as_scalar, check_options, finished, to_array
@@ -27,8 +27,12 @@ from leafgrad.output import resize_output, store_output
 def sizes(name: str, args: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     """The shape asked for: f(2, 3), f((2, 3)), f([2, 3]), f(Size) and f(size=(2, 3)) are all the same."""
     shape = args[0] if len(args) == 1 and args[0].__class__ is tuple else args
-    if size is None and args and all([s.__class__ is int and s >= 0 for s in shape]):
-        return shape  # type: ignore[no-any-return]  # the common case
+    if size is None and args:
+        for s in shape:
+            if s.__class__ is not int or s < 0:
+                break
+        else:
+            return shape  # type: ignore[no-any-return]  # the common case
     if size is not None:
         if args:
             raise TypeError(f"{name}() got multiple values for argument 'size'")
@@ -96,6 +100,17 @@ def create(
     return store_output(f"aten::{name}", out, made).requires_grad_(requires_grad)
 
 
+def asked_dtype(dtype: Any, out: Any, options: dict[str, Any]) -> Any:
+    """The NumPy dtype that a call asks for, if it asks for nothing else: then `create` has nothing to look at. None if
+    there is more to it."""
+    quiet()
+    if out is not None or options:
+        return None
+    if dtype is None:
+        return dtypes.get_default_dtype().np
+    return dtype.np if dtype.__class__ is Dtype else None
+
+
 # -- one value everywhere ---------------------------------------------------------------------------------------------
 
 
@@ -103,6 +118,8 @@ def zeros(*args: Any, size: Any = None, out: Any = None, dtype: Any = None, **op
     """zeros(*size, out=None, dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False): a
     tensor of zeros."""
     shape = sizes("zeros", args, size)
+    if (kind := asked_dtype(dtype, out, options)) is not None:
+        return wrap(np.zeros(shape, kind))
     return create("zeros", lambda kind: np.zeros(shape, kind.np), dtype, out, options)
 
 
@@ -110,6 +127,8 @@ def ones(*args: Any, size: Any = None, out: Any = None, dtype: Any = None, **opt
     """ones(*size, out=None, dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False): a
     tensor of ones."""
     shape = sizes("ones", args, size)
+    if (kind := asked_dtype(dtype, out, options)) is not None:
+        return wrap(filled(np.empty(shape, kind), 1))
     return create("ones", lambda kind: np.ones(shape, kind.np), dtype, out, options)
 
 
@@ -119,6 +138,8 @@ def empty(
     """empty(*size, out=None, dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False,
     memory_format=contiguous_format): a tensor whose values are whatever was in memory."""
     shape = sizes("empty", args, size)
+    if memory_format is None and (kind := asked_dtype(dtype, out, options)) is not None:
+        return wrap(np.empty(shape, kind))
     return create("empty", lambda kind: empty_array(shape, kind.np, memory_format), dtype, out, options)
 
 
@@ -149,7 +170,7 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, **op
     shape, value = sizes("full", (size,)), as_scalar("full", fill_value)
     return create(
         "full",
-        lambda kind: np.full(shape, to_array(value, kind)),
+        lambda kind: filled(np.empty(shape, kind.np), to_array(value, kind)),
         dtype,
         out,
         options,
@@ -174,9 +195,13 @@ def like(
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor(name, "input", 1, input)
     quiet()
+    own = input.array
+    if dtype is None and memory_format is None and not options and own.__class__ is np.ndarray:
+        if own.flags.c_contiguous:  # the usual case
+            return wrap(make(np.empty(own.shape, own.dtype)))
     kind = as_dtype(name, dtype)
     requires_grad = check_options(name, options)
-    array = empty_like_array(input.array, None if kind is None else kind.np, memory_format)
+    array = empty_like_array(own, None if kind is None else kind.np, memory_format)
     return finished(make(array), requires_grad)
 
 
@@ -185,22 +210,34 @@ def filled(array: Any, value: Any) -> Any:
     return array
 
 
+def _fill_with_zeros(array: Any) -> Any:
+    return filled(array, 0)
+
+
+def _fill_with_ones(array: Any) -> Any:
+    return filled(array, 1)
+
+
+def _leave_as_it_is(array: Any) -> Any:
+    return array
+
+
 def zeros_like(input: Any, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Any:
     """zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
     memory_format=preserve_format): zeros in the shape of input."""
-    return like("zeros_like", input, dtype, memory_format, options, lambda array: filled(array, 0))
+    return like("zeros_like", input, dtype, memory_format, options, _fill_with_zeros)
 
 
 def ones_like(input: Any, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Any:
     """ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
     memory_format=preserve_format): ones in the shape of input."""
-    return like("ones_like", input, dtype, memory_format, options, lambda array: filled(array, 1))
+    return like("ones_like", input, dtype, memory_format, options, _fill_with_ones)
 
 
 def empty_like(input: Any, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Any:
     """empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
     memory_format=preserve_format): a tensor in the shape of input whose values are not set."""
-    return like("empty_like", input, dtype, memory_format, options, lambda array: array)
+    return like("empty_like", input, dtype, memory_format, options, _leave_as_it_is)
 
 
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Any:
@@ -233,6 +270,10 @@ def eye(n: Any, m: Any = None, *, out: Any = None, dtype: Any = None, **options:
 def arange(*args: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
     """arange(start=0, end, step=1, *, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): start, start + step, ... up to but without end."""
+    if len(args) == 1 and args[0].__class__ is int and out is None and dtype is None and not options:
+        if 0 <= args[0] < 2**63:  # the usual case
+            quiet()
+            return wrap(np.arange(args[0], dtype=np.int64))
     named: dict[str, Any] = {name: options.pop(name) for name in ("start", "end", "step") if name in options}
     names = ("end",) if len(args) == 1 and "end" not in named else ("start", "end", "step")
     given: dict[str, Any] = dict(zip(names, args))

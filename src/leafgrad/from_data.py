@@ -14,6 +14,7 @@ from leafgrad.device import check_device, layout, strided
 from leafgrad.dtypes import dtype as Dtype
 
 _PYTHON_DTYPES = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}
+_EXAMPLES: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # by NumPy's kind of dtype
 _CPP_NAMES = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}
 
 
@@ -78,6 +79,8 @@ def as_scalar(name: str, value: Any) -> Any:
 def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
     """One Python number as an array without dimensions; an error if the dtype cannot hold it."""
     quiet()
+    if value.__class__ is float and (kind is dtypes.float32 or kind is dtypes.float64):  # the usual case
+        return np.array(value, kind.np)
     if kind.category == dtypes.COMPLEX or kind is dtypes.bool_:
         return np.asarray(value).astype(kind.np)
     name = _CPP_NAMES.get(kind.name, kind.name) if kind.is_floating_point else kind.name + suffix
@@ -114,6 +117,8 @@ def tensor(data: Any, *, dtype: Any = None, **options: Any) -> Any:
         raise TypeError("tensor() got an unexpected keyword argument 'layout'")
     else:
         requires_grad = check_options("tensor", options)
+    if data.__class__ is float and dtype is None:  # the usual number
+        return finished(number(data, None), requires_grad)
     if isinstance(data, TensorBase):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -141,8 +146,6 @@ def holds_history(data: Any) -> bool:
 
 def copied(data: Any, kind: Dtype | None) -> Any:
     """A new array with the numbers in `data`, in the dtype that PyTorch would give them."""
-    from leafgrad.ops.promotion import cast
-
     quiet()
     if data.__class__ is list or data.__class__ is tuple:
         return nested(data, kind)
@@ -160,6 +163,8 @@ def copied(data: Any, kind: Dtype | None) -> Any:
     else:
         return nested(data, kind)
     if kind is not None and array.dtype != kind.np:
+        from leafgrad.ops.promotion import cast
+
         return cast(array, kind)
     return np.array(array, order="K")
 
@@ -177,8 +182,6 @@ def number(value: Any, kind: Dtype | None) -> Any:
 
 def nested(data: Any, kind: Dtype | None) -> Any:
     """Nested sequences as an array."""
-    from leafgrad.ops.promotion import cast
-
     kinds: set[Any] = set()
     plain = leaf_types(data, kinds)
     if plain and kinds <= {int, float, bool, complex}:  # NumPy reads plain numbers as PyTorch does, and much faster
@@ -187,11 +190,15 @@ def nested(data: Any, kind: Dtype | None) -> Any:
         except ValueError:
             array = None  # ragged: the walk below finds out where
         if array is not None and array.dtype.kind in "bifc":
-            found = dtypes.scalar_dtype(array.dtype.type(0)) if array.size else dtypes.get_default_dtype()
+            found = dtypes.scalar_dtype(_EXAMPLES[array.dtype.kind]) if array.size else dtypes.get_default_dtype()
             wanted = kind or found
             if wanted.category >= dtypes.FLOAT or wanted is found:
                 if array.dtype.kind == "c" and not wanted.is_complex:
                     raise TypeError("must be real number, not complex")
+                if wanted.itemsize > 2:
+                    return array.astype(wanted.np, copy=False)
+                from leafgrad.ops.promotion import cast
+
                 return cast(array, wanted)
     shape = shape_of(data)
     if kinds and any([isinstance(k, type) and issubclass(k, np.ndarray) for k in kinds]):
@@ -211,10 +218,10 @@ def nested(data: Any, kind: Dtype | None) -> Any:
 
 def leaf_types(data: Any, kinds: set[Any]) -> bool:
     """Collect the types of the elements of nested lists and tuples; False if there are other sequences."""
-    found = set(map(type, data)) if data.__class__ is list or data.__class__ is tuple else None
-    if found is None:
+    if data.__class__ is not list and data.__class__ is not tuple:
         return False
-    if found & {list, tuple}:
+    found = set(map(type, data))
+    if list in found or tuple in found:
         return found <= {list, tuple} and all([leaf_types(part, kinds) for part in data])
     kinds |= found
     return True
@@ -305,6 +312,11 @@ def checked(array: Any) -> Any:
             "currently not supported."
         )
     kind = dtypes.from_numpy_dtype(array.dtype)
+    for step in array.strides:
+        if step < 0 or step % kind.itemsize:
+            break
+    else:
+        return array
     if any([s % kind.itemsize for s in array.strides]):
         raise ValueError(
             "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
