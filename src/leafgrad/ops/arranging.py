@@ -3,6 +3,7 @@ repetition, reversal."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from leafgrad import errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.slicing import alias
+from leafgrad.ops.slicing import ALL, alias
 from leafgrad.ops.views import (
     distinct_dims,
     expand,
@@ -26,6 +27,8 @@ from leafgrad.ops.views import (
 )
 
 A = Any  # an array, or a tensor under create_graph
+
+REVERSED = slice(None, None, -1)
 
 # -- dimensions in another order --------------------------------------------------------------------------------------
 
@@ -126,13 +129,13 @@ def unflatten(input: TensorBase, dim: int, sizes: Any) -> Any:
     """unflatten(input, dim, sizes): one dimension made several; one of the sizes may be -1."""
     if isinstance(sizes, int):
         raise errors.mistake(TypeError, "unflatten(): argument 'sizes' (position 3) must be tuple of ints, not int")
-    shape, new = input.array.shape, tuple(int(s) for s in sizes)
+    shape, new = input.array.shape, tuple([int(s) for s in sizes])
     at = wrap_dim(dim, len(shape))
     if not new:
         raise errors.mistake(RuntimeError, "unflatten: sizes must be non-empty")
     if not shape or new.count(-1) > 1 or min(new) < -1:
         raise errors.mistake(RuntimeError, "unflatten got an unexpected error:", ("sizes", errors.size(new)))
-    known = int(np.prod([s for s in new if s != -1]))
+    known = math.prod([s for s in new if s != -1])
     if known == 0 and -1 in new and shape[at] == 0:
         raise errors.mistake(
             RuntimeError, "unflatten got an unexpected error:", ("sizes", f"{errors.size(new)}: -1 could be anything")
@@ -237,6 +240,11 @@ class flip(Family):
     jvp = "linear"
 
     def forward(x: A, dims: Any) -> A:
+        if dims and x.__class__ is np.ndarray:  # np.flip, without its preparations
+            index = [ALL] * x.ndim
+            for dim in dims:
+                index[dim] = REVERSED
+            return x[tuple(index)].copy()
         return np.flip(x, dims).copy() if dims else x.copy()
 
     def call(input: A, *chosen: Any, dims: Any = None) -> Any:
@@ -278,7 +286,13 @@ class roll(Family):
     jvp = "linear"
 
     def forward(x: A, shifts: Any, dims: Any) -> A:
-        return np.roll(x, shifts, dims) if dims else np.roll(x, shifts)
+        if x.__class__ is not np.ndarray or not x.size or (dims and shifts.__class__ is not tuple):
+            return np.roll(x, shifts, dims) if dims else np.roll(x, shifts)
+        if not dims:
+            return _rolled(x.reshape(-1), shifts, 0).reshape(x.shape)
+        for by, dim in zip(shifts, dims, strict=True):
+            x = _rolled(x, by, dim)
+        return x
 
     def call(input: A, shifts: Any, dims: Any = None) -> Any:
         by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
@@ -302,6 +316,16 @@ class roll(Family):
     samples = staticmethod(
         lambda t: [S(t(2, 3), 1), S(t(4), -2, 0), S(t(2, 3), (1, -1), (0, 1)), S(t(3, 2), 5, -1), S(t(0), 1), S(t(), 1)]
     )
+
+
+def _rolled(x: Any, by: int, dim: int) -> Any:
+    """np.roll along one dimension, without its preparations: two parts change places."""
+    cut = by % x.shape[dim]
+    lead = (ALL,) * dim
+    out = np.empty(x.shape, x.dtype)
+    out[(*lead, slice(cut))] = x[(*lead, slice(x.shape[dim] - cut, None))]
+    out[(*lead, slice(cut, None))] = x[(*lead, slice(x.shape[dim] - cut))]
+    return out
 
 
 @op

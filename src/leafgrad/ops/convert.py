@@ -76,9 +76,10 @@ class to_dtype(Family):
         return converted if is_dense(x) else np.ascontiguousarray(converted)
 
     def call(input: A, kind: Dtype) -> Any:
-        if input.array.dtype == kind.np:
+        have, wanted = input.array.dtype, kind.np
+        if have is wanted or have == wanted:
             return input
-        if input.array.dtype.kind == "c" and not kind.is_complex and kind is not bool_:
+        if have.kind == "c" and not kind.is_complex and kind is not bool_:
             warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3)
         return to_dtype.record(input, kind)
 

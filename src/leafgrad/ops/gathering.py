@@ -129,11 +129,13 @@ def increasing(at: Array) -> bool:
 def elements_along(shape: tuple[int, ...], dim: int, index: Array) -> Array:
     """For `gather` and its relatives: which elements of a row-major array of `shape` the index array selects, as
     positions in the flat array. Element [i, j, k] is at [index[i, j, k], j, k] if dim is 0."""
-    steps = [prod(shape[d + 1 :]) for d in range(len(shape))]
-    at = index * np.int64(steps[dim])
-    for d, step in enumerate(steps):
-        if d != dim:
-            at = at + (np.arange(index.shape[d]) * step).reshape((-1,) + (1,) * (len(shape) - 1 - d))
+    after = prod(shape[dim + 1 :])
+    at = index if after == 1 and index.dtype == np.int64 else index * np.int64(after)
+    step = 1
+    for d in range(len(shape) - 1, -1, -1):
+        if d != dim and index.shape[d] > 1:  # the first of each has nothing before it
+            at = at + np.arange(0, index.shape[d] * step, step).reshape((-1,) + (1,) * (len(shape) - 1 - d))
+        step *= shape[d]
     return at
 
 
@@ -160,7 +162,12 @@ LONG_OR_INT = (np.dtype(np.int64), np.dtype(np.int32))
 def outside(index: Array, low: int, size: int) -> int | None:
     """The first index that is not in [low, size)."""
     index = index.memory() if index.__class__ is late.batched_array else index
-    if index.size == 0 or (index.min() >= low and index.max() < size):
+    if index.size == 0:
+        return None
+    if low == 0 and index.dtype == np.int64:
+        if index.view(np.uint64).max() < size:  # one look at them, because negative ones seem very large
+            return None
+    elif index.min() >= low and index.max() < size:
         return None
     flat = index.reshape(-1)
     return int(flat[np.argmax((flat < low) | (flat >= size))])

@@ -8,6 +8,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase
+from leafgrad.autograd.operation import Op
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -46,6 +47,19 @@ def tensor_list(name: str, tensors: Any) -> list[Any]:
     return list(tensors)
 
 
+def in_rows(out: A) -> A:
+    """What NumPy joined, row by row in memory. It follows its inputs, PyTorch does not."""
+    return out if out.__class__ is not np.ndarray or out.flags.c_contiguous else out.copy()
+
+
+def joined(core: Op, tensors: list[Any], arrays: list[Any], options: tuple[Any, ...], out: A) -> Any:
+    """`out` as a tensor, recorded if one of the tensors needs a gradient."""
+    for t in tensors:
+        if t.needs_grad or t.extra is not None:
+            return _core.finish(core, tensors, arrays, options, out)
+    return _core.wrap(out)
+
+
 def arrays_in_common_dtype(tensors: list[Any]) -> list[Any]:
     arrays = [t.array for t in tensors]
     kind = arrays[0].dtype
@@ -60,12 +74,12 @@ def arrays_in_common_dtype(tensors: list[Any]) -> list[Any]:
 class cat(Joining):
     """cat(tensors, dim=0): tensors one after the other along a dimension."""
 
-    row_major = True
     options = ("dim", "sizes")
 
     def forward(*args: Any) -> A:
         dim, sizes = args[-2:]
-        return np.concatenate([x for x, size in zip(args, sizes) if size != SKIPPED], dim)
+        parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
+        return in_rows(np.concatenate(parts, dim))
 
     def call(tensors: A, dim: int = 0, *, axis: int | None = None) -> Any:
         dim = dim if axis is None else axis
@@ -78,7 +92,7 @@ class cat(Joining):
             out = _core.compute(cat.core, arrays, (dim, sizes))
         except ValueError:
             raise _cannot_join(arrays, dim) from None
-        return _core.finish(cat.core, inputs, arrays, (dim, sizes), out)
+        return joined(cat.core, inputs, arrays, (dim, sizes), out)
 
     def vjp_all(g: A, needs: A, dim: A, sizes: A) -> A:
         gradients, start = [], 0
@@ -106,9 +120,14 @@ def _sizes_along(dim: int, arrays: list[Any]) -> tuple[int, tuple[int, ...]]:
     """The dimension, counted from the front, and the size of each tensor in it. For the sake of old programs, tensors
     of shape (0,) fit everywhere and are left out."""
     first = arrays[0].shape
-    if first and first != (0,) and [x.ndim for x in arrays].count(len(first)) == len(arrays):  # the usual case
-        dim = wrap_dim(dim, len(first))
-        return dim, tuple([x.shape[dim] for x in arrays])
+    if first and first != (0,):
+        at = wrap_dim(dim, len(first))
+        shapes = [x.shape for x in arrays]
+        for shape in shapes:
+            if len(shape) != len(first):
+                break
+        else:  # the usual case
+            return at, tuple([shape[at] for shape in shapes])
     lead = next((x.shape for x in arrays if x.shape != (0,)), None)
     if lead is None:
         return 0, (0,) * len(arrays)
@@ -168,13 +187,12 @@ def concatenate(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
 class stack(Joining):
     """stack(tensors, dim=0): tensors of one shape along a new dimension."""
 
-    row_major = True
     options = ("dim",)
 
     def forward(*args: Any) -> A:
         dim = args[-1]
         new = (slice(None),) * dim + (None,)
-        return np.concatenate([x[new] for x in args[:-1]], dim)
+        return in_rows(np.concatenate([x[new] for x in args[:-1]], dim))
 
     def call(tensors: A, dim: int = 0, *, axis: int | None = None) -> Any:
         dim = dim if axis is None else axis
@@ -191,7 +209,7 @@ class stack(Joining):
                     f"stack expects each tensor to be equal size, but got {errors.size(shape)} at entry 0 and "
                     f"{errors.size(x.shape)} at entry {position}",
                 )
-        return _core.finish(stack.core, inputs, arrays, (dim,), _core.compute(stack.core, arrays, (dim,)))
+        return joined(stack.core, inputs, arrays, (dim,), _core.compute(stack.core, arrays, (dim,)))
 
     def vjp_all(g: A, needs: A, dim: A) -> A:
         return [slice_(g, at(dim, i)) if need else None for i, need in enumerate(needs)]

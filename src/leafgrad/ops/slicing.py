@@ -55,7 +55,7 @@ class select(ViewFamily):
                 f"select(): index {number} out of range for tensor of size {errors.size(array.shape)} at dimension "
                 f"{dim}",
             )
-        where = (*(ALL,) * dim, number, ...)
+        where = (*(ALL,) * dim, number, ...) if dim else (number, ...)
         return view_at(select, input, where, array[where])
 
     samples = staticmethod(lambda t: [S(t(3, 4), 0, 1), S(t(2, 3, 4), -1, -2), S(t(3), 0, 0), S(t(2, 0), 0, 1)])

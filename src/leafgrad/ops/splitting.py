@@ -14,6 +14,7 @@ import numpy as np
 
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, wrap
+from leafgrad.autograd.operation import Op
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.slicing import select, slice_
@@ -52,7 +53,7 @@ class diagonal(Part):
     options = ("offset", "dim1", "dim2")
 
     def forward(x: A, offset: int, dim1: int, dim2: int) -> A:
-        found = np.diagonal(x, offset, dim1, dim2)
+        found = x.diagonal(offset, dim1, dim2) if x.__class__ is np.ndarray else np.diagonal(x, offset, dim1, dim2)
         if x.flags.writeable:
             found.flags.writeable = True  # NumPy's caution; ours is the version counter
         return found
@@ -128,12 +129,20 @@ def zeros_beside(known: A, shape: tuple[int, ...]) -> A:
 
 def pieces_of(operation: Any, input: TensorBase, dim: int, sizes: tuple[int, ...]) -> tuple[Any, ...]:
     """Apply an operation whose results are consecutive pieces of its input, all of them views."""
-    results = _core.apply_many(operation.core, (input,), (dim, sizes))
+    results = all_parts(operation.core, input, (dim, sizes))
     start = 0
     for result, size in zip(results, sizes, strict=True):
         link(result, input, slice_, (range_of(dim, start, size),), MULTI_VIEW)
         start += size
     return tuple(results)
+
+
+def all_parts(core: Op, input: TensorBase, options: tuple[Any, ...]) -> list[Any]:
+    """The results of an operation with several, before they are known as views."""
+    late = _core.late
+    if input.needs_grad or input.extra is not None or late.batched is not None or late.tangents is not None:
+        return _core.apply_many(core, (input,), options)
+    return [wrap(part) for part in core.forward(input.array, *options)]  # the usual case, where nothing is recorded
 
 
 class Pieces(Part):
@@ -259,7 +268,7 @@ class unbind(Part):
             wrap_dim(dim, 0)
             raise errors.mistake(IndexError, "Dimension specified as 0 but tensor has no dimensions")
         dim = wrap_dim(dim, ndim)
-        results = _core.apply_many(unbind.core, (input,), (dim,))
+        results = all_parts(unbind.core, input, (dim,))
         for i, result in enumerate(results):
             link(result, input, select, (at(dim, i),), MULTI_VIEW)
         return tuple(results)
