@@ -15,7 +15,7 @@ from leafgrad.autograd import forward_ad
 from leafgrad.autograd.graph import allow_mutation_on_saved_tensors, saved_tensors_hooks
 
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -2.5, 1e-40, 1e30]
-UNARY = ["neg", "exp", "log", "sqrt", "sin", "cos", "tanh", "reciprocal"]
+UNARY = ["neg", "exp", "log", "sqrt", "sin", "cos", "tanh", "reciprocal", "relu", "sigmoid"]
 BINARY = ["add", "sub", "mul", "div", "true_divide", "subtract", "multiply", "divide"]
 FLOATS = ["float32", "float64"]
 
@@ -389,3 +389,170 @@ def test_a_thread_is_quiet_from_its_first_change_on() -> None:
     thread.start()
     thread.join()
     assert seen == ["ignore"] and x.tolist() == [-np.inf] * 3
+
+
+# -- replacing values -------------------------------------------------------------------------------------------------
+
+KINDS = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64"]
+
+
+@pytest.mark.parametrize("dtype", [*KINDS, "complex128"])
+def test_zeros_fills_and_copies(dtype: str) -> None:
+    kind = getattr(lg, dtype)
+    for shape in [(), (1,), (0,), (2, 3), (3, 0)]:
+        for turned in (False, True):
+            x = lg.ones(shape, dtype=kind)
+            x = x.t() if turned and x.dim() == 2 else x
+            strides, memory = x.stride(), x.data_ptr()
+            assert x.zero_() is x and (x == 0).all()
+            assert x.fill_(1) is x and (x == 1).all()
+            assert x.copy_(lg.full(x.shape, 2).to(kind)) is x and (x == lg.tensor(2).to(kind)).all()
+            assert x.copy_(lg.tensor(0)) is x and (x == 0).all()
+            assert (x.stride(), x.data_ptr(), x._version, x.dtype) == (strides, memory, 4, kind)
+
+
+def test_numbers_that_do_not_fit_are_refused() -> None:
+    x, integers = lg.zeros(3), lg.zeros(3, dtype=lg.int32)
+    for number in (1e39, -1e39, 10**400):
+        for write in (x.fill_, lambda v: x.__setitem__(0, v), lambda v: x.__setitem__(slice(1, 2), v)):
+            with pytest.raises((RuntimeError, ValueError, OverflowError)):
+                write(number)
+    for write in (integers.fill_, lambda v: integers.__setitem__(0, v)):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            write(2**40)
+    assert x.tolist() == [0, 0, 0] and integers.tolist() == [0, 0, 0] and x._version == 0 == integers._version
+    x.fill_(float("inf"))
+    x[0] = float("nan")
+    x[1] = -0.0
+    assert np.isnan(x.numpy()[0]) and np.signbit(x.numpy()[1]) and x[2] == np.inf
+
+
+INDICES: list[Any] = [
+    0, -1, 2, slice(None), slice(1, 3), slice(-2, None), slice(None, None, 2), ..., None, True, (0, 1), (0, ...),
+    (slice(None), 1), (slice(1, 2), slice(0, 2)), (..., -1), (None, 1), (), [0, 2], np.array([1, 1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool"])
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_assignments(index: Any, dtype: str) -> None:
+    kind = getattr(lg, dtype)
+    for base in (lg.zeros(3, 2, dtype=kind), lg.zeros(2, 3, dtype=kind).t(), lg.zeros(6, 2, dtype=kind)[::2]):
+        plain = np.zeros((3, 2), dtype)
+        place = None if index is True else index
+        for value in (1, True, lg.ones((), dtype=kind), lg.ones(1, dtype=kind), lg.ones(base[index].shape, dtype=kind)):
+            base.zero_()
+            version = base._version
+            base[index] = value
+            plain[...] = 0
+            plain[place] = 1
+            assert (base.numpy() == plain).all() and base._version == version + 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int32", "float16", "bfloat16", "bool", "complex64"])
+def test_masks_and_index_tensors(dtype: str) -> None:
+    kind = getattr(lg, dtype)
+    lg.manual_seed(0)
+    for shape in [(5,), (3, 4), (0,), (100, 100), (4096,)]:
+        for share in (0.0, 0.02, 0.5, 1.0):
+            chosen = lg.rand(shape) < share
+            for mask, start in ((chosen, lg.ones(shape, dtype=kind)), (chosen.t() if len(shape) > 1 else chosen, None)):
+                x = lg.ones(mask.shape, dtype=kind) if start is None else start
+                other = x.clone()
+                x[mask] = 0
+                assert ((x == 0) == mask).all() and x._version == 1
+                assert ((other.masked_fill_(mask, 0) == 0) == mask).all() and other._version == 1
+                assert ((lg.ones(mask.shape, dtype=kind).masked_fill(mask, 0) == 0) == mask).all()
+                other[mask] = lg.ones((), dtype=kind)
+                assert (other == 1).all()
+    x = lg.zeros(4, 2, dtype=kind)
+    x[lg.tensor([0, -1])] = lg.ones(2, 2, dtype=kind)
+    x[lg.tensor([1])] = 1
+    assert (x == lg.tensor([[1, 1], [1, 1], [0, 0], [1, 1]]).to(kind)).all()
+
+
+def test_masked_values_to_the_last_bit() -> None:
+    values = np.tile(np.array(SPECIAL, np.float32), 500)
+    mask = np.random.default_rng(0).random(values.size) < 0.5
+    for value in (0.0, -0.0, float("nan"), 2.5, float("inf")):
+        x = lg.tensor(values)
+        x[lg.tensor(mask)] = value
+        y = lg.tensor(values).masked_fill_(lg.tensor(mask), value)
+        expected = np.where(mask, np.float32(value), values)
+        assert x.numpy().tobytes() == y.numpy().tobytes() == expected.tobytes()
+
+
+WRONG: dict[str, Callable[[Any], Any]] = {
+    "too large": lambda x: x.__setitem__(3, 1.0),
+    "too large in a tuple": lambda x: x.__setitem__((0, 2), 1.0),
+    "too many": lambda x: x.__setitem__((0, 0, 0), 1.0),
+    "one of several": lambda x: x.__setitem__(lg.tensor([0, 1, 3]), 1.0),
+    "shape": lambda x: x.__setitem__(0, lg.ones(3)),
+    "shape of rows": lambda x: x.__setitem__(lg.tensor([0, 1]), lg.ones(3, 2)),
+    "mask": lambda x: x.__setitem__(lg.tensor([True, False]), 1.0),
+    "text": lambda x: x.__setitem__(0, "1"),
+    "mask of fill": lambda x: x.masked_fill_(lg.tensor([1.0, 2.0]), 1.0),
+    "dtype": lambda x: x.__setitem__(lg.tensor([0, 1]), lg.ones(2, 2, dtype=lg.float64)),
+    "overlap": lambda x: x[1:].copy_(x[:-1]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_assignments_that_are_refused_change_nothing(name: str) -> None:
+    x = lg.zeros(3, 2)
+    with pytest.raises((IndexError, RuntimeError, TypeError)):
+        WRONG[name](x)
+    assert (x == 0).all() and x._version == 0
+
+
+def test_assignments_with_history() -> None:
+    a = lg.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="leaf"):
+        a[0] = 1.0
+    with lg.no_grad():
+        a[0] = 5.0
+        a[lg.tensor([False, True, False])] = 6.0
+        a.data[2] = 7.0
+    assert a.tolist() == [5, 6, 7] and a._version == 2
+    x = a * 1
+    x[0] = 0.0
+    x[lg.tensor([False, True, False])] = 0.0
+    x.sum().backward()
+    assert a.grad.tolist() == [0, 0, 1]
+    free = lg.zeros(3)
+    free[0] = a[0] * 2
+    free[1:].copy_(a[1:])
+    a.grad = None
+    free.sum().backward()
+    assert a.grad.tolist() == [2, 1, 1]
+    free = lg.zeros(3)
+    part = free[1:]
+    free[0] = a[0]
+    with pytest.raises(RuntimeError, match="leaf"):  # as in PyTorch: a view of what now has a history, but none itself
+        part.zero_()
+    part[0] = 1.0
+    assert part.requires_grad and free.tolist() == [5, 1, 0]
+
+
+def test_assignments_in_forward_mode_and_maps() -> None:
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(lg.zeros(2), lg.ones(2)) * 1
+        x[0] = 3.0
+        x[1] = forward_ad.make_dual(lg.tensor(1.0), lg.tensor(5.0))
+        assert forward_ad.unpack_dual(x).tangent.tolist() == [0, 5]
+
+    def f(row: Any) -> Any:
+        out = row.clone()
+        out[0] = 9.0
+        out[1:].zero_()
+        return out.masked_fill_(row > 5, -1.0)
+
+    mapped = lg.func.vmap(f)(lg.tensor([[1.0, 2.0], [3.0, 6.0]]))
+    assert mapped.tolist() == [[9, 0], [9, -1]]
+    with allow_mutation_on_saved_tensors():
+        a = lg.tensor([2.0, 3.0], requires_grad=True)
+        b = a.clone()
+        y = b * b
+        b[0] = 0.0
+        y.sum().backward()
+    assert a.grad.tolist() == [4, 6]

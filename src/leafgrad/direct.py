@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from leafgrad._core import TensorBase, constant, late, make_node, number, state, wrap
+from leafgrad._core import TensorBase, constant, late, make_node, ndarray, number, state, wrap
 from leafgrad.autograd import origin
 from leafgrad.autograd.operation import Op
 from leafgrad.kernels import NATIVE, fast
@@ -94,15 +94,39 @@ def change(op: Op, kernel: Any, x: Any, b: Any, alpha: Any) -> bool:
             kernel(array, y, array)
     except ValueError:  # shapes that do not fit, memory that is read-only
         return False
-    frame = origin.user_frame()
-    version = x.version
-    version[:] = [version[0] + 1, frame.f_code, frame.f_lasti]
+    count_change(x)
     if recorded:
         tensors = (before,) if other is None else (before, other)
         arrays = (before.array,) if other is None else (before.array, y)
-        x.node = make_node(op, tensors, arrays, (), (array,), (version,), array.shape, kind)
+        x.node = make_node(op, tensors, arrays, (), (array,), (x.version,), array.shape, kind)
         x.needs_grad = True
     return True
+
+
+def is_free(x: TensorBase, b: Any) -> bool:
+    """Is there nothing to do about a change of x but to write, and to count it (`count_change`)? That is, is nothing
+    recorded and does nobody have to be told. `b` is what the new values come from, if that is a tensor."""
+    recording = state.grad_enabled  # first of all, see _core.unary
+    if late.intercepting or late.transforms != 0 or late.tangents is not None or late.mutation is not None:
+        return False
+    array = x.array
+    if array.__class__ is not ndarray or 0 in array.strides:
+        return False
+    if x.extra is not None and (x.extra.inference or (recording and may_change(x))):
+        return False
+    if isinstance(b, TensorBase):
+        if b.array.__class__ is not ndarray or b.version is x.version:
+            return False
+        if recording and (b.needs_grad or (b.extra is not None and may_change(b))):
+            return False
+    return not (recording and x.needs_grad)
+
+
+def count_change(x: TensorBase) -> None:
+    """Count a change of the memory behind x, and remember the line for the error message it may cause."""
+    frame = origin.user_frame()
+    version = x.version
+    version[:] = [version[0] + 1, frame.f_code, frame.f_lasti]
 
 
 def may_change(t: TensorBase) -> bool:

@@ -11,10 +11,12 @@ from leafgrad import _core, creation, dtypes, errors, legacy
 from leafgrad._core import TensorBase
 from leafgrad._state import quiet
 from leafgrad.device import check_device
+from leafgrad.direct import is_free
 from leafgrad.from_data import copied
 from leafgrad.layouts import lies_in_format
 from leafgrad.ops.fill import copy_from, fill_value, fill_with_number, fill_with_tensor, zero
 from leafgrad.ops.inplace import changed, check_overlap, check_writable, in_place, replace
+from leafgrad.ops.overwriting import fits
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import registry
 from leafgrad.ops.reshaping import METHODS as RESHAPING
@@ -24,6 +26,12 @@ from leafgrad.ops.reshaping import METHODS as RESHAPING
 
 def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
     """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
+    if isinstance(other, TensorBase) and is_free(self, other):  # the usual case
+        own, given = self.array, other.array
+        if own.dtype is given.dtype and own.shape == given.shape:
+            own[...] = given
+            changed(self)
+            return self
     if isinstance(other, (int, float, complex)):
         other = _core.wrap(copied(other, None))
     if not isinstance(other, TensorBase):
@@ -38,6 +46,10 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
 
 def fill_(self: Any, value: Any) -> Any:
     """fill_(value): one value, a number or a tensor without dimensions, everywhere."""
+    if fits(value, self.array.dtype) and is_free(self, None):  # the usual case
+        self.array.fill(value)
+        changed(self)
+        return self
     given, value = value, fill_value(self, value)
     check_writable(self, value)
     if given is value:
@@ -49,6 +61,10 @@ def fill_(self: Any, value: Any) -> Any:
 
 def zero_(self: Any) -> Any:
     """zero_(): zeros everywhere."""
+    if is_free(self, None):  # the usual case
+        self.array.fill(0)
+        changed(self)
+        return self
     check_writable(self)
     return replace(self, zero.function) if _has_history(self) else _overwrite(self, 0)
 

@@ -147,7 +147,7 @@ class tanh(Unary):
         return g * (1 - out * out)
 
 
-def _sigmoid(x: Any) -> Any:
+def _sigmoid(x: Any, *result: Any) -> Any:
     if x.dtype.itemsize == 2:  # 16-bit floats are rounded once, at the end
         return _sigmoid(x.astype(np.float32)).astype(x.dtype)
     # exp of a large positive number overflows to inf, and 1 / inf is the right 0
@@ -155,8 +155,8 @@ def _sigmoid(x: Any) -> Any:
     if one is None:
         return 1 / (1 + np.exp(-x))
     if x.size < 1000:
-        return divide(one, plus(one, exponential(negative(x))))
-    y = negative(x)  # in place saves memory; for small arrays NumPy's checks cost more than a new one
+        return divide(one, plus(one, exponential(negative(x))), *result)
+    y = negative(x, *result)  # in place saves memory; for small arrays NumPy's checks cost more than a new one
     exponential(y, y)
     plus(y, one, y)
     return divide(one, y, y)
@@ -172,11 +172,11 @@ class sigmoid(Unary):
         return g * (out * (1 - out))
 
 
-def _relu(x: Any) -> Any:
+def _relu(x: Any, *result: Any) -> Any:
     zero = _ZERO.get(x.dtype)
     if zero is None or x.__class__ is not np.ndarray:
         return np.maximum(x, 0)
-    return clip(x, zero, LIMITS[x.dtype][1])  # maximum with a number takes three times as long, and loses -0.0
+    return clip(x, zero, LIMITS[x.dtype][1], *result)  # maximum with a number takes three times as long, and loses -0.0
 
 
 @op

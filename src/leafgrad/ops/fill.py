@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase, wrap
-from leafgrad.from_data import to_array
+from leafgrad.ops.overwriting import converted
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, op, renamed, zeros_like
 from leafgrad.ops.samples import S, real
@@ -68,7 +68,9 @@ def fill_value(input: TensorBase, value: Any) -> Any:
         value = value.item()
     if not isinstance(value, (int, float, complex)):
         raise TypeError(f"fill_(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
-    return wrap(to_array(value, dtypes.from_numpy_dtype(input.array.dtype)))
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
+    return wrap(converted(value, input.array))
 
 
 @op

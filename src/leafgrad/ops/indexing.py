@@ -17,6 +17,7 @@ import numpy as np
 from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase, state
 from leafgrad.autograd.hooks import give_history
+from leafgrad.direct import is_free
 from leafgrad.ops.fill import copy_from, fill_with_tensor
 from leafgrad.ops.gathering import index as index_op
 from leafgrad.ops.index_reading import (
@@ -31,7 +32,7 @@ from leafgrad.ops.index_reading import (
     too_many,
 )
 from leafgrad.ops.inplace import changed, check_overlap, check_writable, copy_slices, replace, stand_in
-from leafgrad.ops.overwriting import number_as, overwrite
+from leafgrad.ops.overwriting import fill_where, fits, number_as, overwrite
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
@@ -117,6 +118,8 @@ def kept(at: Array, *tensors: Any) -> Array:
 
 def setitem(self: Any, index: Any, value: Any) -> None:
     """x[index] = value, where value is a tensor or a number."""
+    if written_directly(self, index, value):
+        return
     if isinstance(value, TensorBase):
         part: Any = value
     elif isinstance(value, (int, float, complex, np.integer)):
@@ -144,6 +147,55 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         self = view_at(reading.operation, self, reading.view, self.array[reading.view])
     places = places_of(reading.arrays, self.array.shape)
     write_places(self, places, part, False)
+
+
+def written_directly(x: Any, index: Any, value: Any) -> bool:
+    """x[index] = value, done by NumPy where that means the same and autograd has nothing to do with it: done?"""
+    array = x.array
+    kind = index.__class__
+    data: Any = value
+    if isinstance(value, TensorBase):
+        data = value.array
+        if data.dtype is not array.dtype:
+            return False
+    elif not fits(value, array.dtype):
+        return False
+    if not is_free(x, value):
+        return False
+    whole = data is value or data.ndim == 0  # one number for all places
+    try:
+        if kind is _core.late.tensor_class:
+            at = index.array
+            if at.__class__ is not np.ndarray or not array.ndim:
+                return False
+            if at.dtype.kind == "b" and whole and at.shape == array.shape:
+                fill_where(array, at, np.asarray(data, array.dtype))
+            elif at.dtype == np.int64 and at.ndim and (whole or data.shape == at.shape + array.shape[1:]):
+                array[at] = data.copy() if data is not value and np.may_share_memory(array, data) else data
+            else:
+                return False
+        elif kind is int or (kind is tuple and simple(index) is not None) or (kind is Slice and is_simple(index)):
+            if whole:
+                array[index] = data
+            else:
+                into = array[index]
+                if into.__class__ is not np.ndarray or into.shape != data.shape:
+                    return False
+                into[...] = data
+        else:
+            return False
+    except IndexError:
+        return False  # read() finds out what is wrong, and says it as PyTorch does
+    changed(x)
+    return True
+
+
+def is_simple(part: Slice) -> bool:
+    """Is this a slice without a step, from and to plain numbers or nothing?"""
+    return part.step is None and part.start.__class__ in _BOUNDS and part.stop.__class__ in _BOUNDS
+
+
+_BOUNDS = (int, type(None))
 
 
 def delitem(self: Any, index: Any) -> None:

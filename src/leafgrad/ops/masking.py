@@ -10,7 +10,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.ops.gathering import alias, index, index_sum, values_of
-from leafgrad.ops.overwriting import Overwriting, on_a_copy, same_dtype, value_tensor, zero
+from leafgrad.ops.overwriting import Overwriting, fill_where, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -48,7 +48,10 @@ _CPP |= {"int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16"
 
 
 def _masked_fill(x: Array, mask: Array, value: Array) -> None:
-    np.putmask(x, mask, cast(value, from_numpy_dtype(x.dtype)))
+    if mask.__class__ is np.ndarray and mask.shape == x.shape and value.dtype is x.dtype:
+        fill_where(x, mask, value)
+    else:
+        np.putmask(x, mask, cast(value, from_numpy_dtype(x.dtype)))
 
 
 @op
@@ -60,9 +63,10 @@ class masked_fill(Overwriting):
     forward = on_a_copy(_masked_fill)
 
     def prepare(input: A, mask: TensorBase, value: Any) -> Any:
-        kind = from_numpy_dtype(mask.array.dtype).name if isinstance(mask, TensorBase) else ""
-        message = f"masked_fill_ only supports boolean masks, but got mask with dtype {_CPP.get(kind, kind)}"
-        check_mask(mask, message, "masked_fill")
+        if not isinstance(mask, TensorBase) or mask.array.dtype.kind != "b":
+            kind = from_numpy_dtype(mask.array.dtype).name if isinstance(mask, TensorBase) else ""
+            message = f"masked_fill_ only supports boolean masks, but got mask with dtype {_CPP.get(kind, kind)}"
+            check_mask(mask, message, "masked_fill")
         made = value_tensor("masked_fill", input, value)
         name = "MaskedFillBackward1" if isinstance(value, TensorBase) else None
         return (*broadcast_with(input, mask, "masked_fill"), made), (), name

@@ -15,15 +15,19 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd.operation import Op
+from leafgrad.direct import is_free
 from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.from_data import to_array
+from leafgrad.kernels.choosing import INTEGERS
 from leafgrad.ops.inplace import about_to_change, changed, check_writable, follow, rebase, stand_in
 from leafgrad.ops.registry import Composite, Family, Operation, composites
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
 
-_f32, _f64 = np.dtype(np.float32), np.dtype(np.float64)
+_f32, _f64, _i64, _bool = [np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.bool_)]
+MANY = 2_048  # elements from which on it pays to look how many a mask selects
+FEW = 8  # a mask selects few elements if it is at most one of so many
 
 
 class Overwriting(Family):
@@ -93,6 +97,10 @@ def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
 
 def overwrite(x: Any, core: Op, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]) -> Any:
     """Change the memory of x, and record it as `core` of (x, *others, *options)."""
+    if all([is_free(x, t) for t in (None, *others)]):  # the usual case
+        write(x.array, *[t.array for t in others], *options)
+        changed(x)
+        return x
     check_writable(x, *others)
     result = shadow = None
     if _core.late.tangents is not None:
@@ -112,13 +120,46 @@ def overwrite(x: Any, core: Op, write: Callable[..., None], others: Sequence[Any
     return x
 
 
+def fits(value: Any, kind: Any) -> bool:
+    """Is this a number that a dtype surely holds, so that NumPy may be left to convert it? (False: perhaps.)"""
+    if value.__class__ is float:
+        return kind is _f64 or (kind is _f32 and -3e38 < value < 3e38)
+    if value.__class__ is int:
+        return (kind is _f32 or kind is _f64 or kind is _i64) and -(2**53) < value < 2**53
+    return value.__class__ is bool and kind is _bool
+
+
+def fill_where(x: Array, mask: Array, value: Array) -> None:
+    """Write a zero-dimensional array of the same dtype to where a mask of the same shape is True.
+
+    NumPy decides for each element, and where the mask follows no pattern the processor guesses wrong every second
+    time. So few elements are looked for, and many are chosen by their bits: x ^ ((x ^ value) & pattern).
+    """
+    bits = INTEGERS.get(x.dtype)
+    if x.size < MANY or bits is None or not (x.flags.c_contiguous and mask.flags.c_contiguous):
+        np.putmask(x, mask, value)
+    elif np.count_nonzero(mask) * FEW <= x.size:
+        x.reshape(-1)[np.flatnonzero(mask)] = value
+    else:
+        pattern = mask.view(np.int8).astype(bits)
+        np.negative(pattern, pattern)  # -1 is all ones
+        own = x.view(bits)
+        np.bitwise_and(pattern, np.bitwise_xor(own, value.view(bits)), pattern)
+        np.bitwise_xor(own, pattern, own)
+
+
 def number_as(value: Any, array: Array) -> Array:
     """A Python number in the dtype of an array, which has to be able to hold it."""
-    if value.__class__ is float and (array.dtype is _f64 or (array.dtype is _f32 and -3e38 < value < 3e38)):
+    if fits(value, array.dtype):
         return np.array(value, array.dtype)
-    kind = from_numpy_dtype(array.dtype)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError("Overflow when unpacking long long")
+    return converted(value, array)
+
+
+def converted(value: Any, array: Array) -> Array:
+    """The same, for numbers of the size of a machine's."""
+    kind = from_numpy_dtype(array.dtype)
     made = to_array(value, kind)
     if kind.itemsize > 2 and array.dtype.kind in "fc" and np.isinf(made) and not np.isinf(value):
         name = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}.get(kind.name, kind.name)
