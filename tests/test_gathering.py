@@ -165,3 +165,24 @@ def test_order() -> None:
     assert repr(lg.tensor([2, 1]).sort()) == (
         "torch.return_types.sort(\nvalues=tensor([1, 2]),\nindices=tensor([1, 0]))"
     )
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("shape", [(4,), (700,), (2, 600), (600, 2), (2, 530, 3), (0, 700), (700, 0)])
+def test_equal_elements_stay_in_their_order(kind: str, shape: tuple[int, ...]) -> None:
+    plain = (rng.integers(-50, 50, shape) / 4).astype(kind)
+    arrays = [plain, plain.T, plain[..., ::2]]
+    if plain.dtype.kind == "f":
+        for specials in ([0.0, -0.0, np.inf, -np.inf], [-0.0, np.nan, -np.nan, 0.0, np.inf, -np.inf]):
+            x = plain.copy()
+            x[rng.random(shape) < 0.3] = 0
+            chosen = rng.random(shape) < 0.5
+            x[chosen] = rng.choice(np.array(specials, kind), np.count_nonzero(chosen))
+            arrays.append(x)
+    for x in arrays:
+        for dim in range(x.ndim):
+            values, indices = lg.from_numpy(x).sort(dim)
+            np.testing.assert_array_equal(indices.numpy(), np.argsort(x, dim, "stable"))
+            np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, indices.numpy(), dim))
+            backwards = np.flip(x.shape[dim] - 1 - np.argsort(np.flip(x, dim), dim, "stable"), dim)
+            np.testing.assert_array_equal(lg.from_numpy(x).argsort(dim, True).numpy(), backwards)

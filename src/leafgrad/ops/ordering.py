@@ -11,12 +11,15 @@ from leafgrad._core import TensorBase
 from leafgrad.ops.extremes import named_result
 from leafgrad.ops.gathering import gather_array, gather_sum, values_of
 from leafgrad.ops.overwriting import named
+from leafgrad.ops.reducing import F32, F64, ndarray, starts_of_rows
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.views import wrap_dim
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
+
+INT32 = np.dtype(np.int32)
 
 SortResult = named_result("sort", "values", "indices")
 TopkResult = named_result("topk", "values", "indices")
@@ -32,6 +35,15 @@ def order_of(x: Array, dim: int, descending: bool) -> Array:
     """The indices that sort an array along a dimension; equal elements stay in their order."""
     if x.ndim == 0:
         return np.zeros((), np.int64)
+    if x.__class__ is ndarray:
+        kind = x.dtype
+        floats = kind is F32 or kind is F64
+        if x.shape[dim] >= MANY and x.size and (kind is INT32 or (kind is F32 and not _has_nan(x))):
+            return _order_of_many(x, dim, descending)
+        if not descending and kind.kind != "V":
+            return x.argsort(dim, "stable")
+        if descending and floats and x.size and not _has_nan(x):
+            return np.negative(x).argsort(dim, "stable")
     x = comparable(x)
     if not descending:
         return np.argsort(x, dim, "stable")
@@ -40,7 +52,53 @@ def order_of(x: Array, dim: int, descending: bool) -> Array:
     return np.ascontiguousarray(np.flip(order, dim))
 
 
+def _has_nan(x: Array) -> bool:
+    """Is there a nan among real floating point numbers? It counts as the largest."""
+    largest = x.take(x.argmax())
+    return bool(largest != largest)
+
+
+MANY = 512  # elements from which on the following pays
+# of the right dtype, which saves NumPy from finding out
+SIGN_PLACE, BELOW_SIGN = np.array(31, np.int32), np.array(0x7FFFFFFF, np.int32)
+HALF_WAY, LOWER_HALF = np.array(32), np.array(0xFFFFFFFF)
+ZERO = np.zeros((), np.float32)
+
+
+def _order_of_many(x: Array, dim: int, descending: bool) -> Array:
+    """The same for float32 and int32, by sorting 64-bit numbers: an element above its place, so that equal elements
+    stay in their order. NumPy sorts numbers several times faster than it finds the order of others."""
+    if x.dtype is F32:
+        bits = (x + ZERO).view(INT32)  # -0.0 becomes 0.0, which it is equal to
+        keys = bits ^ ((bits >> SIGN_PLACE) & BELOW_SIGN)  # negative numbers have a sign bit and then their size
+    else:
+        keys = x
+    wide = (~keys if descending else keys).astype(np.int64, order="C")
+    wide <<= HALF_WAY
+    wide |= np.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - 1 - dim))
+    wide.sort(dim)
+    wide &= LOWER_HALF
+    return wide
+
+
+def _places(index: Array, shape: Any, dim: int) -> Array | None:
+    """Where the elements that `index` names lie in a contiguous vector, or in the rows of a contiguous matrix."""
+    if index.__class__ is ndarray and dim == len(shape) - 1 <= 1:
+        return index if dim == 0 else index + starts_of_rows(*shape).reshape(-1, 1)
+    return None
+
+
+def _at(x: Array, order: Array, dim: int) -> Array:
+    """The elements that `order` names along a dimension."""
+    places = _places(order, x.shape, dim) if x.flags.c_contiguous else None
+    return gather_array(x, order, dim) if places is None else x.take(places)
+
+
 def _back(g: A, out1: A, input_shape: A, dim: A) -> A:
+    if g[0].__class__ is ndarray and (places := _places(out1, input_shape, dim)) is not None:
+        back = np.zeros(input_shape, g[0].dtype)
+        back.reshape(-1)[places] = g[0]  # no place is named twice
+        return back
     return gather_sum(g[0], values_of(out1), input_shape, dim)
 
 
@@ -66,7 +124,7 @@ class sort(Family):
 
     def forward(x: A, dim: int, descending: bool) -> Any:
         order = order_of(x, dim, descending)
-        return gather_array(x, order, dim), order
+        return _at(x, order, dim), order
 
     def call(input: A, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
         dim = _checked_dim("sort", input, dim)
@@ -109,7 +167,10 @@ def _first_of_order(x: Array, k: int, dim: int, largest: bool) -> Array:
     if k == 0 or x.size == 0:
         return np.zeros((*x.shape[:dim], k, *x.shape[dim + 1 :]), np.int64)
     if size < 64 or k > size // 4:
-        return order_of(x, dim, largest).take(np.arange(k), dim)
+        order = order_of(x, dim, largest)
+        if x.__class__ is ndarray:
+            return np.ascontiguousarray(order[(slice(None),) * dim + (slice(k),)])
+        return order.take(np.arange(k), dim)
     # where few are wanted of many, find those first and sort them alone
     x = comparable(x)
     few = np.argpartition(x, size - k if largest else k - 1, dim)
@@ -128,7 +189,7 @@ class topk(Family):
 
     def forward(x: A, k: int, dim: int, largest: bool) -> Any:
         found = _first_of_order(x, k, dim, largest)
-        return gather_array(x, found, dim), found
+        return _at(x, found, dim), found
 
     def call(input: A, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         dim = _checked_dim("topk", input, dim)
@@ -166,7 +227,7 @@ class kthvalue(Family):
         if x.ndim == 0:
             return x.copy(), np.zeros((), np.int64)
         found = order_of(x, dim, False).take(np.arange(k - 1, k), dim)
-        results = gather_array(x, found, dim), found
+        results = _at(x, found, dim), found
         return results if keepdim else [np.squeeze(r, dim) for r in results]
 
     def call(input: A, k: int, dim: int = -1, keepdim: bool = False) -> Any:
