@@ -37,6 +37,9 @@ HOT_MODULES = [
 LOOPS = "leafgrad.kernels._loops"
 LOOPS_SOURCE = "src/leafgrad/kernels/_loops.c"
 LOOPS_HEADERS = ["src/leafgrad/kernels/pool.h"]
+RANDOM = "leafgrad.kernels._random"
+RANDOM_SOURCE = "src/leafgrad/kernels/_random.c"
+RANDOM_HEADERS = ["src/leafgrad/kernels/random_loops.h"]
 
 # mypyc sees neither the user's mypy settings nor the installed packages: `numpy` is `Any` to it, so that the result
 # does not depend on the version of NumPy (or of its stubs) that happens to be installed where the package is built.
@@ -103,13 +106,13 @@ def hot_extensions() -> list[Extension]:
 
 
 def loops_extensions() -> list[Extension]:
-    """The extension with the elementwise loops; none if NumPy's headers are missing."""
+    """The extensions with the elementwise loops and the random numbers; none if NumPy's headers are missing."""
     try:
         import numpy
     except ImportError as error:
         if COMPILE_REQUIRED:
             raise
-        say(f"NumPy is not installed here ({shortly(error)}); leaving out the native elementwise loops")
+        say(f"NumPy is not installed here ({shortly(error)}); leaving out the native loops")
         return []
     windows = sys.platform == "win32"
     return [
@@ -121,7 +124,17 @@ def loops_extensions() -> list[Extension]:
             extra_compile_args=["/O2"] if windows else ["-O3", "-g0", "-pthread"],
             extra_link_args=[] if windows else ["-pthread"],
             optional=not COMPILE_REQUIRED,  # setuptools warns and goes on without it
-        )
+        ),
+        Extension(
+            RANDOM,
+            [RANDOM_SOURCE],
+            depends=RANDOM_HEADERS,
+            include_dirs=[numpy.get_include()],
+            # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
+            extra_compile_args=["/O2"] if windows else ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno"],
+            libraries=[] if windows else ["m"],
+            optional=not COMPILE_REQUIRED,
+        ),
     ]
 
 

@@ -3,4 +3,14 @@ the same."""
 
 from __future__ import annotations
 
-from leafgrad.kernels._random_numpy import Stream as Stream
+from typing import TYPE_CHECKING
+
+from leafgrad.kernels import _random_numpy
+
+if TYPE_CHECKING:
+    Stream = _random_numpy.Stream
+else:
+    try:
+        from leafgrad.kernels._random import Stream
+    except ImportError:  # not built, or built for another NumPy
+        Stream = _random_numpy.Stream
