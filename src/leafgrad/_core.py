@@ -249,6 +249,22 @@ def single(op: Op, a: TensorBase, options: tuple[Any, ...]) -> Any:
     return record(op, (a,), (x,), options, out) if recording else unrecorded(op, (a,), out)
 
 
+def pair(op: Op, a: TensorBase, b: TensorBase) -> Any:
+    """Apply an operation of two tensors, which somebody has looked at before."""
+    recording = state.grad_enabled  # first of all, see unary
+    if a.extra is not None or b.extra is not None or late.batched is not None:
+        return apply(op, (a, b), ())
+    x = a.array
+    y = b.array
+    forward = op.forward
+    out = forward(x, y)
+    if out.__class__ is not ndarray:
+        out = asarray(out)
+    if not a.needs_grad and not b.needs_grad:
+        return wrap(out)
+    return record(op, (a, b), (x, y), (), out) if recording else unrecorded(op, (a, b), out)
+
+
 def binary(op: Op, a: TensorBase, b: Any) -> Any:
     """Apply an elementwise operation of two operands: both float32 or both float64 here, the rest elsewhere.
 

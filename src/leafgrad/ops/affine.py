@@ -10,7 +10,15 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.ops.elementwise import add
 from leafgrad.ops.linalg import any_product, is_half, matmul, rows, times
-from leafgrad.ops.linalg_checks import Call, adds_before_unfolding, check_addmm, check_linear, factor, not_tensors
+from leafgrad.ops.linalg_checks import (
+    Call,
+    adds_before_unfolding,
+    alike,
+    check_addmm,
+    check_linear,
+    factor,
+    not_tensors,
+)
 from leafgrad.ops.registry import Family, op, renamed
 from leafgrad.ops.samples import S
 
@@ -38,8 +46,15 @@ class addmm(Family):
         for position, (name, value) in enumerate((("input", input), ("mat1", mat1), ("mat2", mat2))):
             if not isinstance(value, TensorBase):
                 raise errors.not_a_tensor("addmm", name, position + 1, value)
-        check_addmm(input.array, mat1.array, mat2.array)
-        beta, alpha = [factor(v, mat1.array.dtype) for v in (beta, alpha)]
+        x, a, b = input.array, mat1.array, mat2.array
+        # nearly always a bias, or as much as there are products
+        if not (
+            alike(a, b) and x.dtype is a.dtype and a.ndim == 2 == b.ndim and a.shape[1] == b.shape[0]
+            and (x.shape == b.shape[1:] or x.shape == (a.shape[0], b.shape[1]))
+        ):  # fmt: skip
+            check_addmm(x, a, b)
+        if beta.__class__ is not int or alpha.__class__ is not int or not alike(a, b):
+            beta, alpha = [factor(v, a.dtype) for v in (beta, alpha)]
         return _core.apply(addmm.core, (input, mat1, mat2), (beta, alpha))
 
     def vjp_input(g: A, beta: A) -> A:

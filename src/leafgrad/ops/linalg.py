@@ -17,6 +17,7 @@ from leafgrad.ops.convert import conj
 from leafgrad.ops.elementwise import mul
 from leafgrad.ops.linalg_checks import (
     Call,
+    alike,
     arrays_of,
     check_batches,
     check_matmul,
@@ -96,9 +97,9 @@ class mm(Family):
 
     def call(input: A, mat2: TensorBase) -> Any:
         a, b = arrays_of("mm", ("input", "mat2"), input, mat2)
-        for which, x in (("self", a), ("mat2", b)):
-            if x.ndim != 2:
-                raise Call("mm", a, b).refused(f"{which} must be a matrix", "both must have two dimensions")
+        if a.ndim != 2 or b.ndim != 2:
+            which = "mat2" if a.ndim == 2 else "self"
+            raise Call("mm", a, b).refused(f"{which} must be a matrix", "both must have two dimensions")
         return matrices("mm", input, mat2, a, b)
 
     def vjp_input(g: A, mat2: A) -> A:
@@ -114,10 +115,9 @@ class mm(Family):
 
 def matrices(name: str, input: TensorBase, mat2: TensorBase, a: Any, b: Any) -> Any:
     """The product of two tensors that are known to be matrices."""
-    kind = a.dtype
-    if a.shape[1] != b.shape[0] or kind is not b.dtype or not (kind is _f32 or kind is _f64):
+    if a.shape[1] != b.shape[0] or not alike(a, b):
         check_matrices(Call(name, a, b), a, b)
-    return _core.apply(mm.core, (input, mat2), ())
+    return _core.pair(mm.core, input, mat2)
 
 
 @op
@@ -129,14 +129,15 @@ class mv(Family):
 
     def call(input: A, vec: TensorBase) -> Any:
         a, b = arrays_of("mv", ("input", "vec"), input, vec)
-        check_matrix_vector(Call("mv", a, b), a, b)
-        return _core.apply(mv.core, (input, vec), ())
+        if a.ndim != 2 or b.shape != a.shape[1:] or not alike(a, b):
+            check_matrix_vector(Call("mv", a, b), a, b)
+        return _core.pair(mv.core, input, vec)
 
     def vjp_input(g: A, vec: A) -> A:
-        return unsqueeze(g, 1) * vec
+        return g.reshape(-1, 1) * vec if g.__class__ is ndarray else unsqueeze(g, 1) * vec
 
     def vjp_vec(g: A, input: A) -> A:
-        return mv(input.T, g)
+        return product(input.T, g) if g.__class__ is ndarray else mv(input.T, g)
 
     samples = staticmethod(lambda t: [S(t(2, 3), t(3)), S(t(2, 0), t(0)), S(t(0, 2), t(2))])
 
@@ -149,8 +150,10 @@ class dot(Family):
     forward = product
 
     def call(input: A, tensor: TensorBase) -> Any:
-        check_vectors("dot", *arrays_of("dot", ("input", "tensor"), input, tensor))
-        return _core.apply(dot.core, (input, tensor), ())
+        a, b = arrays_of("dot", ("input", "tensor"), input, tensor)
+        if a.ndim != 1 or a.shape != b.shape or not alike(a, b):
+            check_vectors("dot", a, b)
+        return _core.pair(dot.core, input, tensor)
 
     def vjp_input(g: A, tensor: A) -> A:
         return g * tensor
@@ -193,6 +196,8 @@ class bmm(Family):
 
     def call(input: A, mat2: TensorBase) -> Any:
         a, b = arrays_of("bmm", ("input", "mat2"), input, mat2)
+        if a.ndim == 3 == b.ndim and a.shape[0] == b.shape[0] and a.shape[2] == b.shape[1] and alike(a, b):
+            return _core.pair(bmm.core, input, mat2)
         call = Call("bmm", a, b)
         for number, x in ((1, a), (2, b)):
             if x.ndim != 3:
@@ -207,10 +212,10 @@ class bmm(Family):
         return _core.apply(bmm.core, (input, mat2), ())
 
     def vjp_input(g: A, mat2: A) -> A:
-        return bmm(g, transpose(mat2, 1, 2))
+        return any_product(g, mat2.swapaxes(1, 2)) if g.__class__ is ndarray else bmm(g, transpose(mat2, 1, 2))
 
     def vjp_mat2(g: A, input: A) -> A:
-        return bmm(transpose(input, 1, 2), g)
+        return any_product(input.swapaxes(1, 2), g) if g.__class__ is ndarray else bmm(transpose(input, 1, 2), g)
 
     samples = staticmethod(lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]])
 
@@ -249,11 +254,14 @@ class matmul(Family):
         n, m = a.ndim, b.ndim
         if n == 2 and m == 2:
             return matrices("matmul", input, other, a, b)
-        check_matmul(input, other)
         core = matmul.core
         if n <= 2 and m <= 2:
+            if not (n and m and a.shape[-1] == b.shape[0] and alike(a, b)):
+                check_matmul(input, other)
             core = vector_times_matrix if m == 2 else mv.core if n == 2 else dot.core
-        return _core.apply(core, (input, other), ())
+        elif not (n == m and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and alike(a, b)):
+            check_matmul(input, other)
+        return _core.pair(core, input, other)
 
     def vjp_input(g: A, other: A, input_shape: A, other_shape: A) -> A:
         g = as_matrices(g, input_shape, other_shape)

@@ -11,6 +11,9 @@ from leafgrad import errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import from_numpy_dtype
 
+_f32: Any = np.dtype(np.float32)
+_f64: Any = np.dtype(np.float64)
+
 # -- saying it --------------------------------------------------------------------------------------------------------
 
 
@@ -79,6 +82,13 @@ def arrays_of(name: str, names: tuple[str, str], a: Any, b: Any) -> tuple[Any, A
     if not isinstance(b, TensorBase):
         raise errors.not_a_tensor(name, names[1], 2, b)
     return a.array, b.array
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Are both float32 or both float64? Then only shapes can be wrong, and callers look at those before they ask for
+    a thorough check."""
+    kind = a.dtype
+    return kind is b.dtype and (kind is _f32 or kind is _f64)
 
 
 def check_matrices(call: Call, a: Any, b: Any) -> None:
