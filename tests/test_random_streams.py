@@ -252,6 +252,26 @@ def test_fma_of_huge_numbers() -> None:
     assert fma(np.array([0.25, 1.0]), 2.0**1023, -(2.0**1022)).tolist() == [-(2.0**1021), 2.0**1022]
 
 
+def test_fma_of_tiny_numbers() -> None:
+    third = 1 / 3
+    got = fma(np.array([third, 1.0, -1.0]), 3 * 2.0**-1074, 2.0**-1073).tolist()
+    assert got == [3 * 2.0**-1074, 5 * 2.0**-1074, -(2.0**-1074)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_fma_and_the_sign_of_zero(dtype: type) -> None:
+    least = float(np.finfo(dtype).smallest_subnormal)
+    a = np.array([-0.0, 0.0, -0.25, 0.25], dtype)
+    for b, c, negative in (
+        (1.0, 0.0, [False, False, True, False]),
+        (least, 0.0, [False, False, True, False]),  # too small to be seen, but negative
+        (least, -0.0, [True, False, True, False]),
+        (0.0, 0.0, [False] * 4),
+        (0.0, -0.0, [True, False, True, False]),
+    ):
+        assert np.signbit(fma(a, b, c)).tolist() == negative, (b, c)
+
+
 @pytest.mark.parametrize("name", ["log", "log1p", "sin", "cos", "tan", "exp"])
 def test_libm_is_the_c_library(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.linspace(0.01, 0.99, 12).reshape(3, 4) * (-1 if name == "log1p" else 1)

@@ -52,6 +52,19 @@ class Pair:
         self.check(leafgrad_draw(self.ours, call, dtype, size, args), wanted, (call, dtype, size, args))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_parameters_at_the_ends_of_the_range(dtype: str) -> None:
+    """Products that are too small, sums without a normal number: rounded once, and zeros with PyTorch's signs."""
+    around = [(0, 1e-45), (0, 1e-40), (1e-40, 1e-42), (1e-310, 1e-312), (0, 1e-320), (2, 0), (-0.0, 1), (1e30, 1e38)]
+    bounds = [(-1e-40, 1e-40), (0, 1e-45), (1, 1.0000001), (-1e-3, 1e4), (5e4, 6e4)]
+    pair = Pair(8)
+    for size in (5, 16, 40, 1000):
+        for mean, std in around:
+            pair.draw("normal", dtype, size, {"mean": mean, "std": std})
+        for low, high in bounds:
+            pair.draw("uniform", dtype, size, {"low": low, "high": high})
+
+
 def cases() -> list[tuple[str, str, dict[str, Any]]]:
     table: list[tuple[str, list[str], list[dict[str, Any]]]] = [
         ("uniform", FLOATS + COMPLEXES, [{}, {"low": -0.5, "high": 0.5}, {"low": 1.1, "high": 5.7}]),

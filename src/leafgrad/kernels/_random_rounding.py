@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +21,14 @@ def add_scaled(a: Array, b: float, c: float, exact: bool = False) -> None:
 
     `exact` says of float32 that the sums are known to fit float64.
     """
-    if b == 1 or c == 0:  # then one of the two roundings does nothing
-        if b != 1:
+    if b in (0, 1):  # then the product is not rounded
+        if b == 0:
             a *= np.array(b, a.dtype)
-        a += np.array(c, a.dtype)  # also if it is zero: -0.0 becomes 0.0
+        a += np.array(c, a.dtype)
+        return
+    if c == 0:  # then the sum is not; the zero comes first, to tell -0.0 from a product that is too small
+        a += np.array(c, a.dtype)
+        a *= np.array(b, a.dtype)
         return
     fused = _fma_in_float64 if a.dtype == np.float64 else _fma_exact if exact else _fma_by_float64
     for start in range(0, len(a), PIECE):
@@ -81,6 +86,8 @@ def _fma_in_float64(a: Array, b: float, c: float) -> Array:
     """For float64, with twice its precision in pairs of numbers; wrong with a probability of about 2**-53."""
     if abs(b) > 2.0**900:  # keep clear of overflow in the intermediate results
         return np.ldexp(_fma_in_float64(a, b * 2.0**-200, c * 2.0**-200), 200)
+    if abs(b) < 2.0**-800:  # and of underflow
+        return np.array([float(Fraction(x) * Fraction(b) + Fraction(c)) for x in a.tolist()])
     product, product_lost = _two_product(a, b)
     total, total_lost = _two_sum(product, c)
     result: Array = total + (total_lost + product_lost)
