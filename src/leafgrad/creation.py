@@ -168,6 +168,9 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, **op
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     shape, value = sizes("full", (size,)), as_scalar("full", fill_value)
+    if out is None and not options and (dtype is None or dtype.__class__ is Dtype):  # the usual case
+        kind = dtypes.scalar_dtype(value) if dtype is None else dtype
+        return wrap(filled(np.empty(shape, kind.np), to_array(value, kind)))
     return create(
         "full",
         lambda kind: filled(np.empty(shape, kind.np), to_array(value, kind)),
@@ -363,7 +366,7 @@ def linspace(start: Any, end: Any, steps: Any, *, out: Any = None, dtype: Any = 
     def make(kind: Dtype) -> Any:
         if kind is dtypes.bool_:
             raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
-        return spaced(first, last, count, kind).astype(kind.np)
+        return spaced(first, last, count, kind).astype(kind.np, copy=False)
 
     return create("linspace", make, dtype, out, options, lambda: _float_dtype(first, last))
 
@@ -414,14 +417,16 @@ def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
         start, end = int(start), int(end)
     else:
         real = kind.np
-    count = np.arange(steps)
     if steps < 2:
         return np.full(steps, start, real)
     first, last = real.type(start), real.type(end)
     step = (last - first) / real.type(steps - 1)
-    below = first + step * count[: steps // 2].astype(real)
-    above = last - step * (steps - 1 - count[steps // 2 :]).astype(real)
-    return np.concatenate([below, above])
+    half = steps // 2
+    count = np.arange(steps - half).astype(real)
+    out = np.empty(steps, real)
+    np.add(first, step * count[:half], out=out[:half])
+    np.subtract(last, step * count[::-1], out=out[half:])
+    return out
 
 
 # -- coordinates ------------------------------------------------------------------------------------------------------

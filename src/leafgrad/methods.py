@@ -125,6 +125,8 @@ def invert(self: Any) -> Any:
 def to(self: Any, *args: Any, **kwargs: Any) -> Any:
     """to(dtype), to(device, dtype), to(other), each with non_blocking=False, copy=False, memory_format=None: the tensor
     in another dtype; itself if nothing changes and no copy is asked for."""
+    if len(args) == 1 and not kwargs and args[0].__class__ is dtypes.dtype:
+        return to_dtype.function(self, args[0])  # the usual case
     if args and isinstance(args[0], dtypes.dtype):
         names: tuple[str, ...] = ("dtype", "non_blocking", "copy")
     elif args and isinstance(args[0], TensorBase):

@@ -52,8 +52,13 @@ def shape_arguments(args: tuple[Any, ...], name: str = "") -> tuple[int, ...]:
 def fill_in(name: str, shape: tuple[int, ...], input: TensorBase) -> tuple[int, ...]:
     """Replace the one -1 of a shape by what the number of elements asks for."""
     count = input.array.size
-    if shape == (-1,):
-        return (count,)
+    if shape:  # the usual cases: one -1 beside positive sizes, or no negative ones
+        lowest, product = min(shape), math.prod(shape)
+        if lowest >= 0 and product == count:
+            return shape
+        if lowest == -1 and product < 0 and count % product == 0 and shape.count(-1) == 1:
+            missing = count // -product
+            return tuple([missing if s == -1 else s for s in shape])
     if shape and min(shape) < -1:
         wrong = next(i for i, s in enumerate(shape) if s < -1)
         first = f"invalid shape dimension {shape[wrong]} at index {wrong} of shape {errors.size(shape)}"

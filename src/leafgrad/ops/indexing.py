@@ -42,6 +42,8 @@ from leafgrad.ops.views import axes_of, current_steps, permute, reshape
 
 Array = Any
 
+_BOOL = np.dtype(np.bool_)
+
 # -- x[index] ---------------------------------------------------------------------------------------------------------
 
 
@@ -49,6 +51,8 @@ def getitem(self: Any, index: Any) -> Any:
     """x[index]: a view for numbers, slices, None and Ellipsis; a copy for index tensors, lists and masks."""
     kind = index.__class__
     array = self.array
+    if index is None:
+        return view_at(new_dimension, self, (None, ...), array[None, ...])
     if kind is int:
         where = (index, ...)
         try:
@@ -70,6 +74,8 @@ def getitem(self: Any, index: Any) -> Any:
         except IndexError:  # NumPy checks while it reads
             in_bounds(index.array, 0, array.shape, 0)
             raise
+    if (at := marked(index, array)) is not None:
+        return index_op.record(self, 0, index.array.ndim, at)
     reading = read(index, array.shape)
     if reading.arrays is None:
         where = reading.view or (...,)
@@ -104,6 +110,19 @@ def simple(index: tuple[Any, ...]) -> Any:
         else:
             return None
     return operation
+
+
+def marked(index: Any, array: Array) -> Array | None:
+    """Where a mask that fits is true, as places in the dimensions that it has, taken as one; None for other indices,
+    and for masks that have to be refused."""
+    if index.__class__ is not _core.late.tensor_class:
+        return None
+    mask = index.array
+    if mask.__class__ is not np.ndarray or mask.dtype is not _BOOL or not mask.ndim:
+        return None
+    if mask.shape != array.shape[: mask.ndim]:
+        return None
+    return mask.reshape(-1).nonzero()[0]
 
 
 def kept(at: Array, *tensors: Any) -> Array:

@@ -437,13 +437,17 @@ class expand(ViewFamily):
 
 
 def _expanded_strides(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
-    lead = len(shape) - x.ndim
-    for own, wanted in zip(x.shape, shape[max(lead, 0) :], strict=True):
-        if own != wanted and own != 1:
+    own, steps = x.shape, x.strides
+    lead = len(shape) - len(own)
+    strides = [0] * lead
+    for i, size in enumerate(own):
+        if lead >= 0 and size == shape[lead + i]:
+            strides.append(steps[i])
+        elif lead >= 0 and size == 1:
+            strides.append(0)
+        else:
             raise ValueError("expand: the shape does not fit")  # NumPy would show memory that is not the array's
-    return tuple(
-        [0 if i < lead or (x.shape[i - lead] == 1 and s != 1) else x.strides[i - lead] for i, s in enumerate(shape)]
-    )
+    return tuple(strides)
 
 
 @op
