@@ -11,20 +11,28 @@ from leafgrad._core import TensorBase
 from leafgrad._state import quiet
 from leafgrad.device import Size
 from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.kernels import fast
 from leafgrad.ops.elementwise import log, sigmoid
 from leafgrad.ops.loss_options import checked_reduction, legacy_reduction, reduced, share
 from leafgrad.ops.promotion import cast, common_dtype
-from leafgrad.ops.reducing import F32, is_half, raw, refused
+from leafgrad.ops.reducing import F32, F64, exponential, is_half, raw, refused, subtract
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, real
 from leafgrad.ops.select import where
-from leafgrad.ops.softmax import in_single
+from leafgrad.ops.softmax import ZERO, in_single
 
 A = Any  # an array, or a tensor under create_graph
 
 
+absolute, negative, log1p, minimum = [fast(f) for f in (np.absolute, np.negative, np.log1p, np.minimum)]
+
+
 @in_single
 def _log_sigmoid(x: Any) -> Any:
+    if x.ndim and (x.dtype is F32 or x.dtype is F64):  # the same, each step in the place of the one before
+        e = absolute(x)
+        log1p(exponential(negative(e, e), e), e)
+        return subtract(minimum(x, ZERO[x.dtype.char]), e, e)
     return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
 
@@ -163,7 +171,10 @@ class binary_cross_entropy_with_logits_(Family):
         kind = x.dtype
         if is_half(kind):
             x, y = x.astype(F32), y.astype(F32)
-        losses = (1 - y) * x - (1 if pos_weight is None else (pos_weight - 1) * y + 1) * _log_sigmoid(x)
+        likelihood = _log_sigmoid(x)
+        if pos_weight is not None:
+            likelihood = ((pos_weight - 1) * y + 1) * likelihood
+        losses = (1 - y) * x - likelihood
         if weight is not None:
             losses = losses * weight
         return reduced(losses, reduction).astype(kind)

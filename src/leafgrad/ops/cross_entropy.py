@@ -328,7 +328,9 @@ class _CrossEntropy(Family):
                 g = beside_classes(g, input_shape)
             off = softmax(input, class_dim(input_shape)) - from_rows(one_hot, input_shape)
             return off * (g * beside_classes(shares, input_shape))
-        shares = g.reshape(-1) / count if reduction == "mean" else g.reshape(-1)
+        shares = g.reshape(-1)
+        if reduction == "mean":
+            shares = shares / count
         if counts is not None:
             shares = np.where(counts, shares, 0)
         rows = e * (shares / sums).reshape(-1, 1)

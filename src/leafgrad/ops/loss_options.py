@@ -7,7 +7,7 @@ from typing import Any
 
 from leafgrad._core import TensorBase
 from leafgrad.device import Size
-from leafgrad.ops.reducing import raw, total
+from leafgrad.ops.reducing import F32, F64, raw, total, total_of_all
 from leafgrad.ops.reductions import mean_dim
 
 A = Any  # an array, or a tensor under create_graph
@@ -54,6 +54,9 @@ def reduced(losses: Any, reduction: str) -> Any:
     """The losses of single elements, or their sum, or their mean."""
     if reduction == "none":
         return losses
+    if (losses.dtype is F32 or losses.dtype is F64) and losses.flags.c_contiguous:
+        out = total_of_all(losses)
+        return out / losses.size if reduction == "mean" else out
     dims = tuple(range(losses.ndim))
     return mean_dim.forward(losses, dims, False) if reduction == "mean" else total(losses, dims, False)
 

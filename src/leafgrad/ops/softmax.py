@@ -32,6 +32,7 @@ from leafgrad.ops.reducing import (
     restore,
     subtract,
     total,
+    total_of_all,
 )
 from leafgrad.ops.reductions import sum_dim
 from leafgrad.ops.registry import op
@@ -46,7 +47,8 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel that computes half precision numbers in single precision."""
 
     def wide(x: Any, *options: Any) -> Any:
-        if is_half(x.dtype):
+        kind = x.dtype
+        if kind is not F32 and kind is not F64 and is_half(kind):
             return kernel(x.astype(F32), *options).astype(x.dtype)
         return kernel(x, *options)
 
@@ -57,6 +59,11 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 def softmax_array(x: Any, dim: int) -> Any:
     if not x.size or not x.ndim:
         return np.ones_like(x)
+    if x.ndim == 1 and (x.dtype is F32 or x.dtype is F64) and x.flags.c_contiguous:  # the same without dimensions
+        at = x.argmax()
+        e = subtract(x, x[at : at + 1].reshape(()))
+        exponential(e, e)
+        return divide(e, np.asarray(total_of_all(e)), e)
     e = subtract(x, one_of(largest_along(x, dim)))
     exponential(e, e)
     return divide(e, one_of(total(e, (dim,), True)), e)
@@ -85,13 +92,13 @@ class Softmax(Reduction):
 
 
 def _apply(operation: Any, input: TensorBase, dim: Any, dtype: Dtype | None) -> Any:
-    quiet()
     name, x = operation.core.name, input.array
+    if dtype is None and (x.dtype is F32 or x.dtype is F64):
+        return _core.single(operation.core, input, (one_dim(dim, x.ndim, name),))
+    quiet()
     if dtype is not None:
         x = cast(x, dtype)
     place = one_dim(dim, x.ndim, name)
-    if dtype is None and (x.dtype is F32 or x.dtype is F64):
-        return _core.single(operation.core, input, (place,))
     if x.dtype.kind in "biuc":
         raise refused(f"{name}{'_lastdim' if place == x.ndim - 1 else ''}_kernel_impl", input)
     return _core.finish(operation.core, (input,), (x,), (place,), _core.compute(operation.core, (x,), (place,)))
