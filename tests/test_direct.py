@@ -556,3 +556,27 @@ def test_assignments_in_forward_mode_and_maps() -> None:
         b[0] = 0.0
         y.sum().backward()
     assert a.grad.tolist() == [4, 6]
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "float16", "bfloat16", "int64"])
+def test_clamp(dtype: str) -> None:
+    for x in layouts(dtype) if dtype in FLOATS else [tensor([-3, 0, 1, 7], dtype)]:
+        for bounds in [{"min": -1}, {"max": 2}, {"min": 0, "max": 1}, {"min": 3, "max": 1}, {"min": tensor(0, dtype)}]:
+            for change in ("clamp_", "clip_"):
+                y, expected = x.clone(), x.clamp(**bounds)
+                assert getattr(y, change)(**bounds) is y and y._version == 1
+                same(y.to(lg.float64), expected.to(lg.float64))
+                assert y.dtype == x.dtype
+    x = lg.tensor([-0.0, 0.0, float("nan"), 5.0])
+    same(x.clone().clamp_(float("-inf"), 2.0), x.clamp(max=2.0))
+    same(x.clone().clamp_(float("nan"), 2.0), x.clamp(float("nan"), 2.0))
+    for wrong in [(), ("a",), (1, 2, 3), (1j,)]:
+        with pytest.raises((RuntimeError, TypeError, ValueError)):
+            x.clamp_(*wrong)
+    with pytest.raises(RuntimeError, match="leaf"):
+        lg.ones(2, requires_grad=True).clamp_(0, 1)
+    a = lg.tensor([-1.0, 0.5, 2.0], requires_grad=True)
+    (a * 1).clamp_(0, 1).sum().backward()
+    assert a.grad.tolist() == [0, 1, 0] and x._version == 0
+    with lg.no_grad():
+        assert a.clamp_(min=0).tolist() == [0, 0.5, 2] and a[1:].clamp_(max=1).tolist() == [0.5, 1] and a._version == 2

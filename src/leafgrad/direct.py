@@ -103,9 +103,9 @@ def change(op: Op, kernel: Any, x: Any, b: Any, alpha: Any) -> bool:
     return True
 
 
-def is_free(x: TensorBase, b: Any) -> bool:
+def is_free(x: TensorBase, b: Any = None, c: Any = None) -> bool:
     """Is there nothing to do about a change of x but to write, and to count it (`count_change`)? That is, is nothing
-    recorded and does nobody have to be told. `b` is what the new values come from, if that is a tensor."""
+    recorded and does nobody have to be told. `b` and `c` are what the new values come from, if those are tensors."""
     recording = state.grad_enabled  # first of all, see _core.unary
     if late.intercepting or late.transforms != 0 or late.tangents is not None or late.mutation is not None:
         return False
@@ -114,12 +114,18 @@ def is_free(x: TensorBase, b: Any) -> bool:
         return False
     if x.extra is not None and (x.extra.inference or (recording and may_change(x))):
         return False
-    if isinstance(b, TensorBase):
-        if b.array.__class__ is not ndarray or b.version is x.version:
-            return False
-        if recording and (b.needs_grad or (b.extra is not None and may_change(b))):
-            return False
-    return not (recording and x.needs_grad)
+    if recording and x.needs_grad:
+        return False
+    return (b is None or is_constant(x, b, recording)) and (c is None or is_constant(x, c, recording))
+
+
+def is_constant(x: TensorBase, b: Any, recording: Any) -> bool:
+    """Is `b` a number, or a tensor without history that does not share the memory of x?"""
+    if not isinstance(b, TensorBase):
+        return True
+    if b.array.__class__ is not ndarray or b.version is x.version:
+        return False
+    return not (recording and (b.needs_grad or (b.extra is not None and may_change(b))))
 
 
 def count_change(x: TensorBase) -> None:

@@ -13,13 +13,16 @@ from leafgrad._state import quiet
 from leafgrad.device import check_device
 from leafgrad.direct import is_free
 from leafgrad.from_data import copied
+from leafgrad.kernels import clip
 from leafgrad.layouts import lies_in_format
+from leafgrad.ops.elementwise import LIMITS
 from leafgrad.ops.fill import copy_from, fill_value, fill_with_number, fill_with_tensor, zero
 from leafgrad.ops.inplace import changed, check_overlap, check_writable, in_place, replace
 from leafgrad.ops.overwriting import fits
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import registry
 from leafgrad.ops.reshaping import METHODS as RESHAPING
+from leafgrad.ops.select import bounded
 
 # -- replacing all values ---------------------------------------------------------------------------------------------
 
@@ -46,7 +49,7 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
 
 def fill_(self: Any, value: Any) -> Any:
     """fill_(value): one value, a number or a tensor without dimensions, everywhere."""
-    if fits(value, self.array.dtype) and is_free(self, None):  # the usual case
+    if fits(value, self.array.dtype) and is_free(self):  # the usual case
         self.array.fill(value)
         changed(self)
         return self
@@ -61,7 +64,7 @@ def fill_(self: Any, value: Any) -> Any:
 
 def zero_(self: Any) -> Any:
     """zero_(): zeros everywhere."""
-    if is_free(self, None):  # the usual case
+    if is_free(self):  # the usual case
         self.array.fill(0)
         changed(self)
         return self
@@ -78,6 +81,20 @@ def _overwrite(self: Any, value: Any) -> Any:
     np.copyto(self.array, value, casting="unsafe")
     changed(self)
     return self
+
+
+def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
+    """clamp_(min=None, max=None): clamp, in place."""
+    array, clamp = self.array, registry["clamp"]
+    limits = LIMITS.get(array.dtype)
+    # the usual case: numbers for floats, and nobody who looks at the kernel
+    if limits is not None and is_free(self) and (min is not None or max is not None) and clamp.core.forward is bounded:
+        if (min is None or fits(min, array.dtype)) and (max is None or fits(max, array.dtype)):
+            low = limits[0] if min is None else _core.constant(min, array.dtype)
+            clip(array, low, limits[1] if max is None else _core.constant(max, array.dtype), array)
+            changed(self)
+            return self
+    return in_place(self, clamp.function, min, max)
 
 
 def abs_(self: Any) -> Any:
@@ -261,7 +278,8 @@ def false(self: Any) -> bool:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "abs_": abs_, "absolute_": abs_, "copy_": copy_, "fill_": fill_, "zero_": zero_, **RESHAPING,
+    "abs_": abs_, "absolute_": abs_, "clamp_": clamp_, "clip_": clamp_,
+    "copy_": copy_, "fill_": fill_, "zero_": zero_, **RESHAPING,
     "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
     "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,

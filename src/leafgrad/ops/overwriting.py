@@ -97,7 +97,7 @@ def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
 
 def overwrite(x: Any, core: Op, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]) -> Any:
     """Change the memory of x, and record it as `core` of (x, *others, *options)."""
-    if all([is_free(x, t) for t in (None, *others)]):  # the usual case
+    if len(others) <= 2 and is_free(x, *others):  # the usual case
         write(x.array, *[t.array for t in others], *options)
         changed(x)
         return x

@@ -33,6 +33,7 @@ Numbers = Sequence[Array]  # the coefficients of a formula, as zero-dimensional 
 
 WHOLE = 131072  # elements up to which a parameter is worked on as a whole
 PIECE = 32768  # elements of a piece otherwise: five or six pieces fit into a second-level cache
+LONGER = 4  # times that, if the formula keeps no buffers
 
 _f32: Any = np.dtype(np.float32)
 _f64: Any = np.dtype(np.float64)
@@ -165,8 +166,9 @@ class Optimizer:
         real ones, arrays that are no plain block of memory in a copy."""
         arrays = [p, g.astype(p.dtype, copy=False), *buffers]
         flat = [as_real_vector(a) for a in arrays]
-        for start in range(0, flat[0].size, PIECE):
-            pieces = [a[start : start + PIECE] for a in flat]
+        size = PIECE if buffers else LONGER * PIECE
+        for start in range(0, flat[0].size, size):
+            pieces = [a[start : start + size] for a in flat]
             self._update(pieces[0], pieces[1], pieces[2:], numbers, decay, group)
         for array, vector in zip(arrays, flat):
             if array is not arrays[1] and not np.may_share_memory(array, vector):
