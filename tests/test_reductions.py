@@ -153,6 +153,77 @@ def test_long_sums_keep_their_digits() -> None:
     close(F.mse_loss(torch.full((1_000_003,), 0.3), torch.full((1_000_003,), 0.2)), 0.01)
 
 
+SPECIAL = [0.0, -0.0, 1.5, -2.0, 1e30, INF, -INF, NAN]
+LAYOUTS: list[Callable[[Any], Any]] = [
+    lambda x: x,
+    lambda x: x.reshape(10, -1),
+    lambda x: x.reshape(10, -1).T,
+    lambda x: x[::2],
+    lambda x: x[:0],
+    lambda x: x[:1],
+    lambda x: x[:1].reshape(()),
+    lambda x: x[:0].reshape(3, 0),
+    lambda x: np.frombuffer(bytearray(b"1" + x.tobytes()), x.dtype, x.size, 1),  # not aligned
+]
+
+
+def arrays(dtype: str, count: int, special: bool) -> list[Any]:
+    """Numbers in many layouts, if wanted with zeros of both signs, infinities and nan among them."""
+    rng = np.random.default_rng(count)
+    x = rng.integers(-3, 4, count).astype(dtype) if dtype[0] in "iu" else rng.standard_normal(count).astype(dtype)
+    if special:
+        chosen = rng.random(count) < 10 / count
+        x[chosen] = rng.choice(np.array(SPECIAL, dtype), np.count_nonzero(chosen))
+    return [layout(x) for layout in LAYOUTS]
+
+
+def same_bits(found: Any, expected: Any) -> None:
+    expected = np.asarray(expected)
+    assert found.numpy().dtype == expected.dtype and found.numpy().shape == expected.shape
+    np.testing.assert_array_equal(found.numpy(), expected)
+    if expected.dtype.kind == "f":
+        signs = np.isnan(expected) | (np.signbit(found.numpy()) == np.signbit(expected))
+        assert signs.all()
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("count", [20, 3000, 40_000])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_running_sums_are_those_of_numpy_to_the_bit(dtype: str, count: int, special: bool) -> None:
+    with np.errstate(all="ignore"):
+        for x in arrays(dtype, count, special):
+            for dim in range(x.ndim):
+                t = torch.from_numpy(x)
+                same_bits(t.cumsum(dim), np.cumsum(x, dim))
+                leaf = torch.zeros(x.shape, dtype=t.dtype, requires_grad=True)
+                leaf.cumsum(dim).backward(t)
+                same_bits(leaf.grad, np.flip(np.cumsum(np.flip(x, dim), dim), dim))
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("count", [20, 3000, 40_000])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64"])
+def test_whole_tensors_in_every_layout(dtype: str, count: int, special: bool) -> None:
+    for x in arrays(dtype, count, special and dtype[0] == "f"):
+        t = torch.from_numpy(x)
+        if x.size:
+            same_bits(t.max(), x.max())
+            same_bits(t.min(), x.min())
+            assert t.amax().item() == x.max() or np.isnan(x.max())
+        same_bits((t > 1).any(), (x > 1).any())
+        same_bits((t > -9).all(), (x > -9).all())
+
+
+def test_products_of_many() -> None:
+    for n in (1000, 16 * 1024, 100_001):
+        x = np.exp(np.random.default_rng(n).uniform(-1, 1, n) * 1e-2)
+        for dtype in ("float32", "float64"):
+            found = torch.from_numpy(x.astype(dtype)).prod().item()
+            assert found == pytest.approx(math.exp(np.log(x.astype(dtype).astype(float)).sum()), rel=1e-3)
+    x[50_000] = 0
+    assert torch.from_numpy(x).prod().item() == 0
+
+
 # -- dtypes -----------------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import FLOAT, from_numpy_dtype, int64
 from leafgrad.dtypes import dtype as Dtype
+from leafgrad.kernels import NATIVE
 from leafgrad.ops.promotion import cast, sum_dtype
 from leafgrad.ops.reducing import (
     BLOCK,
@@ -39,6 +40,9 @@ from leafgrad.ops.reducing import (
 from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.views import shape_arguments
+
+if NATIVE:
+    from leafgrad.kernels import _loops
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -358,6 +362,8 @@ class cumsum(Reduction):
             return x.copy()
         kind = x.dtype
         if dim == x.ndim - 1 and (kind is F32 or kind is F64) and x.flags.c_contiguous:  # the usual case at once
+            if NATIVE and x.flags.aligned and x.__class__ is np.ndarray:
+                return _loops.running_sums(x, reverse)
             if not reverse:
                 return add_accumulate(x, dim)
             out = empty(x.shape, kind)
