@@ -453,7 +453,7 @@ def test_assignments(index: Any, dtype: str) -> None:
 def test_masks_and_index_tensors(dtype: str) -> None:
     kind = getattr(lg, dtype)
     lg.manual_seed(0)
-    for shape in [(5,), (3, 4), (0,), (100, 100), (4096,)]:
+    for shape in [(5,), (3, 4), (0,), (100, 100), (4096,), (8192,)]:
         for share in (0.0, 0.02, 0.5, 1.0):
             chosen = lg.rand(shape) < share
             for mask, start in ((chosen, lg.ones(shape, dtype=kind)), (chosen.t() if len(shape) > 1 else chosen, None)):
@@ -472,7 +472,7 @@ def test_masks_and_index_tensors(dtype: str) -> None:
 
 
 def test_masked_values_to_the_last_bit() -> None:
-    values = np.tile(np.array(SPECIAL, np.float32), 500)
+    values = np.tile(np.array(SPECIAL, np.float32), 1000)
     mask = np.random.default_rng(0).random(values.size) < 0.5
     for value in (0.0, -0.0, float("nan"), 2.5, float("inf")):
         x = lg.tensor(values)

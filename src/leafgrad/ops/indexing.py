@@ -188,7 +188,7 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
             if at.__class__ is not np.ndarray or not array.ndim:
                 return False
             if at.dtype.kind == "b" and whole and at.shape == array.shape:
-                fill_where(array, at, np.asarray(data, array.dtype))
+                fill_where(array, at, _core.constant(value, array.dtype) if data is value else data)
             elif at.dtype == np.int64 and at.ndim and (whole or data.shape == at.shape + array.shape[1:]):
                 array[at] = data.copy() if data is not value and np.may_share_memory(array, data) else data
             else:

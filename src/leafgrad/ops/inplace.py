@@ -82,10 +82,10 @@ def direct_binary(operation: Operation, general: Callable[..., Any]) -> Callable
     takes_alpha = operation.name in ("add", "sub")
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1 and args[0] is not None:
+        if len(args) == 1:
             other = args[0]
-            alpha = kwargs.get("alpha") if takes_alpha else None
-            if len(kwargs) == (alpha is not None):
+            alpha = kwargs.get("alpha") if takes_alpha and kwargs else None
+            if other is not None and len(kwargs) == (alpha is not None):
                 if change(core if isinstance(other, TensorBase) else by_number, kernel, self, other, alpha):
                     return self
         return general(self, *args, **kwargs)

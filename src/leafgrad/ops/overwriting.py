@@ -26,7 +26,7 @@ A = Any  # an array, or a tensor under create_graph
 Array = Any
 
 _f32, _f64, _i64, _bool = [np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.bool_)]
-MANY = 2_048  # elements from which on it pays to look how many a mask selects
+MANY = 8_192  # elements from which on it pays to look how many a mask selects
 FEW = 8  # a mask selects few elements if it is at most one of so many
 
 
