@@ -344,3 +344,12 @@ def test_messages_name_the_line() -> None:
     with pytest.raises(IndexError) as caught:
         x[longs(0, 7)]
     assert "x[longs(0, 7)]" in str(caught.value) and "shape [3, 4]" in str(caught.value)
+
+
+@pytest.mark.parametrize("see", [lambda x: x[0], lambda x: x[1:], lambda x: x[None], lambda x: x.view(-1, 1)])
+@pytest.mark.filterwarnings("ignore:Anomaly Detection has been enabled")
+def test_anomaly_mode_remembers_where_a_view_was_made(see: Any) -> None:
+    x = lg.arange(3.0, requires_grad=True)
+    assert not see(x).grad_fn.metadata
+    with lg.autograd.detect_anomaly(check_nan=False):
+        assert "test_indexing" in "".join(see(x).grad_fn.metadata["traceback_"])

@@ -52,6 +52,8 @@ def shape_arguments(args: tuple[Any, ...], name: str = "") -> tuple[int, ...]:
 def fill_in(name: str, shape: tuple[int, ...], input: TensorBase) -> tuple[int, ...]:
     """Replace the one -1 of a shape by what the number of elements asks for."""
     count = input.array.size
+    if len(shape) == 1 and (shape[0] == -1 or shape[0] == count):
+        return (count,)
     if shape:  # the usual cases: one -1 beside positive sizes, or no negative ones
         lowest, product = min(shape), math.prod(shape)
         if lowest >= 0 and product == count:

@@ -25,6 +25,8 @@ from leafgrad.ops.views import wrap_dim
 A = Any  # an array, or a tensor under create_graph
 Array = Any
 
+INT64 = np.dtype(np.int64)  # to compare with: NumPy would have to make a dtype of np.int64 first, each time
+
 # -- arrays -----------------------------------------------------------------------------------------------------------
 
 
@@ -118,7 +120,7 @@ def places(shape: tuple[int, ...], dim: int, count: int, at: Array) -> tuple[Any
 
 def nonnegative(at: Array, size: int) -> Array:
     """Indices, known to be in range, flat and counted from the front."""
-    at = at.reshape(-1).astype(np.int64, copy=False)
+    at = at.reshape(-1).astype(INT64, copy=False)
     return np.where(at < 0, at + size, at) if at.size and at.min() < 0 else at
 
 
@@ -130,7 +132,7 @@ def elements_along(shape: tuple[int, ...], dim: int, index: Array) -> Array:
     """For `gather` and its relatives: which elements of a row-major array of `shape` the index array selects, as
     positions in the flat array. Element [i, j, k] is at [index[i, j, k], j, k] if dim is 0."""
     after = prod(shape[dim + 1 :])
-    at = index if after == 1 and index.dtype == np.int64 else index * np.int64(after)
+    at = index if after == 1 and index.dtype == INT64 else index * np.int64(after)
     step = 1
     for d in range(len(shape) - 1, -1, -1):
         if d != dim and index.shape[d] > 1:  # the first of each has nothing before it
@@ -155,8 +157,8 @@ def check_index(name: str, argument: str, position: int, index: Any, kinds: tupl
         raise errors.mistake(RuntimeError, message, ("index", f"{errors.describe(index)}, {kind}"))
 
 
-LONG = (np.dtype(np.int64),)
-LONG_OR_INT = (np.dtype(np.int64), np.dtype(np.int32))
+LONG = (INT64,)
+LONG_OR_INT = (INT64, np.dtype(np.int32))
 
 
 def outside(index: Array, low: int, size: int) -> int | None:
@@ -164,7 +166,7 @@ def outside(index: Array, low: int, size: int) -> int | None:
     index = index.memory() if index.__class__ is late.batched_array else index
     if index.size == 0:
         return None
-    if low == 0 and index.dtype == np.int64:
+    if low == 0 and index.dtype == INT64:
         if index.view(np.uint64).max() < size:  # one look at them, because negative ones seem very large
             return None
     elif index.min() >= low and index.max() < size:
@@ -352,6 +354,13 @@ class gather_sum(Family):
 
 def check_along(index: Array, dim: int, x: Array, name: str, src: Array | None = None) -> None:
     """May `index` be used along `dim` of x (and of src)?"""
+    if src is None and index.size and index.ndim == x.ndim:
+        for d, size in enumerate(index.shape):
+            if size > x.shape[d] and d != dim:
+                break
+        else:  # the usual case
+            check_range(index, 0, x.shape[dim] if x.ndim else 1, dim, x.shape)
+            return
     for other, who in ((x, name), (src, "src")):
         if other is not None and index.size and max(index.ndim, 1) != max(other.ndim, 1):
             raise errors.mistake(

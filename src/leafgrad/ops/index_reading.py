@@ -11,6 +11,7 @@ import numpy as np
 
 from leafgrad import dtypes, errors, from_data
 from leafgrad._core import TensorBase, late
+from leafgrad.ops.gathering import INT64
 from leafgrad.ops.slicing import ALL, alias, new_dimension, select, slice_
 
 Array = Any
@@ -73,7 +74,7 @@ def part_of(item: Any) -> Any:
 
 def index_array(array: Array) -> Array:
     """An array of int64 or bool for what a tensor used as an index holds."""
-    if array.dtype == np.int64 or array.dtype.kind == "b":
+    if array.dtype == INT64 or array.dtype.kind == "b":
         return array
     if array.dtype == np.int32:
         return array.astype(np.int64)
@@ -273,7 +274,7 @@ def in_bounds(a: Array, dim: int, shape: tuple[int, ...], number: int) -> Array:
     """Check an index array; `number` counts those before it."""
     size = shape[dim]
     every = a.memory() if a.__class__ is late.batched_array else a
-    if every.size and every.dtype == np.int64 and every.view(np.uint64).max() < size:
+    if every.size and every.dtype == INT64 and every.view(np.uint64).max() < size:
         return a  # one look at them, because negative ones seem very large
     if every.size and not (every.min() >= -size and every.max() < size):
         flat = every.reshape(-1)

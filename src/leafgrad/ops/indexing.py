@@ -19,6 +19,7 @@ from leafgrad._core import TensorBase, state
 from leafgrad.autograd.hooks import give_history
 from leafgrad.direct import is_free
 from leafgrad.ops.fill import copy_from, fill_with_tensor
+from leafgrad.ops.gathering import INT64
 from leafgrad.ops.gathering import index as index_op
 from leafgrad.ops.index_reading import (
     Places,
@@ -68,7 +69,7 @@ def getitem(self: Any, index: Any) -> Any:
             return view_at(operation, self, where, array[where])
         except IndexError:
             pass  # read() finds out what is wrong, and says it as PyTorch does
-    if kind is _core.late.tensor_class and index.array.ndim and array.ndim and index.array.dtype == np.int64:
+    if kind is _core.late.tensor_class and index.array.ndim and array.ndim and index.array.dtype == INT64:
         try:
             return index_op.record(self, 0, 1, kept(index.array, self))
         except IndexError:  # NumPy checks while it reads
@@ -149,7 +150,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         raise errors.mistake(TypeError, f"can't assign a {module}{type(value).__name__} to a torch.{name}Tensor")
     if index is False:
         return
-    if index.__class__ is _core.late.tensor_class and index.array.dtype == np.int64 and index.array.ndim:
+    if index.__class__ is _core.late.tensor_class and index.array.dtype == INT64 and index.array.ndim:
         if not self.array.ndim:
             raise too_many(index, ())
         at = in_bounds(index.array, 0, self.array.shape, 0)
@@ -189,7 +190,7 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
                 return False
             if at.dtype.kind == "b" and whole and at.shape == array.shape:
                 fill_where(array, at, _core.constant(value, array.dtype) if data is value else data)
-            elif at.dtype == np.int64 and at.ndim and (whole or data.shape == at.shape + array.shape[1:]):
+            elif at.dtype == INT64 and at.ndim and (whole or data.shape == at.shape + array.shape[1:]):
                 array[at] = data.copy() if data is not value and np.may_share_memory(array, data) else data
             else:
                 return False

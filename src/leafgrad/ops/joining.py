@@ -86,8 +86,12 @@ class cat(Joining):
         inputs = tensor_list("cat", tensors)
         if not inputs:
             raise errors.mistake(ValueError, "torch.cat(): expected a non-empty list of Tensors")
-        arrays = arrays_in_common_dtype(inputs)
-        dim, sizes = _sizes_along(dim, arrays)
+        arrays, at, sizes = _usual_parts(inputs, dim)
+        if at < 0:
+            arrays = arrays_in_common_dtype(inputs)
+            dim, sizes = _sizes_along(dim, arrays)
+        else:
+            dim = at
         try:
             out = _core.compute(cat.core, arrays, (dim, sizes))
         except ValueError:
@@ -116,18 +120,27 @@ class cat(Joining):
     )
 
 
+def _usual_parts(tensors: list[Any], dim: int) -> tuple[list[Any], int, tuple[int, ...]]:
+    """Arrays, dimension and sizes along it for tensors of one dtype and number of dimensions; a negative dimension if
+    they are not so, or if there is anything wrong with them."""
+    first = tensors[0].array
+    kind, ndim = first.dtype, first.ndim
+    at = dim + ndim if dim < 0 else dim
+    if not 0 <= at < ndim or first.shape == (0,):
+        return [], -1, ()
+    arrays, sizes = [], []
+    for t in tensors:
+        x = t.array
+        if x.dtype is not kind or x.ndim != ndim:
+            return [], -1, ()
+        arrays.append(x)
+        sizes.append(x.shape[at])
+    return arrays, at, tuple(sizes)
+
+
 def _sizes_along(dim: int, arrays: list[Any]) -> tuple[int, tuple[int, ...]]:
     """The dimension, counted from the front, and the size of each tensor in it. For the sake of old programs, tensors
     of shape (0,) fit everywhere and are left out."""
-    first = arrays[0].shape
-    if first and first != (0,):
-        at = wrap_dim(dim, len(first))
-        shapes = [x.shape for x in arrays]
-        for shape in shapes:
-            if len(shape) != len(first):
-                break
-        else:  # the usual case
-            return at, tuple([shape[at] for shape in shapes])
     lead = next((x.shape for x in arrays if x.shape != (0,)), None)
     if lead is None:
         return 0, (0,) * len(arrays)
