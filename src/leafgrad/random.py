@@ -92,16 +92,9 @@ def _usual(dtype: DTypeLike) -> np.dtype[Any]:
     return _USUAL.get(dtype) or dtype
 
 
-def _place(shape: Shape, dtype: np.dtype[Any], out: Array | None) -> Array:
-    """Where a stream writes its numbers, in one row: `out`, or a new array."""
-    if out is not None:
-        return out.view(dtype).reshape(-1)
-    return np.empty(shape if shape.__class__ is int else math.prod(shape), dtype)  # type: ignore[arg-type]
-
-
-def _result(numbers: Array, shape: Shape, dtype: np.dtype[Any], out: Array | None) -> Array:
-    """Numbers in one row, which are not yet in `out`, in the dtype and shape that were asked for."""
-    values = convert(numbers, dtype).reshape(shape)
+def _result(numbers: Array, dtype: np.dtype[Any], out: Array | None) -> Array:
+    """Numbers which are not yet in `out`, in the dtype that was asked for."""
+    values = convert(numbers, dtype)
     if out is None:
         return values
     out[...] = values
@@ -125,28 +118,31 @@ def uniform(
     out: Array | None = None,
 ) -> Array:
     """Uniform on [low, high), as `tensor.uniform_(low, high)`."""
-    gen, dtype = gen or default_generator, _usual(dtype)
+    gen = gen or default_generator
+    if dtype is not _FLOAT32:
+        dtype = _usual(dtype)
     if dtype is _FLOAT32 or dtype is _FLOAT64:  # nearly always
         if low != 0 or high != 1:
             _check_uniform_bounds(facts(dtype), low, high)
-        numbers = _place(shape, dtype, out)
+        if out is None:
+            out = np.empty(shape, dtype)
         with gen._lock:
-            gen._stream.uniform(numbers, low, high)
-        return numbers.reshape(shape) if out is None else out
+            gen._stream.uniform(out, low, high)
+        return out
     if dtype.kind == "c":
         return _joined(uniform(gen, (*_dims(shape), 2), _real_part_dtype(dtype), low, high), dtype, out)
     about = facts(dtype)
     require_dtype(dtype, about.is_float, "check_uniform_bounds")
     if low != 0 or high != 1:
         _check_uniform_bounds(about, low, high)
-    numbers = _place(shape, _FLOAT32, None)
+    numbers = np.empty(shape, _FLOAT32)
     with gen._lock:
         gen._stream.uniform(numbers, low, high)
     values = convert(numbers, dtype)
     # Rounding can reach the excluded end; such a number becomes the included one.
     included, excluded = convert(np.array([low, high], np.float32), dtype)
     values[values == excluded] = included
-    return _result(values, shape, dtype, out)
+    return _result(values, dtype, out)
 
 
 def _joined(parts: Array, dtype: np.dtype[Any], out: Array | None) -> Array:
@@ -186,24 +182,24 @@ def normal(
     Sixteen numbers or more come from the block method, fewer from the pair method, and so does every tensor that is
     not contiguous: say `contiguous=False` when the result fills one.
     """
-    gen, dtype = gen or default_generator, _usual(dtype)
+    gen = gen or default_generator
+    if dtype is not _FLOAT32:
+        dtype = _usual(dtype)
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if dtype.kind == "c":
         own, part, of_part = (*_dims(shape), 2), _real_part_dtype(dtype), std / math.sqrt(2)
         return _joined(normal(gen, own, part, mean, of_part, contiguous=contiguous), dtype, out)
     usual = dtype is _FLOAT32 or dtype is _FLOAT64
-    numbers = _place(shape, dtype if usual else _FLOAT32, out if usual else None)
+    numbers = out if usual and out is not None else np.empty(shape, dtype if usual else _FLOAT32)
     if not usual:
-        require_dtype(dtype, len(numbers) == 0 or facts(dtype).is_float, "normal_kernel_cpu")
+        require_dtype(dtype, numbers.size == 0 or facts(dtype).is_float, "normal_kernel_cpu")
     with gen._lock:
-        if len(numbers) >= 16 and contiguous:
+        if contiguous and numbers.size >= 16:
             gen._stream.normal_blocks(numbers, mean, std, not usual)
         else:
             gen._next_normal = gen._stream.normal_pairs(numbers, mean, std, gen._next_normal)
-    if usual:
-        return numbers.reshape(shape) if out is None else out
-    return _result(numbers, shape, dtype, out)
+    return numbers if usual else _result(numbers, dtype, out)
 
 
 def log_normal(
@@ -220,10 +216,10 @@ def log_normal(
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     require_dtype(dtype, facts(dtype).is_float, "log_normal_cpu")
-    numbers = _place(shape, _FLOAT64, None)
+    numbers = np.empty(shape, _FLOAT64)
     with gen._lock:
         gen._next_normal = gen._stream.normal_pairs(numbers, mean, std, gen._next_normal)
-    return _result(libm("exp")(numbers), shape, dtype, out)
+    return _result(libm("exp")(numbers.reshape(-1)).reshape(numbers.shape), dtype, out)
 
 
 def exponential(
@@ -285,10 +281,10 @@ def bernoulli_p(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float,
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     require_dtype(dtype, facts(dtype).name in REAL, "bernoulli_scalar_cpu_")
-    numbers = _place(shape, dtype, out)
+    numbers = np.empty(shape, dtype) if out is None else out
     with gen._lock:
         gen._stream.bernoulli(numbers, p)
-    return numbers.reshape(shape) if out is None else out
+    return numbers
 
 
 def _from_uniform64(
@@ -298,10 +294,10 @@ def _from_uniform64(
     formula: Callable[[Array], Array],
     out: Array | None,
 ) -> Array:
-    gen, u = gen or default_generator, _place(shape, _FLOAT64, None)
+    gen, u = gen or default_generator, np.empty(shape, _FLOAT64)
     with gen._lock:
         gen._stream.uniform(u)
-    return _result(formula(u), shape, dtype, out)
+    return _result(formula(u.reshape(-1)).reshape(u.shape), dtype, out)
 
 
 def bernoulli_t(gen: Generator | None, probs: Array, dtype: DTypeLike | None = None) -> Array:
@@ -316,12 +312,11 @@ def bernoulli_t(gen: Generator | None, probs: Array, dtype: DTypeLike | None = N
     p: Array = np.ascontiguousarray(probs, wide)  # which makes one dimension of none
     if p.size and not (p.min() >= 0 and p.max() <= 1):  # nan is neither
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    u = np.empty(p.size, wide)
+    u = np.empty(probs.shape, wide)
     with gen._lock:
         gen._stream.uniform(u)
-    if dtype is wide:
-        return np.less(u, p.reshape(-1), out=u).reshape(probs.shape)
-    return convert(np.less(u, p.reshape(-1)), dtype).reshape(probs.shape)
+    p = p.reshape(probs.shape)
+    return np.less(u, p, out=u) if dtype is wide else convert(np.less(u, p, out=np.empty(u.shape, bool)), dtype)
 
 
 def randint(gen: Generator | None, low: int, high: int, shape: Shape, dtype: DTypeLike = np.int64) -> Array:
@@ -406,12 +401,11 @@ def _integers(
 ) -> Array:
     """base + (word modulo span), modulo 2**64, with 64-bit words if `wide`."""
     gen = gen or default_generator
-    numbers = _place(shape, _INT64, out if dtype is _INT64 else None)
+    usual = dtype is _INT64
+    numbers = out if usual and out is not None else np.empty(shape, _INT64)
     with gen._lock:
         gen._stream.integers(numbers, base, span, wide)
-    if dtype is _INT64:
-        return numbers.reshape(shape) if out is None else out
-    return _result(numbers, shape, dtype, out)
+    return numbers if usual else _result(numbers, dtype, out)
 
 
 def randperm(gen: Generator | None, n: int, dtype: DTypeLike = np.int64) -> Array:
@@ -449,7 +443,7 @@ def multinomial(gen: Generator | None, probs: Array, num_samples: int, replaceme
     rows = rows / rows[:, -1:]
     u = np.empty((len(rows), num_samples))
     with gen._lock:
-        gen._stream.uniform(u.reshape(-1))
+        gen._stream.uniform(u)
     drawn = [np.searchsorted(row, row_u) for row, row_u in zip(rows.astype(np.float64), u)]
     return np.stack(drawn).astype(np.int64).reshape(*probs.shape[:-1], num_samples)
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase
-from leafgrad._state import quiet
-from leafgrad.creation import create, is_int, like, sizes
+from leafgrad.creation import asked_dtype, create, is_int, like, sizes
+from leafgrad.direct import is_free
 from leafgrad.ops.inplace import changed, check_writable, follow, rebase
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.select import zeros_of
@@ -85,9 +85,6 @@ def drawn_tensor(
 ) -> Any:
     """A new tensor, or `out`, with random numbers."""
     source = checked(name, generator)
-    if out is None and dtype is None and not options:  # as most calls are: nothing to look at
-        quiet()
-        return _core.wrap(getattr(numbers(), distribution)(source, shape, default().np, *parameters))
     if out is not None:
         resize_output(out, shape)
 
@@ -104,7 +101,10 @@ def rand(
 ) -> Any:
     """rand(*size, generator=None, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): uniform numbers in [0, 1)."""
-    return drawn_tensor("rand", "uniform", generator, sizes("rand", args, size), (), dtype, out, options)
+    shape = sizes("rand", args, size)
+    if generator is None and (kind := asked_dtype(dtype, out, options)) is not None:  # the usual case
+        return _core.wrap(numbers().uniform(None, shape, kind))
+    return drawn_tensor("rand", "uniform", generator, shape, (), dtype, out, options)
 
 
 def randn(
@@ -112,7 +112,10 @@ def randn(
 ) -> Any:
     """randn(*size, generator=None, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): numbers of the standard normal distribution."""
-    return drawn_tensor("randn", "normal", generator, sizes("randn", args, size), (), dtype, out, options)
+    shape = sizes("randn", args, size)
+    if generator is None and (kind := asked_dtype(dtype, out, options)) is not None:  # the usual case
+        return _core.wrap(numbers().normal(None, shape, kind))
+    return drawn_tensor("randn", "normal", generator, shape, (), dtype, out, options)
 
 
 def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
@@ -140,6 +143,8 @@ def _integers(low: Any, high: Any, size: Any, generator: Any, out: Any, dtype: A
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
     shape, bounds = sizes("randint", (size,)), (int(low), int(high))
+    if generator is None and dtype is None and asked_dtype(None, out, options) is not None:  # the usual case
+        return _core.wrap(numbers().random_(None, shape, dtypes.int64.np, *bounds))
     return drawn_tensor("randint", "random_", generator, shape, bounds, dtype, out, options, _int64)
 
 
@@ -153,9 +158,10 @@ def randperm(n: Any, *, generator: Any = None, out: Any = None, dtype: Any = Non
     if not is_int(n):
         raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     source, count = checked("randperm", generator), int(n)
-    return create(
-        "randperm", lambda kind: numbers().randperm(source, count, kind.np), dtype, out, options, lambda: dtypes.int64
-    )
+    if dtype is None and asked_dtype(None, out, options) is not None:  # the usual case
+        return _core.wrap(numbers().randperm(source, count, dtypes.int64.np))
+    make = lambda kind: numbers().randperm(source, count, kind.np)
+    return create("randperm", make, dtype, out, options, _int64)
 
 
 def rand_like(
@@ -323,15 +329,19 @@ def multinomial(
 # -- in place ---------------------------------------------------------------------------------------------------------
 
 
-def _in_place(self: Any, fill: Callable[[Any], Any]) -> Any:
-    """Let `fill` write random numbers into this tensor, which loses its history."""
+def _in_place(self: Any, fill: Callable[..., Any], *args: Any) -> Any:
+    """Let `fill(array, *args)` write random numbers into this tensor, which loses its history."""
+    if not _core.late.batching and is_free(self):  # the usual case: there is none
+        fill(self.array, *args)
+        changed(self)
+        return self
     check_writable(self)
     check_no_overlap(self.array)
     if _core.late.batching:
         from leafgrad.func.randomness import check_in_place
 
         check_in_place(self.array)
-    fill(self.array)
+    fill(self.array, *args)
     changed(self)
     rebase(self, None)
     follow(self, None)
@@ -341,14 +351,14 @@ def _in_place(self: Any, fill: Callable[[Any], Any]) -> Any:
 def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
     """normal_(mean=0, std=1, *, generator=None): normally distributed numbers."""
     source = checked("normal_", generator)
-    return _in_place(self, lambda array: drawn(array, "normal", source, float(mean), float(std)))
+    return _in_place(self, drawn, "normal", source, float(mean), float(std))
 
 
 def uniform_(self: Any, *args: Any, generator: Any = None, **bounds: Any) -> Any:
     """uniform_(from=0, to=1, *, generator=None): uniform numbers in [from, to)."""
     low, high = _bounds("uniform_", args, bounds, (0.0, 1.0)) if args or bounds else (0.0, 1.0)
     source = checked("uniform_", generator)
-    return _in_place(self, lambda array: drawn(array, "uniform", source, float(low), float(high)))
+    return _in_place(self, drawn, "uniform", source, float(low), float(high))
 
 
 def random_(self: Any, *args: Any, generator: Any = None, **bounds: Any) -> Any:
@@ -359,7 +369,7 @@ def random_(self: Any, *args: Any, generator: Any = None, **bounds: Any) -> Any:
     if low is None and high is not None:
         low = 0
     source = checked("random_", generator)
-    return _in_place(self, lambda array: drawn(array, "random_", source, low, high))
+    return _in_place(self, drawn, "random_", source, low, high)
 
 
 def _bounds(name: str, args: tuple[Any, ...], bounds: dict[str, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -378,31 +388,31 @@ def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     """bernoulli_(p=0.5, *, generator=None): ones with probability p, a number or a tensor; zeros elsewhere."""
     source = checked("bernoulli_", generator)
     probability = p.array if isinstance(p, TensorBase) else p
-    return _in_place(self, lambda array: _draw_bernoulli(array, probability, source))
+    return _in_place(self, _draw_bernoulli, probability, source)
 
 
 def exponential_(self: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
     """exponential_(lambd=1, *, generator=None): numbers of the exponential distribution."""
     source = checked("exponential_", generator)
-    return _in_place(self, lambda array: drawn(array, "exponential", source, float(lambd)))
+    return _in_place(self, drawn, "exponential", source, float(lambd))
 
 
 def cauchy_(self: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
     """cauchy_(median=0, sigma=1, *, generator=None): numbers of the Cauchy distribution."""
     source = checked("cauchy_", generator)
-    return _in_place(self, lambda array: drawn(array, "cauchy", source, float(median), float(sigma)))
+    return _in_place(self, drawn, "cauchy", source, float(median), float(sigma))
 
 
 def log_normal_(self: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
     """log_normal_(mean=1, std=2, *, generator=None): exp of normally distributed numbers."""
     source = checked("log_normal_", generator)
-    return _in_place(self, lambda array: drawn(array, "log_normal", source, float(mean), float(std)))
+    return _in_place(self, drawn, "log_normal", source, float(mean), float(std))
 
 
 def geometric_(self: Any, p: float, *, generator: Any = None) -> Any:
     """geometric_(p, *, generator=None): how many trials it takes until one of probability p succeeds."""
     source = checked("geometric_", generator)
-    return _in_place(self, lambda array: drawn(array, "geometric", source, float(p)))
+    return _in_place(self, drawn, "geometric", source, float(p))
 
 
 METHODS: dict[str, Callable[..., Any]] = {

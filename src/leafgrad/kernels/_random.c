@@ -1,7 +1,6 @@
 /* A stream of random numbers in C: the class `Stream` of _random_numpy.py, which is the description of each method.
 
-   The arrays that are filled must have one dimension and lie dense in memory; float32 and float64 unless told
-   otherwise. A stream is not locked: whoever owns it sees to it that one thread draws at a time, also while the
+   The arrays that are filled must lie dense in memory; they hold float32 or float64 unless told otherwise. A stream is not locked: whoever owns it sees to it that one thread draws at a time, also while the
    interpreter lock is let go, which happens during large draws.
 */
 #define PY_SSIZE_T_CLEAN
@@ -27,11 +26,10 @@ typedef struct {
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
 
 /* An array to be filled, or NULL with an exception. */
-static PyArrayObject *row(PyObject *object)
+static PyArrayObject *dense(PyObject *object)
 {
-    if (!PyArray_Check(object) || PyArray_NDIM((PyArrayObject *)object) != 1 ||
-        !PyArray_ISCARRAY((PyArrayObject *)object)) {
-        PyErr_SetString(PyExc_TypeError, "Stream: a dense array with one dimension is needed");
+    if (!PyArray_Check(object) || !PyArray_ISCARRAY((PyArrayObject *)object)) {
+        PyErr_SetString(PyExc_TypeError, "Stream: a dense array is needed");
         return NULL;
     }
     return (PyArrayObject *)object;
@@ -139,7 +137,7 @@ static PyObject *Stream_uniform(Stream *self, PyObject *const *args, Py_ssize_t 
 {
     PyArrayObject *array;
     Draw what = {.a = 0, .b = 1};
-    if (!enough("uniform", given == 2 ? 0 : given, 1, 3) || (array = row(args[0])) == NULL) return NULL;
+    if (!enough("uniform", given == 2 ? 0 : given, 1, 3) || (array = dense(args[0])) == NULL) return NULL;
     if (given == 3 && !two_floats(args + 1, &what.a, &what.b)) return NULL;
     if (PyArray_TYPE(array) == NPY_FLOAT) return draw(self, array, uniform32, what);
     if (PyArray_TYPE(array) == NPY_DOUBLE) return draw(self, array, uniform64, what);
@@ -185,7 +183,7 @@ static PyObject *Stream_normal_blocks(Stream *self, PyObject *const *args, Py_ss
 {
     PyArrayObject *array;
     Draw what = {0};
-    if (!enough("normal_blocks", given, 4, 4) || (array = row(args[0])) == NULL) return NULL;
+    if (!enough("normal_blocks", given, 4, 4) || (array = dense(args[0])) == NULL) return NULL;
     if (!two_floats(args + 1, &what.a, &what.b) || (what.narrow = PyObject_IsTrue(args[3])) < 0) return NULL;
     if (PyArray_SIZE(array) < 16) return PyErr_Format(PyExc_ValueError, "normal_blocks: fewer than 16 numbers");
     if (PyArray_TYPE(array) == NPY_FLOAT) return draw(self, array, normal_blocks32, what);
@@ -197,7 +195,7 @@ static PyObject *Stream_normal_pairs(Stream *self, PyObject *const *args, Py_ssi
 {
     PyArrayObject *array;
     double mean, std;
-    if (!enough("normal_pairs", given, 4, 4) || (array = row(args[0])) == NULL) return NULL;
+    if (!enough("normal_pairs", given, 4, 4) || (array = dense(args[0])) == NULL) return NULL;
     if (!two_floats(args + 1, &mean, &std)) return NULL;
     int is_float = PyArray_TYPE(array) == NPY_FLOAT;
     if (!is_float && PyArray_TYPE(array) != NPY_DOUBLE) return wrong_dtype(array);
@@ -252,7 +250,7 @@ static PyObject *Stream_bernoulli(Stream *self, PyObject *const *args, Py_ssize_
 {
     PyArrayObject *array;
     Draw what = {0};
-    if (!enough("bernoulli", given, 2, 2) || (array = row(args[0])) == NULL) return NULL;
+    if (!enough("bernoulli", given, 2, 2) || (array = dense(args[0])) == NULL) return NULL;
     double p = PyFloat_AsDouble(args[1]);
     if (PyErr_Occurred()) return NULL;
     if (!(p >= 0 && p <= 1)) return PyErr_Format(PyExc_ValueError, "bernoulli: no probability");
@@ -261,8 +259,7 @@ static PyObject *Stream_bernoulli(Stream *self, PyObject *const *args, Py_ssize_
     if (type == NPY_FLOAT) return draw(self, array, bernoulli32, what);
     if (type == NPY_BOOL || type == NPY_BYTE || type == NPY_UBYTE) return draw(self, array, bernoulli8, what);
     /* any other dtype: NumPy knows how to cast to it */
-    npy_intp count = PyArray_SIZE(array);
-    PyArrayObject *drawn = (PyArrayObject *)PyArray_SimpleNew(1, &count, NPY_BOOL);
+    PyArrayObject *drawn = (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM(array), PyArray_DIMS(array), NPY_BOOL);
     if (drawn == NULL) return NULL;
     PyObject *result = draw(self, drawn, bernoulli8, what);
     if (result != NULL && PyArray_CopyInto(array, drawn) < 0) Py_CLEAR(result);
@@ -291,7 +288,7 @@ static PyObject *Stream_integers(Stream *self, PyObject *const *args, Py_ssize_t
 {
     PyArrayObject *array;
     Draw what = {0};
-    if (!enough("integers", given, 4, 4) || (array = row(args[0])) == NULL) return NULL;
+    if (!enough("integers", given, 4, 4) || (array = dense(args[0])) == NULL) return NULL;
     what.base = PyLong_AsUnsignedLongLongMask(args[1]);
     what.span = PyLong_AsUnsignedLongLongMask(args[2]); /* zero stands for 2^64 */
     if (PyErr_Occurred() || (what.wide = PyObject_IsTrue(args[3])) < 0) return NULL;
@@ -320,7 +317,7 @@ static void permutation(const Draw *what)
 
 static PyObject *Stream_permutation(Stream *self, PyObject *out)
 {
-    PyArrayObject *array = row(out);
+    PyArrayObject *array = dense(out);
     if (array == NULL) return NULL;
     if (!PyArray_ISSIGNED(array) || PyArray_ITEMSIZE(array) != 8) return wrong_dtype(array);
     if (PyArray_SIZE(array) == 1) { /* nothing is drawn */

@@ -4,7 +4,7 @@ NumPy ships MT19937 in C, so nothing is twisted or tempered here. `numpy.random`
 importing it takes time and many programs that import leafgrad never draw. From the 32-bit words come uniforms on
 [0, 1), and from those standard normals; `leafgrad/random.py` turns these into the distributions that users call.
 
-Arrays that are filled (`out`) have one dimension, are contiguous, and hold float32 or float64 unless told otherwise.
+Arrays that are filled (`out`) lie dense in memory and hold float32 or float64 unless told otherwise.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 WORDS = 624  # 32-bit words in the state, and outputs between two twists
 FEW = 16  # up to here Python's own arithmetic is faster than NumPy's
 PIECE = 16 * WORDS  # so many at a time, so that the intermediate results stay in cache
-FLOAT32 = np.dtype(np.float32)
-FLOAT64 = np.dtype(np.float64)
 
 # As arrays without dimensions, which NumPy takes much faster than numbers.
 _LOW_24 = np.array(0xFFFFFF, np.uint32)
@@ -127,6 +125,7 @@ class Stream:
 
     def integers(self, out: Array, base: int, span: int, wide: bool) -> None:
         """base + (word modulo span), modulo 2**64, into int64; with 64-bit words if `wide`."""
+        out = out.reshape(-1)
         if len(out) <= FEW and not wide:
             out[...] = [(base + word % span + 2**63) % 2**64 - 2**63 for word in self.words(len(out)).tolist()]
             return
@@ -141,6 +140,7 @@ class Stream:
 
     def permutation(self, out: Array) -> None:
         """0, 1, ... in random order, into int64: an exchange with a random place, from the front."""
+        out = out.reshape(-1)
         count = len(out)
         if count < 2:
             out.fill(0)
@@ -156,7 +156,8 @@ class Stream:
 
     def uniform(self, out: Array, low: float = 0.0, high: float = 1.0) -> None:
         """Uniform on [low, high). A float64 costs two words (53 bits are kept), a float32 one (24 bits are kept)."""
-        if out.dtype is FLOAT64:
+        out = out.reshape(-1)
+        if out.itemsize == 8:
             for piece in pieces(len(out)):
                 self._unit64(out[piece])
         else:
@@ -185,6 +186,7 @@ class Stream:
 
     def bernoulli(self, out: Array, p: float) -> None:
         """One with probability p, else zero, into any dtype: two words each."""
+        out = out.reshape(-1)
         limit = np.array(math.ceil(p * 2.0**53), np.uint64)  # u < p, said of the 53 bits that u is made of
         for piece in pieces(len(out)):
             part = out[piece]
@@ -198,9 +200,10 @@ class Stream:
         """Box-Muller on blocks of 16 uniforms, for 16 numbers or more. When 16 does not divide the count, the last 16
         numbers are drawn anew: the wide dtypes have by then spent a word on every number, the narrow ones only on
         those in full blocks."""
+        out = out.reshape(-1)
         count = len(out)
         full = count - count % 16
-        draw = self._unit64 if out.dtype is FLOAT64 else self._unit32
+        draw = self._unit64 if out.itemsize == 8 else self._unit32
         std, mean = float(out.dtype.type(std)), float(out.dtype.type(mean))
         last_piece = (full - 1) // BLOCKS_AT_A_TIME * BLOCKS_AT_A_TIME
         for start in range(0, last_piece, BLOCKS_AT_A_TIME):
@@ -226,6 +229,7 @@ class Stream:
     def normal_pairs(self, out: Array, mean: float, std: float, waiting: float | None) -> float | None:
         """Box-Muller pair by pair in float64 whatever the dtype. `waiting` is the unused half of the last pair, and
         what is returned is to be given to the next call."""
+        out = out.reshape(-1)
         values = []
         if len(out) and waiting is not None:
             values.append(waiting)
@@ -315,7 +319,7 @@ BLOCKS_AT_A_TIME = 8192  # numbers: a multiple of 16
 def box_muller(numbers: Array) -> None:
     """Uniforms become standard normals, in blocks of 16: the first eight give the radius, the last eight the angle."""
     blocks = numbers.reshape(-1, 2, 8)
-    if numbers.dtype is FLOAT64:
+    if numbers.itemsize == 8:
         log = libm("log")(1.0 - blocks[:, 0])  # [0, 1) becomes (0, 1], which has a logarithm
         angle = (2 * math.pi) * blocks[:, 1]
         sine, cosine = libm("sin")(angle), libm("cos")(angle)
