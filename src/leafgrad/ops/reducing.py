@@ -95,7 +95,7 @@ class Total(Reduction):
 def one_dim(dim: Any, ndim: int, name: str) -> int:
     """A single dimension, counted from the front."""
     if dim.__class__ is int and -ndim <= dim < ndim:
-        return dim + ndim if dim < 0 else dim  # type: ignore[no-any-return]
+        return dim + ndim if dim < 0 else dim
     if isinstance(dim, bool) or not hasattr(dim, "__index__"):
         raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}\n  at {errors.here()}")
     return wrap_dim(dim.__index__(), ndim)

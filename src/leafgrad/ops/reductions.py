@@ -76,8 +76,8 @@ class sum(Total):
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         x = input.array
         if dim is not None and dtype is None and (x.dtype is F32 or x.dtype is F64):
-            dims = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
-            return _core.single(sum_dim.core, input, (dims, keepdim))
+            along = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
+            return _core.single(sum_dim.core, input, (along, keepdim))
         dims = None
         if dim is not None or keepdim:
             dims = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)

@@ -40,7 +40,7 @@ from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
 
-ZERO = {"f": np.zeros((), np.float32), "d": np.zeros(())}
+ZERO: dict[str, Any] = {"f": np.zeros((), np.float32), "d": np.zeros(())}
 
 
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
