@@ -159,3 +159,12 @@ def test_states_travel() -> None:
     assert np.array_equal(torch.randn(7).numpy(), leafgrad.randn(7).numpy())
     torch.set_rng_state(torch.from_numpy(leafgrad.get_rng_state().numpy().copy()))
     assert np.array_equal(torch.rand(7).numpy(), leafgrad.rand(7).numpy())
+
+
+@pytest.mark.parametrize("p", [0.3, 1.0])
+def test_dropout_of_dense_turned_and_gapped_tensors(p: float) -> None:
+    views = ["", ".t()", "[:, ::2]", "[:, ::2].t()", "[0]", "[0, 0]", ".reshape(2, 3, 8).permute(2, 0, 1)"]
+    dropout = "torch.nn.functional.dropout"
+    for kind in ("float32", "float64", "float16", "bfloat16"):
+        x = f"torch.arange(48.).reshape(6, 8).to(torch.{kind})"
+        check("\n".join(f"{dropout}({x}{view}, {p})" for view in views if p < 1 or "::" not in view), seeded=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any
 
@@ -80,11 +81,21 @@ def dropout_mask(x: Any, p: float) -> Any:
 
     if p == 1:
         return np.zeros_like(x)  # without drawing
+    if not _core.late.batching and x.flags.c_contiguous:  # the usual case: nothing to be put in order
+        drawn = bernoulli_p(None, x.shape, x.dtype, 1 - p)
+        drawn *= kept_scale(float(p), x.dtype)
+        return drawn
     by_stride = sorted(range(x.ndim), key=lambda d: -x.strides[d])
     drawn = bernoulli_p(None, [x.shape[d] for d in by_stride], x.dtype, 1 - p)
-    wide = np.float64 if x.dtype == np.float64 else np.float32
-    drawn *= (wide(1) / wide(1 - p)).astype(x.dtype)
+    drawn *= kept_scale(float(p), x.dtype)[()]
     return drawn.transpose(np.argsort(by_stride)) if x.ndim > 1 else drawn
+
+
+@functools.lru_cache(100)
+def kept_scale(p: float, kind: Any) -> Any:
+    """By what dropout multiplies the elements that it keeps, as an array without dimensions."""
+    wide = np.float64 if kind == np.float64 else np.float32
+    return np.asarray((wide(1) / wide(1 - p)).astype(kind))
 
 
 def l1_loss(
