@@ -1,5 +1,5 @@
-"""Hypothesis tries the same examples in every run: a test that fails, fails again when somebody looks. Tests of what only
-the compiled form has are for that form."""
+"""Hypothesis tries the same examples in every run: a test that fails, fails again when somebody looks. Tests of what
+only the compiled form has are for that form."""
 
 from __future__ import annotations
 
