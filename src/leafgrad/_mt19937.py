@@ -1,6 +1,6 @@
 """Generators: PyTorch's seeds and saved states, around a stream of random numbers.
 
-The stream (`leafgrad.kernels.Stream`) is MT19937 and what is made of its words; `random.py` turns that into the
+The stream (`leafgrad.kernels.random_stream`) is MT19937 and what is made of its words; `random.py` turns that into the
 distributions that users call.
 """
 

@@ -15,11 +15,11 @@ import numpy as np
 from leafgrad._core import TensorBase, constant, late, make_node, ndarray, number, state, wrap
 from leafgrad.autograd import origin
 from leafgrad.autograd.operation import Op
-from leafgrad.kernels import NATIVE, fast
+from leafgrad.kernels import NATIVE, multiply
 
 _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
-_multiply: Final[Any] = fast(np.multiply)
+_multiply: Final[Any] = multiply
 # NumPy's ufuncs take three times as long for a single element if they are given an array for the result
 _SINGLE: Final[int] = -1 if NATIVE else 1
 

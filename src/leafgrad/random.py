@@ -147,11 +147,7 @@ def uniform(
 
 def _joined(parts: Array, dtype: np.dtype[Any], out: Array | None) -> Array:
     """Real and imaginary parts as complex numbers."""
-    values: Array = parts.view(dtype)[..., 0]
-    if out is None:
-        return values
-    out[...] = values
-    return out
+    return _result(parts.view(dtype)[..., 0], dtype, out)
 
 
 def _check_uniform_bounds(about: Facts, low: float, high: float) -> None:

@@ -27,11 +27,11 @@ from leafgrad.autograd import origin
 from leafgrad.autograd.fitting import copy_like, fit, fit_tensor
 from leafgrad.autograd.graph import Edge, Freed, Node, Output
 from leafgrad.autograd.saved import changed, saved_tensors, unusable
-from leafgrad.kernels import fast
+from leafgrad.kernels import add, fast
 
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 ndarray: Final[Any] = np.ndarray
-add_arrays: Final[Any] = fast(np.add)
+add_arrays: Final[Any] = add
 plus: Final[Any] = fast(np.add, operator.add)  # for tensors as well
 SMALL: Final = 256  # elements
 NESTED: Final = 20  # backward passes inside each other that share a stack

@@ -44,6 +44,18 @@ def fast(ufunc: np.ufunc, otherwise: Callable[..., Any] | None = None) -> Callab
     return ufunc if otherwise is None else otherwise
 
 
+# Those that kernels are made of. exp and the like are public operations elsewhere, so the names here are longer.
+absolute: Any = fast(np.absolute)
+add: Any = fast(np.add)
+divide: Any = fast(np.true_divide)
+exponential: Any = fast(np.exp)
+log1p: Any = fast(np.log1p)
+maximum: Any = fast(np.maximum)
+minimum: Any = fast(np.minimum)
+multiply: Any = fast(np.multiply)
+negative: Any = fast(np.negative)
+square_root: Any = fast(np.sqrt)
+subtract: Any = fast(np.subtract)
 clip: Any = fast(_CLIP) if isinstance(_CLIP, np.ufunc) else np.clip  # clip(x, low, high)
 
 

@@ -11,20 +11,17 @@ from leafgrad._core import TensorBase
 from leafgrad._state import quiet
 from leafgrad.device import Size
 from leafgrad.dtypes import from_numpy_dtype
-from leafgrad.kernels import fast
+from leafgrad.kernels import absolute, exponential, log1p, minimum, negative, subtract
 from leafgrad.ops.elementwise import log, sigmoid
 from leafgrad.ops.loss_options import checked_reduction, legacy_reduction, reduced, share
 from leafgrad.ops.promotion import cast, common_dtype
-from leafgrad.ops.reducing import F32, F64, exponential, is_half, raw, refused, subtract
+from leafgrad.ops.reducing import F32, F64, is_half, raw, refused
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, real
 from leafgrad.ops.select import where
 from leafgrad.ops.softmax import ZERO, in_single
 
 A = Any  # an array, or a tensor under create_graph
-
-
-absolute, negative, log1p, minimum = [fast(f) for f in (np.absolute, np.negative, np.log1p, np.minimum)]
 
 
 @in_single

@@ -10,6 +10,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad._state import quiet
 from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.kernels import exponential, subtract
 from leafgrad.ops.elementwise import true_div
 from leafgrad.ops.extremes import place
 from leafgrad.ops.loss_options import checked_reduction, legacy_reduction
@@ -18,12 +19,10 @@ from leafgrad.ops.reducing import (
     F64,
     Dims,
     add_reduce,
-    exponential,
     is_half,
     refused,
     row_sums,
     starts_of_rows,
-    subtract,
     total_of_all,
 )
 from leafgrad.ops.registry import Family, Operation, registry, renamed

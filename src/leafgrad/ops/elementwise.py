@@ -12,17 +12,13 @@ import numpy as np
 from leafgrad import _core, errors
 from leafgrad._core import TensorBase, operators
 from leafgrad.dtypes import BOOL, COMPLEX, FLOAT
-from leafgrad.kernels import clip, fast
+from leafgrad.kernels import add as plus
+from leafgrad.kernels import clip, divide, exponential, fast, multiply, negative
 from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary, operand
 from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.samples import pairs, real
 
 A = Any  # an array, or a tensor under create_graph
-negative: Any = fast(np.negative)
-exponential: Any = fast(np.exp)
-plus: Any = fast(np.add)
-divide: Any = fast(np.true_divide)
-multiply: Any = fast(np.multiply)
 times: Any = fast(np.multiply, operator.mul)  # `g * x` for rules: on arrays as on tensors
 
 # Constants of kernels: NumPy takes a zero-dimensional array much faster than a Python number.

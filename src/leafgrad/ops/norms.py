@@ -11,6 +11,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import FLOAT, can_cast, from_numpy_dtype, promote_types
 from leafgrad.dtypes import dtype as Dtype
+from leafgrad.kernels import multiply
 from leafgrad.ops.convert import to_dtype
 from leafgrad.ops.elementwise import abs, sgn
 from leafgrad.ops.reducing import (
@@ -24,7 +25,6 @@ from leafgrad.ops.reducing import (
     is_half,
     max_reduce,
     min_reduce,
-    multiply,
     ndarray,
     raw,
     restore,

@@ -12,7 +12,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.dtypes import INTEGER
 from leafgrad.from_data import to_array
-from leafgrad.kernels import fast
+from leafgrad.kernels import multiply, square_root
 from leafgrad.ops.elementwise import Binary, log
 from leafgrad.ops.promotion import NUMBERS, common_dtype
 from leafgrad.ops.registry import Family, composite, op
@@ -20,8 +20,6 @@ from leafgrad.ops.samples import S, pairs, real
 from leafgrad.ops.select import where, zero_like, zeros_of
 
 A = Any  # an array, or a tensor under create_graph
-multiply: Any = fast(np.multiply)
-root: Any = fast(np.sqrt)
 
 
 def power_of_arrays(x: Any, y: Any) -> Any:
@@ -59,7 +57,7 @@ def _shortcut(x: Any, exponent: Any) -> Any:
         return multiply(x, x)
     if x.dtype.kind in "fcV":  # V: bfloat16
         if exponent == 0.5:
-            return root(x)
+            return square_root(x)
         if exponent == 3:
             return multiply(multiply(x, x), x)
         if exponent == -0.5:

@@ -12,7 +12,6 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad._state import quiet
 from leafgrad.dtypes import from_numpy_dtype
-from leafgrad.kernels import fast
 from leafgrad.ops.registry import Family, Operation
 from leafgrad.ops.views import expand, wrap_dim
 
@@ -25,12 +24,6 @@ add_reduce: Any = np.add.reduce
 max_reduce: Any = np.maximum.reduce
 min_reduce: Any = np.minimum.reduce
 ndarray: Any = np.ndarray
-
-# native where that is built, for the kernels of reductions that also compute element by element
-multiply = fast(np.multiply)
-subtract = fast(np.subtract)
-divide = fast(np.divide)
-exponential = fast(np.exp)
 
 # -- arguments --------------------------------------------------------------------------------------------------------
 

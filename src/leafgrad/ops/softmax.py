@@ -11,6 +11,7 @@ from leafgrad import _core
 from leafgrad._core import TensorBase
 from leafgrad._state import quiet
 from leafgrad.dtypes import dtype as Dtype
+from leafgrad.kernels import divide, exponential, multiply, subtract
 from leafgrad.ops.elementwise import exp
 from leafgrad.ops.promotion import cast, float_input
 from leafgrad.ops.reducing import (
@@ -20,17 +21,13 @@ from leafgrad.ops.reducing import (
     Reduction,
     all_if_empty,
     dims_of,
-    divide,
-    exponential,
     is_half,
     largest_along,
     max_reduce,
-    multiply,
     ndarray,
     one_dim,
     refused,
     restore,
-    subtract,
     total,
     total_of_all,
 )

@@ -13,6 +13,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase, wrap
 from leafgrad.dtypes import FLOAT, from_numpy_dtype
 from leafgrad.dtypes import dtype as Dtype
+from leafgrad.kernels import multiply, subtract
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.reducing import (
     F32,
@@ -24,11 +25,9 @@ from leafgrad.ops.reducing import (
     dims_of,
     has_zero,
     is_half,
-    multiply,
     ndarray,
     raw,
     restore,
-    subtract,
     sum_of_squares,
     taking_numpy_names,
     total,

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from leafgrad._core import TensorBase
-from leafgrad.kernels import fast
+from leafgrad.kernels import add, divide, maximum, multiply, subtract
+from leafgrad.kernels import square_root as sqrt
 from leafgrad.optim.optimizer import (
     Array,
     Group,
@@ -20,9 +19,6 @@ from leafgrad.optim.optimizer import (
     step_counter,
     zeros_for,
 )
-
-add, divide, maximum, multiply = fast(np.add), fast(np.divide), fast(np.maximum), fast(np.multiply)
-sqrt, subtract = fast(np.sqrt), fast(np.subtract)
 
 
 class Adam(Optimizer):

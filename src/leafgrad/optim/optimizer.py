@@ -22,7 +22,7 @@ from leafgrad._core import TensorBase, wrap
 from leafgrad.autograd import origin
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.hooks import RemovableHandle
-from leafgrad.kernels import NATIVE, fast
+from leafgrad.kernels import NATIVE, add, multiply, negative, subtract
 from leafgrad.nn.calling import registered
 from leafgrad.nn.module import clear_grad
 from leafgrad.nn.parameter import typename
@@ -37,7 +37,6 @@ LONGER = 4  # times that, if the formula keeps no buffers
 
 _f32: Any = np.dtype(np.float32)
 _f64: Any = np.dtype(np.float64)
-add, multiply, negative, subtract = fast(np.add), fast(np.multiply), fast(np.negative), fast(np.subtract)
 
 
 class _Required:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from leafgrad.kernels import fast
+from leafgrad.kernels import add, divide, multiply, subtract
+from leafgrad.kernels import square_root as sqrt
 from leafgrad.optim.optimizer import (
     Array,
     Group,
@@ -18,8 +17,6 @@ from leafgrad.optim.optimizer import (
     step_counter,
     zeros_for,
 )
-
-add, divide, multiply, sqrt, subtract = [fast(u) for u in (np.add, np.divide, np.multiply, np.sqrt, np.subtract)]
 
 
 class RMSprop(Optimizer):

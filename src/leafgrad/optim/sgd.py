@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from leafgrad.kernels import fast
+from leafgrad.kernels import add, multiply
 from leafgrad.optim.optimizer import Array, Group, Numbers, Optimizer, check_options, zeros_for
-
-add, multiply = fast(np.add), fast(np.multiply)
 
 
 class SGD(Optimizer):
