@@ -6,6 +6,7 @@ That every rule is the derivative of its function, to second order, is the subje
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -401,3 +402,30 @@ def test_results_with_names() -> None:
     value, index = found
     assert found.values is value and found[1] is index
     assert torch.ones(2, requires_grad=True).max(0).indices.requires_grad is False
+
+
+# -- results with named parts -----------------------------------------------------------------------------------------
+
+
+def test_a_named_result_is_made_from_one_sequence() -> None:
+    made = torch.return_types.max((1, 2))
+    assert (made.values, made.indices) == made == (1, 2)
+    with pytest.raises(TypeError, match=r"torch.return_types.max\(\) takes a 2-sequence \(3-sequence given\)"):
+        torch.return_types.max((1, 2, 3))
+
+
+def test_a_named_result_can_be_matched_pickled_and_not_changed() -> None:
+    found = torch.tensor([[3.0, 1.0]]).sort(1)
+    match found:
+        case torch.return_types.sort(values, indices):
+            assert values.tolist() == [[1.0, 3.0]] and indices.tolist() == [[1, 0]]
+    again = pickle.loads(pickle.dumps(found))
+    assert type(again) is torch.return_types.sort and again.values.tolist() == [[1.0, 3.0]]
+    with pytest.raises(AttributeError):
+        found.values = None
+
+
+def test_a_named_result_is_a_container_for_vmap() -> None:
+    x = torch.tensor([[1.0, 5.0], [7.0, 2.0]])
+    found = torch.vmap(lambda row: row.max(0))(x)
+    assert type(found) is torch.return_types.max and found.indices.tolist() == [1, 0]

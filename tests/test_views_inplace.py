@@ -485,3 +485,11 @@ def test_a_view_can_be_a_leaf() -> None:
     assert numbers(w.grad) == [[1.0, 3.0, 5.0], [6.0, 8.0, 10.0]]
     with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
         v.add_(1)
+
+
+@pytest.mark.parametrize("dtype", [lg.float32, lg.complex64])
+def test_a_number_that_was_filled_in_is_no_part_of_the_graph(dtype: Any) -> None:
+    y = lg.ones(2, dtype=dtype, requires_grad=True) * 2
+    before = y.grad_fn
+    y.fill_(0)
+    assert y.grad_fn.next_functions == ((before, 0),)

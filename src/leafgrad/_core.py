@@ -16,7 +16,7 @@ import numpy as np
 from leafgrad import _state
 from leafgrad.autograd import origin
 from leafgrad.autograd.graph import UNCHANGING, Node, Version, output_of, take_order
-from leafgrad.autograd.operation import KEEP_A, KEEP_B, KEEP_OUT, NOTHING, OPTION, OUT, SHAPE, Op
+from leafgrad.autograd.operation import KEEP_A, KEEP_B, KEEP_OUT, NOTHING, OPTION, OUT, SHAPE, UNREAD, Op
 from leafgrad.autograd.origin import COMPILED, internal_files
 
 try:
@@ -337,13 +337,15 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         node.saved = _NOTHING_SAVED
         node.versions = None
     else:
+        if kept == UNREAD:
+            kept = op.keep(mask)
         node.saved = (x if kept & KEEP_A else None, y if kept & KEEP_B else None, out if kept & KEEP_OUT else None)
         versions: list[Any] = []
         for bit, of in ((KEEP_A, a.version), (KEEP_B, b.version), (KEEP_OUT, version)):
             if kept & bit:
                 versions.append(of)
                 versions.append(of[0])
-        node.versions = tuple(versions)
+        node.versions = tuple(versions) or None
     node.op = op
     node.inputs = (edge_a, edge_b)
     node.order = take_order()
@@ -455,7 +457,7 @@ def make_node(
         op = op.conjugated
     plan = op.plans.get(mask)
     if plan is None:
-        plan = op.plans[mask] = op.saves(mask)
+        plan = op.plan(mask)
     saved: list[Any] = []
     versions: list[Any] | None = None
     for place in plan:

@@ -73,10 +73,7 @@ def change(op: Op, kernel: Any, x: Any, b: Any, alpha: Any) -> bool:
     before = x  # what the rule takes for the input: its old values must survive if it needs them
     if recorded:
         mask = (1 if x.needs_grad else 0) + (2 if other is not None and other.needs_grad else 0)
-        plan = op.plans.get(mask)
-        if plan is None:
-            plan = op.plans[mask] = op.saves(mask)
-        if 0 in plan:
+        if 0 in op.plan(mask):
             before = wrap(array.copy())
             before.needs_grad = x.needs_grad
             before.node = x.node

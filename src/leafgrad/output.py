@@ -55,7 +55,7 @@ def with_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         for target, value in zip(targets, results):
             write_out(name, target, value.array)
         if isinstance(result, tuple):
-            return type(result)(*targets) if hasattr(result, "_fields") else type(result)(targets)
+            return type(result)(targets)
         return out
 
     wrapped.__name__ = wrapped.__qualname__ = name

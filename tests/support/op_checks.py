@@ -395,7 +395,8 @@ class Recorded:
 def recording_everything(operation: Operation) -> Iterator[list[Recorded]]:
     """Let an operation save all its inputs and options, whatever its rules ask for, and note each use of its rule."""
     core, uses = operation.core, []
-    saves, rule, keeps, consume = core.saves, core.backward, core.keeps, core.consume
+    rules = core.gradient_rules()
+    saves, rule, keeps, consume = rules.saves, core.backward, core.keeps, core.consume
 
     def save_all(mask: int) -> tuple[int, ...]:
         if operation.is_pair:
@@ -417,12 +418,12 @@ def recording_everything(operation: Operation) -> Iterator[list[Recorded]]:
         uses.append(use)
         return rule(g, use.saved, edges)
 
-    core.saves, core.backward, core.consume, core.keeps = save_all, noted, None, [7] * len(keeps)
+    rules.saves, core.backward, core.consume, core.keeps = save_all, noted, None, [7] * len(keeps)
     core.plans.clear()
     try:
         yield uses
     finally:
-        core.saves, core.backward, core.consume, core.keeps = saves, rule, consume, keeps
+        rules.saves, core.backward, core.consume, core.keeps = saves, rule, consume, keeps
         core.plans.clear()
 
 

@@ -35,8 +35,9 @@ def supervised(node: Node, g: Any, saved: Any, targets: Any) -> Any:
     finally:
         state.running.pop()
     if anomaly.check_nan:
-        shown = [r for i, r in enumerate(results) if i not in node.op.hidden]
-        sources = [s for i, s in enumerate(targets) if i not in node.op.hidden]
+        hidden = node.op.gradient_rules().hidden
+        shown = [r for i, r in enumerate(results) if i not in hidden]
+        sources = [s for i, s in enumerate(targets) if i not in hidden]
         for index, (r, source) in enumerate(zip(shown, sources, strict=True)):
             if r is not None and source is not None and has_nan(r):
                 warn(node, name)

@@ -271,7 +271,7 @@ def zeros_like(t: Any) -> Any:
 def values_for(op: Op, mask: int, primals: list[Any], options: tuple[Any, ...], results: list[Any]) -> tuple[Any, ...]:
     """What the rules of an operation would find saved, as tensors."""
     values: list[Any] = []
-    for place in op.saves(mask):
+    for place in op.plan(mask):
         if place >= SHAPE:
             values.append(primals[place - SHAPE].array.shape)
         elif place >= OPTION:
@@ -292,8 +292,9 @@ def elementwise(op: Op, primals: list[Any], given: list[Any], options: tuple[Any
     """The sum, over the inputs, of what the gradient rule of each makes of its tangent."""
     total = None
     form = results[0].array
+    hidden = op.gradient_rules().hidden
     for index, tangent in enumerate(given):
-        if tangent is None or index in op.hidden:
+        if tangent is None or index in hidden:
             continue
         inputs = tuple([primals[i] if i == index else None for i in range(len(primals))])
         part = backward(op, tangent, values_for(op, 1 << index, primals, options, results), inputs)[index]
@@ -312,8 +313,9 @@ def transposed(
 ) -> Sequence[Any]:
     """The derivative from the gradient rule: that is linear in g, and the transpose of a transpose is the thing."""
     mask = 0
+    hidden = op.gradient_rules().hidden
     for i, tangent in enumerate(given):
-        if tangent is not None and i not in op.hidden:
+        if tangent is not None and i not in hidden:
             mask |= 1 << i
     if not mask:
         return [None] * len(results)

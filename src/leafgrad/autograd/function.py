@@ -31,7 +31,7 @@ from leafgrad._core import TensorBase, late, state
 from leafgrad.autograd import grad_mode, hooks
 from leafgrad.autograd.function_node import Record, SavedTensor, make_node, node_class, operation, saved_tensors
 from leafgrad.autograd.graph import output_of
-from leafgrad.autograd.operation import Op
+from leafgrad.autograd.operation import GradientRules, Op
 from leafgrad.ops.convert import detach
 from leafgrad.ops.inplace import changed, rebase
 from leafgrad.ops.views import CUSTOM_VIEW, MULTI_VIEW, same_memory
@@ -484,7 +484,7 @@ def _differentiated_twice(*args: Any) -> Any:
     raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-_error = Op("once_differentiable", "Error", lambda x: x.view(), _differentiated_twice, lambda mask: ())
+_error = Op("once_differentiable", "Error", lambda x: x.view(), GradientRules(_differentiated_twice, lambda mask: ()))
 
 
 class InplaceFunction(Function):

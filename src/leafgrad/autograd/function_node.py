@@ -19,7 +19,7 @@ from leafgrad._core import TensorBase, late, wrap, wrap_node
 from leafgrad.autograd import nodes
 from leafgrad.autograd.graph import UNCHANGING, Freed, Node, Output, output_of
 from leafgrad.autograd.nodes import check_hooks
-from leafgrad.autograd.operation import OPTION, Op
+from leafgrad.autograd.operation import OPTION, GradientRules, Op
 from leafgrad.autograd.origin import user_frame
 from leafgrad.autograd.saving import Packed, innermost
 from leafgrad.ops.convert import clone
@@ -75,7 +75,7 @@ def node_class(name: str) -> type[FunctionNode]:
 
 def operation(cls: Any, name: str) -> Op:
     """What the engine knows of a Function."""
-    op = Op(cls.__name__, name, cls.forward, run_backward, lambda mask: (OPTION,))
+    op = Op(cls.__name__, name, cls.forward, GradientRules(run_backward, lambda mask: (OPTION,)))
     op.node_class = cls._node_class
     return op
 

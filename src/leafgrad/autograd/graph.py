@@ -87,7 +87,7 @@ def plan_of(node: Node) -> tuple[int, ...]:
     for i, source in enumerate(node.inputs):
         if source is not None:
             mask |= 1 << i
-    return node.op.saves(mask)
+    return node.op.plan(mask)
 
 
 class Freed:

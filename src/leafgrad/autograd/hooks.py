@@ -113,7 +113,7 @@ class Hooks:
         if not self.after:
             return results
         raw = not any([isinstance(one, TensorBase) for one in results])
-        hidden = node.op.hidden
+        hidden = node.op.gradient_rules().hidden
         shown = [i for i in range(len(results)) if i not in hidden]
         wrapped = [wrap_raw(r) if r is not None and node.inputs[i] is not None else None for i, r in enumerate(results)]
         outer = tuple([None if one is None else wrap_raw(one) for one in (g if g.__class__ is list else [g])])

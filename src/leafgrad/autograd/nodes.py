@@ -53,7 +53,7 @@ def _name(node: Node) -> str:
 
 
 def _next_functions(node: Node) -> tuple[Any, ...]:
-    hidden = node.op.hidden
+    hidden = node.op.gradient_rules().hidden
     return tuple([public_edge(source) for i, source in enumerate(node.inputs) if i not in hidden])
 
 
@@ -68,7 +68,8 @@ def _call(node: Node, *gradients: Any) -> Any:
     results: Any = node.op.backward(g, saved_tensors(node, saved), node.inputs)
     if node.hooks is not None:
         results = node.hooks.ran(node, results, g)
-    kept = [r if node.inputs[i] is not None else None for i, r in enumerate(results) if i not in node.op.hidden]
+    hidden = node.op.gradient_rules().hidden
+    kept = [r if node.inputs[i] is not None else None for i, r in enumerate(results) if i not in hidden]
     return kept[0] if len(kept) == 1 else tuple(kept)
 
 
@@ -101,7 +102,7 @@ def _input_metadata(node: Any) -> tuple[InputMetadata, ...]:
 def saved_names(node: Node) -> list[str]:
     """What PyTorch calls the values that a node saved, in their order; "" where nothing was saved this time."""
     names = []
-    for name, place in zip(node.op.saved_names, plan_of(node), strict=False):
+    for name, place in zip(node.op.gradient_rules().saved_names, plan_of(node), strict=False):
         names.append("" if place == NOTHING else name)
     return names
 

@@ -6,47 +6,102 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 
-class Op:
-    """What recorder and engine know of an operation. Built by the `@op` decorator from one block in `leafgrad.ops`.
+class GradientRules:
+    """How the gradients of an operation are computed, and from what.
 
-    `forward(*arrays, *options)` computes on plain arrays.
     `backward(g, saved, inputs)` returns one gradient for each input; for those where `inputs` has None, anything.
     `saves(mask)` tells what has to be kept for it when the inputs of `mask` (bit i for input i) need a gradient.
     """
 
-    __slots__ = (
-        "backward", "conjugated", "consume", "forward", "hidden", "keeps", "name", "node_class", "node_name", "plans",
-        "saved_names", "saves",
-    )  # fmt: skip
+    __slots__ = ("backward", "consume", "hidden", "saved_names", "saves")
 
     def __init__(
         self,
-        name: str,
-        node_name: str,
-        forward: Callable[..., Any],
         backward: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]],
         saves: Callable[[int], tuple[int, ...]],
+        saved_names: tuple[str, ...] = (),
+        hidden: tuple[int, ...] = (),
+        consume: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]] | None = None,
+    ) -> None:
+        self.backward = backward
+        self.saves = saves
+        self.saved_names = saved_names  # what PyTorch calls the saved values, in the order of `saves`
+        self.hidden = hidden  # inputs that are never differentiated, which PyTorch does not show
+        # like backward, but free to overwrite g and what else nobody holds: for large arrays that will not be needed
+        # again, because the graph is not kept
+        self.consume = consume
+
+
+def unread(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
+    raise AssertionError("a node of an operation whose gradient rules have not been read")
+
+
+class Op:
+    """What recorder and engine know of an operation. Built by the `@op` decorator from one block in `leafgrad.ops`.
+
+    `forward(*arrays, *options)` computes on plain arrays. The gradient rules are read when the operation is recorded
+    for the first time: no program uses all operations, and reading the rules of all would take longer than the rest
+    of their import. `rules` is a function that reads them, or the rules.
+    """
+
+    __slots__ = (
+        "backward", "conjugated", "consume", "forward", "keeps", "name", "node_class", "node_name", "plans", "read",
+        "rules",
+    )  # fmt: skip
+
+    def __init__(
+        self, name: str, node_name: str, forward: Callable[..., Any], rules: GradientRules | Callable[[], GradientRules]
     ) -> None:
         self.name = name
         self.node_name = node_name
         self.forward = forward
-        self.backward = backward
-        self.saves = saves
-        self.plans: dict[int, tuple[int, ...]] = {}
-        # like backward, but free to overwrite g and what else nobody holds: for large arrays that will not be needed
-        # again, because the graph is not kept
+        self.backward: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]] = unread
         self.consume: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]] | None = None
-        # for operations of two tensors, the same in short: by mask, KEEP_A | KEEP_B | KEEP_OUT
-        self.keeps: list[int] = []
+        self.plans: dict[int, tuple[int, ...]] = {}  # what `saves` has answered
+        self.keeps: list[int] = [UNREAD, UNREAD, UNREAD, UNREAD]  # and in short, if the operation is one of two tensors
         self.conjugated: Op | None = None  # the twin that serves complex numbers, see leafgrad.ops.registry
         self.node_class: Any = None
-        self.saved_names: tuple[str, ...] = ()  # what PyTorch calls the saved values, in the order of `saves`
-        self.hidden: tuple[int, ...] = ()  # inputs that are never differentiated, which PyTorch does not show
+        self.rules: GradientRules | None = None
+        self.read: Callable[[], GradientRules] | None = None
+        if isinstance(rules, GradientRules):
+            self.take(rules)
+        else:
+            self.read = rules
+
+    def gradient_rules(self) -> GradientRules:
+        rules = self.rules
+        if rules is None:
+            read: Any = self.read
+            rules = self.take(read())
+        return rules
+
+    def take(self, rules: GradientRules) -> GradientRules:
+        self.rules = rules
+        self.backward = rules.backward
+        self.consume = rules.consume
+        return rules
+
+    def plan(self, mask: int) -> tuple[int, ...]:
+        """What has to be kept when the inputs of `mask` need a gradient, as a tuple of places (see below)."""
+        plan = self.plans.get(mask)
+        if plan is None:
+            plan = self.plans[mask] = self.gradient_rules().saves(mask)
+        return plan
+
+    def keep(self, mask: int) -> int:
+        """The same in short for operations of two tensors, whose plans have three places: KEEP_A | KEEP_B | ..."""
+        kept = 0
+        for i, place in enumerate(self.plan(mask)):
+            if place != NOTHING:
+                kept |= 1 << i
+        self.keeps[mask] = kept
+        return kept
 
 
 KEEP_A: Final = 1
 KEEP_B: Final = 2
 KEEP_OUT: Final = 4
+UNREAD: Final = 8
 
 # A plan is a tuple of places. i >= 0 is input i, and further:
 OUT: Final = -1  # OUT - i: result i of the operation

@@ -71,7 +71,7 @@ def recorded(node: Node, tensors: Sequence[Any], of_results: Sequence[Any] = ())
     if pair is None or node.versions is None:
         return
     assert isinstance(node.saved, tuple)
-    names = node.op.saved_names
+    names = node.op.gradient_rules().saved_names
     places = list(enumerate(plan_of(node)))
     places.sort(key=lambda one: (one[1] < 0, names[one[0]] if one[0] < len(names) else ""))  # PyTorch's order
     for index, place in places:

@@ -68,7 +68,7 @@ def make_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any,
         # `_core.make_node` for the one input that a view has, whose values are not needed
         plan = core.plans.get(1)
         if plan is None:
-            plan = core.plans[1] = core.saves(1)
+            plan = core.plan(1)
         saved: list[Any] = []
         for place in plan:
             if place >= SHAPE:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad.device import Size
+from leafgrad.return_types import NamedResult
 
 
 class Spec:
@@ -56,7 +57,7 @@ def is_namedtuple(value: Any) -> bool:
 def children_of(value: Any) -> tuple[Any, Any, list[Any]] | None:
     """(kind, context, parts) of a container; None for a leaf."""
     kind = type(value)
-    if kind is tuple or kind is list or kind is Size:
+    if kind is tuple or kind is list or kind is Size or isinstance(value, NamedResult):
         return kind, None, list(value)
     if kind is dict or kind is OrderedDict:
         return kind, list(value), list(value.values())

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from leafgrad import _core, errors
+from leafgrad import _core, errors, return_types
 from leafgrad._core import TensorBase
 from leafgrad.ops.elementwise import maximum, minimum
 from leafgrad.ops.reducing import (
@@ -31,22 +29,6 @@ from leafgrad.ops.samples import S
 from leafgrad.ops.select import where, zero_like
 
 A = Any  # an array, or a tensor under create_graph
-
-
-return_types = SimpleNamespace()  # torch.return_types
-
-
-def named_result(name: str, *fields: str) -> Any:
-    """The class of a result with several named parts, printed as PyTorch prints them."""
-
-    def __repr__(self: Any) -> str:
-        parts = [f"{field}={value!r}" for field, value in zip(fields, self, strict=True)]
-        return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
-
-    made = type(name, (namedtuple(name, fields),), {"__repr__": __repr__, "__slots__": ()})
-    made.__module__ = "torch.return_types"
-    setattr(return_types, name, made)
-    return made
 
 
 # -- moving values to and from the places that indices name -----------------------------------------------------------
@@ -107,7 +89,7 @@ _FORMS = staticmethod(
 
 def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple[Any, Any]:
     """max or min: (the op for a whole tensor with its three call forms, the op along a dimension)."""
-    Result = named_result(name, "values", "indices")
+    Result = getattr(return_types, name)
 
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         x = input.array
@@ -123,7 +105,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
         if x.dtype.kind == "c":
             raise RuntimeError(f"{name}(): does not support complex input\n  at {errors.here()}")
         _check_size(name, x, (at,))
-        return Result(*along.record(input, at, keepdim))
+        return Result(along.record(input, at, keepdim))
 
     def along_forward(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
         if x.ndim == 0:
@@ -283,8 +265,6 @@ argmin = _place_of_extreme("argmin", np.ndarray.argmin, "smallest")
 
 # -- aminmax ----------------------------------------------------------------------------------------------------------
 
-_Both = named_result("aminmax", "min", "max")
-
 
 @composite(lambda t: [S(t(3, 4)), S(t(3, 4), dim=0), S(t(2, 3, 4), dim=-2, keepdim=True), S(t(), dim=0)])
 def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -300,7 +280,7 @@ def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False)
         raise refused("aminmax_cpu", input)
     if x.ndim == 0:
         dims = ()
-    return _Both(*[_core.apply(core, (input,), (dims, keepdim)) for core in _both_cores])
+    return return_types.aminmax([_core.apply(core, (input,), (dims, keepdim)) for core in _both_cores])
 
 
 _both_cores = [renamed(operation.core, "AminmaxBackward0") for operation in (amin, amax)]

@@ -42,8 +42,8 @@ class fill(Family):
 
 
 _fill_with_tensor = renamed(fill.core, "FillBackward1")
-_with_number, _with_tensor = renamed(fill.core, "FillBackward2"), renamed(fill.core, "FillBackward3")
-_with_number.hidden = (1,)
+_with_number = renamed(fill.core, "FillBackward2", hidden=(1,))
+_with_tensor = renamed(fill.core, "FillBackward3")
 
 
 def fill_with_number(input: TensorBase, value: TensorBase) -> Any:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _core, errors
+from leafgrad import _core, errors, return_types
 from leafgrad._core import TensorBase
-from leafgrad.ops.extremes import named_result
 from leafgrad.ops.gathering import gather_array, gather_sum, values_of
 from leafgrad.ops.overwriting import named
 from leafgrad.ops.reducing import F32, F64, ndarray, starts_of_rows
@@ -20,10 +19,6 @@ A = Any  # an array, or a tensor under create_graph
 Array = Any
 
 INT32 = np.dtype(np.int32)
-
-SortResult = named_result("sort", "values", "indices")
-TopkResult = named_result("topk", "values", "indices")
-KthvalueResult = named_result("kthvalue", "values", "indices")
 
 
 def comparable(x: Array) -> Array:
@@ -130,7 +125,7 @@ class sort(Family):
         dim = _checked_dim("sort", input, dim)
         _no_complex(input)
         core = named(sort.core, None if stable is None else "SortBackward1")
-        return SortResult(*_core.apply_many(core, (input,), (dim, descending)))
+        return return_types.sort(_core.apply_many(core, (input,), (dim, descending)))
 
     samples = staticmethod(
         lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), 1, True), S(t(5), stable=True), S(t()), S(t(0, 2))]
@@ -202,7 +197,7 @@ class topk(Family):
             raise errors.mistake(RuntimeError, " topk does not support complex dtypes on CPU")
         if input.array.dtype.kind == "b":
             raise errors.mistake(RuntimeError, "topk does not support bool dtypes on CPU")
-        return TopkResult(*topk.record(input, k, dim, largest))
+        return return_types.topk(topk.record(input, k, dim, largest))
 
     samples = staticmethod(
         lambda t: [
@@ -239,7 +234,7 @@ class kthvalue(Family):
             raise errors.mistake(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")
         if input.array.dtype.kind in "cb" and input.array.ndim:
             raise errors.dtype_refused("kthvalue", input)
-        return KthvalueResult(*kthvalue.record(input, k, dim, keepdim))
+        return return_types.kthvalue(kthvalue.record(input, k, dim, keepdim))
 
     def vjp(g: A, out1: A, input_shape: A, dim: A, keepdim: A) -> A:
         index, back = values_of(out1), g[0]

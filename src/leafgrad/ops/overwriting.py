@@ -20,7 +20,7 @@ from leafgrad.dtypes import from_numpy_dtype
 from leafgrad.from_data import to_array
 from leafgrad.kernels.choosing import INTEGERS
 from leafgrad.ops.inplace import about_to_change, changed, check_writable, follow, rebase, stand_in
-from leafgrad.ops.registry import Composite, Family, Operation, composites
+from leafgrad.ops.registry import Composite, Family, Operation, composites, renamed
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -77,10 +77,7 @@ def named(core: Op, node_name: str | None = None) -> Op:
         return core
     found = _named.get((core, node_name))
     if found is None:
-        found = _named[core, node_name] = Op(core.name, node_name, core.forward, core.backward, core.saves)
-        twin = core.conjugated
-        if twin is not None and twin is not core:
-            found.conjugated = Op(core.name, node_name, core.forward, twin.backward, core.saves)
+        found = _named[core, node_name] = renamed(core, node_name)
     return found
 
 

@@ -29,14 +29,14 @@ a view of `g`, but never a saved array, because the engine adds to arrays it con
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from leafgrad import _core
 from leafgrad._core import TensorBase, late, wrap
-from leafgrad.autograd.operation import NOTHING, OPTION, OUT, SHAPE, Op
+from leafgrad.autograd.operation import GradientRules, Op
 
 registry: dict[str, Operation] = {}
 
@@ -60,50 +60,35 @@ class Operation:
 
     def __init__(self, name: str, family: type, body: dict[str, Any]) -> None:
         body = {key: value.__func__ if isinstance(value, staticmethod) else value for key, value in body.items()}
-
-        def get(key: str) -> Any:
-            return body.get(key, getattr(family, key, None))
-
+        known = {**defaults(family), **body}
         self.name = name
         self.doc: str = body.get("__doc__") or ""
-        self.forward: Callable[..., Any] = in_row_major(get("forward")) if get("row_major") else get("forward")
-        self.inputs: tuple[str, ...] = get("inputs")
-        self.options: tuple[str, ...] = get("options")
-        self.results: int = get("results")
-        self.variadic: bool = get("variadic")
+        forward = known["forward"]
+        self.forward: Callable[..., Any] = in_row_major(forward) if known["row_major"] else forward
+        self.inputs: tuple[str, ...] = known["inputs"]
+        self.options: tuple[str, ...] = known["options"]
+        self.results: int = known["results"]
+        self.variadic: bool = known["variadic"]
         self.single = len(self.inputs) == 1 and self.results == 1 and not self.variadic
-        self.holomorphic: bool = get("holomorphic")
-        self.differentiable: bool = get("differentiable")
-        self.jvp: Any = get("jvp")
-        self.samples: Any = get("samples")
-        self.method: bool = get("method")
-        self.in_place: bool = get("in_place")
-        self.public_name: str = name if get("public_name") is None else get("public_name")
-        self.is_pair: bool = get("pair")
+        self.holomorphic: bool = known["holomorphic"]
+        self.differentiable: bool = known["differentiable"]
+        self.jvp: Any = known["jvp"]
+        self.samples: Any = known["samples"]
+        self.method: bool = known["method"]
+        self.in_place: bool = known["in_place"]
+        self.public_name: str = name if known["public_name"] is None else known["public_name"]
+        self.is_pair: bool = known["pair"]
         self.rules: Any = None  # which dtypes a binary op takes
         if not self.doc:
             raise TypeError(f"op {name} has no documentation")
         if self.samples is None:
             raise TypeError(f"op {name} has no samples for the tests")
-        self.hidden: tuple[int, ...] = ()  # inputs that have no rule: indices, masks
-        self.saved: tuple[str, ...] = ()  # what the rules ask for
-        node_name = get("node_name") or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-        backward, saves = self._rules(body) if self.differentiable else (no_rule, lambda mask: ())
-        self.core = Op(name, node_name, self.forward, backward, saves)
-        self.core.consume = body.get("consume")
-        self.core.hidden, self.core.saved_names = self.hidden, tuple(map(name_in_pytorch, self.saved))
+        node_name = known["node_name"] or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
+        self.core = core = Op(name, node_name, self.forward, lambda: gradient_rules(self, body))
         if self.holomorphic and self.differentiable:
-            twin = Op(name, node_name, self.forward, conjugated(backward), saves)
-            twin.hidden, twin.saved_names = self.hidden, self.core.saved_names
-            self.core.conjugated = twin
-        if self.is_pair and self.differentiable:
-            plans = [saves(mask) for mask in range(4)]
-            keeps = [sum([1 << i for i, place in enumerate(plan) if place != NOTHING]) for plan in plans]
-            self.core.keeps = keeps
-            if self.core.conjugated is not None:
-                self.core.conjugated.keeps = keeps
+            core.conjugated = Op(name, node_name, self.forward, lambda: conjugated_rules(core))
         # what is recorded if the second operand is a number, where PyTorch has another name for that
-        self.by_number = renamed(self.core, body["number_name"]) if "number_name" in body else self.core
+        self.by_number = renamed(core, body["number_name"]) if "number_name" in body else core
         self.function: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
 
     def __call__(self, *args: Any) -> Any:
@@ -123,52 +108,20 @@ class Operation:
             return _core.apply(self.core, tensors, args[n:])
         return _core.apply_many(self.core, tensors, args[n:])
 
-    # -- reading the rules of a block ---------------------------------------------------------------------------------
 
-    def _rules(self, body: dict[str, Any]) -> tuple[Callable[..., Any], Callable[[int], tuple[int, ...]]]:
-        if "vjp_all" in body:
-            rule = body["vjp_all"]
-            self.saved = parameters(rule)[2:]
-            places = tuple(self._place(p) for p in self.saved)
-            return together(rule), lambda mask: places
-        rules = [body.get("vjp" if len(self.inputs) == 1 else f"vjp_{name}") for name in self.inputs]
-        if not any(rules):
-            raise TypeError(f"op {self.name} has no gradient rule; say differentiable = False if that is meant")
-        self.hidden = tuple(i for i, rule in enumerate(rules) if rule is None)
-        needs = [() if r is None else parameters(r)[1:] for r in rules]
-        names = list(dict.fromkeys(n for need in needs for n in need))
-        if self.is_pair:
-            names = [*self.inputs, "out"]  # the fixed places of the recorder's shortcut for two operands
-        self.saved = tuple(names)
-        places = tuple(self._place(n) for n in names)
-
-        def saves(mask: int) -> tuple[int, ...]:
-            used = {n for i, need in enumerate(needs) if mask >> i & 1 for n in need}
-            return tuple(place if n in used else NOTHING for n, place in zip(names, places, strict=True))
-
-        return one_by_one(rules, [[names.index(n) for n in need] for need in needs]), saves
-
-    def _place(self, name: str) -> int:
-        if name in self.inputs:
-            return self.inputs.index(name)
-        if name in self.options:
-            return OPTION + self.options.index(name)
-        if name.startswith("out") and (name == "out" or name[3:].isdigit()):
-            return OUT - int(name[3:] or 0)
-        if name.endswith("_shape") and name[:-6] in self.inputs:
-            return SHAPE + self.inputs.index(name[:-6])
-        raise TypeError(f"op {self.name}: a rule asks for {name!r}, which is no input, option or result")
+# Read when an operation is first recorded, by a module that is imported then.
 
 
-def name_in_pytorch(saved: str) -> str:
-    """What a node's attribute `_saved_...` is called there."""
-    if saved.endswith("_shape"):
-        return name_in_pytorch(saved[:-6]) + "_sym_sizes"
-    return {"input": "self", "out": "result", "out1": "indices"}.get(saved, saved)
+def gradient_rules(operation: Operation, body: dict[str, Any]) -> GradientRules:
+    from leafgrad.ops.gradient_rules import read
+
+    return read(operation, body)
 
 
-def parameters(rule: Callable[..., Any]) -> tuple[str, ...]:
-    return rule.__code__.co_varnames[: rule.__code__.co_argcount]
+def conjugated_rules(core: Op) -> GradientRules:
+    from leafgrad.ops.gradient_rules import conjugated
+
+    return conjugated(core.gradient_rules())
 
 
 def op(cls: type) -> Any:
@@ -214,74 +167,37 @@ class Family:
         return function
 
 
-# -- putting rules together -------------------------------------------------------------------------------------------
+_defaults: dict[type, dict[str, Any]] = {}
 
 
-def renamed(core: Op, node_name: str) -> Op:
-    """The same operation under the name that PyTorch's graph has for it in another case."""
-    twin = Op(core.name, node_name, core.forward, core.backward, core.saves)
-    twin.hidden, twin.keeps, twin.consume = core.hidden, core.keeps, core.consume
-    twin.saved_names = core.saved_names
+def defaults(family: type) -> dict[str, Any]:
+    """All that a family says of its blocks, with what it has from its own bases."""
+    found = _defaults.get(family)
+    if found is None:
+        found = _defaults[family] = {}
+        for base in reversed(family.__mro__[:-1]):
+            found.update({k: v.__func__ if isinstance(v, staticmethod) else v for k, v in vars(base).items()})
+    return found
+
+
+def renamed(core: Op, node_name: str, hidden: tuple[int, ...] | None = None) -> Op:
+    """The same operation under the name that PyTorch's graph has for it in another case, where it may hide inputs."""
+
+    def rules() -> GradientRules:
+        known = core.gradient_rules()
+        if hidden is None:
+            return known
+        return GradientRules(known.backward, known.saves, known.saved_names, hidden, known.consume)
+
+    twin = Op(core.name, node_name, core.forward, rules)
     if core.conjugated is not None:
-        twin.conjugated = renamed(core.conjugated, node_name)
+        twin.conjugated = renamed(core.conjugated, node_name, hidden)
     return twin
 
 
 def zeros_like(g: Any) -> Any:
     """Zeros in the shape of a gradient, also where that is infinite."""
     return wrap(zeros_like(g.array)) if isinstance(g, TensorBase) else np.zeros(g.shape, g.dtype)
-
-
-def no_rule(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
-    raise AssertionError("an operation that is not differentiable was recorded")
-
-
-def one_by_one(
-    rules: Sequence[Callable[..., Any] | None], positions: Sequence[Sequence[int]]
-) -> Callable[..., Sequence[Any]]:
-    """A backward function that asks one rule for each input that needs a gradient; `positions` tells which of the
-    saved values each rule takes. Written out as source, because the calls in between would cost as much as the
-    rules: for mul it reads
-
-        lambda g, saved, inputs: (None if inputs[0] is None else rule0(g, saved[1]), None if ... rule1(g, saved[0]))
-    """
-    if len(rules) == 1:
-        only: Any = rules[0]  # takes all that was saved
-        return lambda g, saved, inputs: (only(g, *saved),)
-    parts = []
-    for i, (rule, places) in enumerate(zip(rules, positions, strict=True)):
-        call = f"rule{i}(g{''.join(f', saved[{p}]' for p in places)})"
-        if rule is None:
-            parts.append("None")
-        else:
-            parts.append(f"None if inputs[{i}] is None else {call}")
-    source = f"lambda g, saved, inputs: ({', '.join(parts)},)"
-    code = _compiled.get(source)  # many ops have rules of the same form, and compiling is what takes time at import
-    if code is None:
-        code = _compiled[source] = compile(source, "<backward>", "eval")
-    function: Callable[..., Sequence[Any]] = eval(code, {f"rule{i}": rule for i, rule in enumerate(rules)})
-    return function
-
-
-_compiled: dict[str, Any] = {}
-
-
-def together(rule: Callable[..., Any]) -> Callable[..., Sequence[Any]]:
-    return lambda g, saved, inputs: rule(g, [edge is not None for edge in inputs], *saved)
-
-
-def conjugated(backward: Callable[..., Sequence[Any]]) -> Callable[..., Sequence[Any]]:
-    """A rule written for real numbers, made right for complex ones: conj(rule(conj(g)))."""
-
-    def conj(value: Any) -> Any:
-        if isinstance(value, list):
-            return [conj(v) for v in value]
-        return None if value is None else value.conj()
-
-    def rule(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
-        return [conj(r) for r in backward(conj(g), saved, inputs)]
-
-    return rule
 
 
 class Composite:

@@ -15,7 +15,7 @@ import numpy as np
 from leafgrad import _core, dtypes, errors
 from leafgrad._core import TensorBase, View, state
 from leafgrad.autograd.hooks import give_history
-from leafgrad.autograd.operation import Op
+from leafgrad.autograd.operation import GradientRules, Op
 from leafgrad.layouts import copy_in_format
 from leafgrad.ops.inplace import changed, check_writable, stand_in
 from leafgrad.ops.registry import renamed
@@ -122,7 +122,7 @@ def _not_implemented(*args: Any) -> Any:
     raise RuntimeError("derivative for set_ is not implemented")
 
 
-_SET = Op("set_", "NotImplemented", lambda *arrays: arrays[0], _not_implemented, lambda mask: ())
+_SET = Op("set_", "NotImplemented", lambda *arrays: arrays[0], GradientRules(_not_implemented, lambda mask: ()))
 
 
 def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:

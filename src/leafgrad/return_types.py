@@ -1,0 +1,60 @@
+"""leafgrad.return_types: the classes of results with several named parts, printed as PyTorch prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any, ClassVar
+
+
+class NamedResult(tuple[Any, ...]):
+    """A tuple whose parts have names. Unlike a namedtuple it is made from one sequence, as PyTorch's are; and its
+    class without `exec`, which would be felt at import."""
+
+    __slots__ = ()
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+    n_fields: ClassVar[int] = 0
+    n_sequence_fields: ClassVar[int] = 0
+    n_unnamed_fields: ClassVar[int] = 0
+
+    def __new__(cls, sequence: Iterable[Any]) -> NamedResult:
+        made = super().__new__(cls, sequence)
+        if len(made) != cls.n_fields:
+            raise TypeError(f"{_full_name(cls)}() takes a {cls.n_fields}-sequence ({len(made)}-sequence given)")
+        return made
+
+    def __repr__(self) -> str:
+        parts = [f"{field}={value!r}" for field, value in zip(self.__match_args__, self, strict=True)]
+        return f"{_full_name(type(self))}(\n" + ",\n".join(parts) + ")"
+
+    def __reduce__(self) -> Any:
+        return _restored, (type(self).__name__, tuple(self))
+
+
+def _full_name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__name__}"
+
+
+def _restored(name: str, parts: tuple[Any, ...]) -> NamedResult:
+    kind: type[NamedResult] = globals()[name]
+    return kind(parts)
+
+
+def _named_result(name: str, *fields: str) -> type[NamedResult]:
+    members: dict[str, Any] = {
+        "__slots__": (),
+        "__module__": "torch.return_types",
+        "__match_args__": fields,
+        "n_fields": len(fields),
+        "n_sequence_fields": len(fields),
+    }
+    members.update({field: property(itemgetter(i)) for i, field in enumerate(fields)})
+    return type(name, (NamedResult,), members)
+
+
+max = _named_result("max", "values", "indices")
+min = _named_result("min", "values", "indices")
+aminmax = _named_result("aminmax", "min", "max")
+sort = _named_result("sort", "values", "indices")
+topk = _named_result("topk", "values", "indices")
+kthvalue = _named_result("kthvalue", "values", "indices")
