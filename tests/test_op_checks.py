@@ -11,7 +11,7 @@ import pytest
 import leafgrad as lg
 from leafgrad._core import TensorBase, wrap
 from leafgrad.ops.elementwise import Unary
-from leafgrad.ops.registry import Family, Operation
+from leafgrad.ops.registry import Family, Operation, registry
 from leafgrad.ops.samples import S
 from op_checks import (
     assert_close,
@@ -222,3 +222,36 @@ def test_layouts_are_what_they_are_called(layout: str) -> None:
     else:
         assert np.array_equal(made, values)
         assert made.flags.f_contiguous == (layout == "transposed")
+
+
+# -- blocks that cannot be understood ---------------------------------------------------------------------------------
+
+
+def test_a_block_needs_documentation_and_samples() -> None:
+    with pytest.raises(TypeError, match="op made_up has no documentation"):
+        operation(__doc__=None)
+    with pytest.raises(TypeError, match="op made_up has no samples for the tests"):
+        operation(samples=None)
+
+
+def test_rules_that_cannot_be_read_are_refused_when_the_operation_is_recorded() -> None:
+    x = wrap(np.ones(2)).requires_grad_()
+    with pytest.raises(TypeError, match="op made_up has no gradient rule"):
+        operation(vjp=None).function(x)
+    with pytest.raises(TypeError, match="op made_up: a rule asks for 'whatever'"):
+        operation(vjp=lambda g, whatever: g).function(x)
+
+
+def test_the_class_statement_of_a_block_makes_an_operation_and_registers_nothing() -> None:
+    class made_up_(Unary):
+        """made_up(input): for tests."""
+
+        forward = np.square
+
+        def vjp(g: A, input: A) -> A:
+            return g * (2 * input)
+
+    assert isinstance(made_up_, Operation) and made_up_.name == "made_up" and "made_up" not in registry
+    x = wrap(np.array([3.0])).requires_grad_()
+    made_up_.function(x).sum().backward()
+    assert x.grad.tolist() == [6.0]

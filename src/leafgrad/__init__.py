@@ -70,7 +70,6 @@ from leafgrad.from_data import (
     tensor,  # after the submodule `tensor`, whose name it takes
 )
 from leafgrad.legacy import TYPES as _tensor_types
-from leafgrad.printing import set_printoptions
 from leafgrad.random_ops import (
     bernoulli,
     get_rng_state,
@@ -128,6 +127,10 @@ def __getattr__(name: str) -> Any:
         import leafgrad.random as random
 
         return random if name == "random" else getattr(random, name)
+    if name in ("printing", "set_printoptions"):
+        import leafgrad.printing as printing
+
+        return printing if name == "printing" else printing.set_printoptions
     if name == "vmap":
         import leafgrad.func as func
 

@@ -16,7 +16,7 @@ from leafgrad._core import TensorBase
 from leafgrad.creation import asked_dtype, create, is_int, like, sizes
 from leafgrad.direct import is_free
 from leafgrad.ops.inplace import changed, check_writable, follow, rebase
-from leafgrad.ops.registry import Family, op
+from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.select import zeros_of
 from leafgrad.output import check_no_overlap, resize_output, write_out
 
@@ -223,7 +223,6 @@ def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: s
     """An operation whose result was drawn at random: it hangs on the graph of its parameters, with gradient zero."""
     body: dict[str, Any] = {
         "__doc__": f"{name}({', '.join(inputs)}, values): {doc}",
-        "__module__": __name__,
         "inputs": tuple(inputs),
         "options": ("values",),
         "node_name": node_name,
@@ -234,7 +233,7 @@ def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: s
     }
     for input in inputs:
         body["vjp" if len(inputs) == 1 else f"vjp_{input}"] = staticmethod(zeros_of)
-    return op(type(name, (Family,), body))
+    return op(Operation(name, Family, body))
 
 
 drawn_normal = no_gradient_through("drawn_normal", ("mean", "std"), "what `normal` drew.", "NormalBackward3")

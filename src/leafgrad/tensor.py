@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _core, autograd, dtypes, errors, printing
+from leafgrad import _core, autograd, dtypes, errors
 from leafgrad._core import TensorBase
 from leafgrad.device import Size, device, layout, strided
 from leafgrad.dtypes import dtype
@@ -213,6 +213,8 @@ class Tensor(AutogradTensor):
             name = None if self.grad_fn is None else self.grad_fn.op.node_name
         except RuntimeError:  # a view whose base was changed: using it explains more than printing it could
             name = "Invalid"
+        from leafgrad import printing  # when something is first printed
+
         return printing.tensor_repr(
             self.array,
             dtype_name=self.dtype.name,
@@ -229,6 +231,8 @@ class Tensor(AutogradTensor):
         return repr(tangents[-1]) if tangents else None
 
     def __format__(self, spec: str) -> str:
+        from leafgrad import printing
+
         return printing.format_scalar(self.array, spec, whole=self.__repr__, class_name=type(self).__name__)
 
     def __dir__(self) -> list[str]:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import leafgrad.nn.functional  # noqa: F401  which registers the losses
 from leafgrad import creation, methods, random_ops, tensor_methods
 from leafgrad._core import TensorBase, late, state
 from leafgrad._state import anomaly

@@ -10,6 +10,7 @@ import numpy as np
 
 from leafgrad import _core
 from leafgrad._core import TensorBase
+from leafgrad.ops.embedding import embedding as embedding_op
 from leafgrad.ops.loss_options import checked_reduction, legacy_reduction, warn_of_broadcasting
 from leafgrad.ops.losses import (
     binary_cross_entropy,
@@ -24,7 +25,7 @@ from leafgrad.ops.losses import (
 from leafgrad.ops.registry import registry
 
 linear = registry["linear"].function
-embedding = registry["embedding"].function
+embedding = embedding_op.function
 one_hot = registry["one_hot"].function
 sigmoid = registry["sigmoid"].function
 tanh = registry["tanh"].function

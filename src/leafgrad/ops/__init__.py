@@ -1,16 +1,14 @@
-"""The operations. Importing this package registers all of them."""
+"""The operations. Importing this package registers those that tensors have. Losses and `embedding` are functions of
+`nn.functional` alone and are registered when that is imported, so that `import leafgrad` need not wait for them."""
 
 from typing import Any
 
 from leafgrad.ops import (
-    binary_losses,
     comparison,
     complexes,
     convert,
-    cross_entropy,
     division,
     elementwise,
-    embedding,
     extremes,
     fill,
     gathering,
@@ -20,8 +18,6 @@ from leafgrad.ops import (
     inplace,
     joining,
     linalg,
-    loss_options,
-    losses,
     masking,
     norms,
     ordering,
@@ -43,14 +39,11 @@ from leafgrad.ops import (
 )
 
 __all__ = [
-    "binary_losses",
     "comparison",
     "complexes",
     "convert",
-    "cross_entropy",
     "division",
     "elementwise",
-    "embedding",
     "extremes",
     "fill",
     "gathering",
@@ -60,8 +53,6 @@ __all__ = [
     "inplace",
     "joining",
     "linalg",
-    "loss_options",
-    "losses",
     "masking",
     "norms",
     "ordering",

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import leafgrad.nn.functional  # noqa: F401  which registers the losses
 from leafgrad.autograd.operation import Op
 from leafgrad.ops.registry import composites, registry
 

@@ -16,7 +16,7 @@ from leafgrad.ops.registry import Family, Operation, registry
 from leafgrad.ops.samples import S, pairs
 
 
-class Comparison(Family):
+class Comparison(Family, family=True):
     """bool results, no gradient. Computed in the common dtype of the operands."""
 
     inputs = ("input", "other")

@@ -143,7 +143,7 @@ def combine(losses: Any, total_weight: float, reduction: str, shape: Dims, kind:
 # -- nll_loss ---------------------------------------------------------------------------------------------------------
 
 
-class _NllLoss(Family):
+class _NllLoss(Family, family=True):
     """nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'):
     -weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
 
@@ -251,7 +251,7 @@ nll_loss = nll_loss_.function
 # -- cross_entropy ----------------------------------------------------------------------------------------------------
 
 
-class _CrossEntropy(Family):
+class _CrossEntropy(Family, family=True):
     """cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean',
     label_smoothing=0.0): the negative log likelihood of classes, or of probabilities, under softmax(input)."""
 

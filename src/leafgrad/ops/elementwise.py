@@ -32,7 +32,7 @@ WORTH_REUSING = 16_384  # elements from which on memory that nobody holds any mo
 # -- one tensor -------------------------------------------------------------------------------------------------------
 
 
-class Unary(Family):
+class Unary(Family, family=True):
     """y[i] = f(x[i]). `integers` says what becomes of integers and bools: 'float' or 'same'; `no_bool` and `no_complex`
     are the messages with which those are refused."""
 
@@ -277,7 +277,7 @@ class rsqrt(Unary):
 # -- two tensors ------------------------------------------------------------------------------------------------------
 
 
-class Binary(Family):
+class Binary(Family, family=True):
     """y[i] = f(a[i], b[i]) with broadcasting and promotion. `as_float` makes integers floats first."""
 
     inputs = ("input", "other")

@@ -21,7 +21,7 @@ A = Any  # an array, or a tensor under create_graph
 SKIPPED = -1  # stands where the size of a tensor would be that takes no part
 
 
-class Joining(Family):
+class Joining(Family, family=True):
     """Operations on any number of tensors. Their rules move numbers, so they serve complex ones as they are."""
 
     inputs = ("tensors",)

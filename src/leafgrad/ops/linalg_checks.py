@@ -3,7 +3,7 @@ that does not fit, and the user's line. These functions look at arrays and retur
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,13 @@ _f64: Any = np.dtype(np.float64)
 # -- saying it --------------------------------------------------------------------------------------------------------
 
 
-class Call(NamedTuple):
+class Call:
     """What the user called: a function and its two operands, of which the operands of a check may be reshaped forms."""
 
-    name: str
-    a: Any
-    b: Any
+    def __init__(self, name: str, a: Any, b: Any) -> None:
+        self.name = name
+        self.a = a
+        self.b = b
 
     def refused(self, first: str, why: str, fix: str = "") -> RuntimeError:
         operands = f"{errors.describe_array(self.a)} and {errors.describe_array(self.b)}"
@@ -51,15 +52,13 @@ def refuse_bool(call: Call, kernel: str) -> None:
         raise errors.mistake(NotImplementedError, f"\"{kernel}\" not implemented for 'Bool'")
 
 
-class Form(NamedTuple):
+class Form:
     """As much of an array as the checks look at."""
 
-    shape: tuple[int, ...]
-    dtype: Any
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.ndim = len(shape)
 
 
 def folded(x: Any) -> Form:

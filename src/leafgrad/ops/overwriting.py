@@ -30,7 +30,7 @@ MANY = 8_192  # elements from which on it pays to look how many a mask selects
 FEW = 8  # a mask selects few elements if it is at most one of so many
 
 
-class Overwriting(Family):
+class Overwriting(Family, family=True):
     """Operations that change some elements of a tensor. A block has
 
     prepare(input, ...)   the arguments, checked: (tensors, options), where tensors[0] is the input, and, if PyTorch

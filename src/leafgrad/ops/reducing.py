@@ -30,7 +30,7 @@ ndarray: Any = np.ndarray
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch takes NumPy's names of these arguments as well
 
 
-class Reduction(Family):
+class Reduction(Family, family=True):
     """Operations over dimensions of one tensor: what they share is how they are called."""
 
     @staticmethod
@@ -62,7 +62,7 @@ def described(function: Any, call: Callable[..., Any], name: str, doc: str) -> A
     return function
 
 
-class Total(Reduction):
+class Total(Reduction, family=True):
     """sum and mean: of a whole float tensor, by far the most frequent call, without a detour."""
 
     jvp = "linear"

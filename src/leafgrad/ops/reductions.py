@@ -412,7 +412,7 @@ def _truth(reduce: Any, find: Any) -> Callable[..., Any]:
     return forward
 
 
-class Truth(Reduction):
+class Truth(Reduction, family=True):
     """all and any: bool, but uint8 for uint8, which was PyTorch's bool once."""
 
     options = ("dims", "keepdim")

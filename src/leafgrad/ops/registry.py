@@ -1,4 +1,4 @@
-"""One op, one block: how a class body under `@op` becomes an operation.
+"""One op, one block: how a class body under `@op` becomes an operation of the family that it names as its base.
 
     @op
     class exp(Unary):
@@ -124,17 +124,27 @@ def conjugated_rules(core: Op) -> GradientRules:
     return conjugated(core.gradient_rules())
 
 
-def op(cls: type) -> Any:
-    """Register the class body as an operation of its family (its base class)."""
-    operation = Operation(cls.__name__.rstrip("_"), cls.__mro__[1], dict(vars(cls)))
-    registry[operation.name] = operation
-    return operation
+class Block(type):
+    """The metaclass of families: what a class statement with a family as its base makes is no class, of which nobody
+    would make objects, but an Operation. Families are those that say `family=True`."""
+
+    def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any], family: bool = False) -> Any:
+        return super().__new__(meta, name, bases, body) if family else Operation(name.rstrip("_"), bases[0], body)
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], family: bool = False) -> None:
+        super().__init__(name, bases, body)
 
 
-class Family:
+def op(block: Any) -> Any:
+    """Register the operation that a block has made."""
+    registry[block.name] = block
+    return block
+
+
+class Family(metaclass=Block, family=True):
     """What all families have in common, and the defaults a block may override."""
 
-    if TYPE_CHECKING:  # what `@op` turns the class into, for the type checker
+    if TYPE_CHECKING:  # what a block is, for the type checker
 
         def __new__(cls, *args: Any) -> Any: ...
 

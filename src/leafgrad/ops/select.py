@@ -283,7 +283,7 @@ def _clamp_by_tensors(input: Any, low: Any, high: Any, core: Any = clamp_by_tens
 # -- tests of single elements ------------------------------------------------------------------------------------------
 
 
-class Test(Family):
+class Test(Family, family=True):
     """bool for each element of one tensor; no gradient."""
 
     differentiable = False

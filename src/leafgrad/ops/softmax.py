@@ -79,7 +79,7 @@ def one_of(reduced: Any) -> Any:
     return reduced.reshape(()) if reduced.__class__ is ndarray and reduced.ndim == 1 else reduced
 
 
-class Softmax(Reduction):
+class Softmax(Reduction, family=True):
     """softmax and log_softmax."""
 
     options = ("dim",)

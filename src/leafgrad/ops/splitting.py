@@ -25,7 +25,7 @@ A = Any  # an array, or a tensor under create_graph
 _ALL = slice(None)
 
 
-class Part(ViewFamily):
+class Part(ViewFamily, family=True):
     """A part of a tensor. Numbers are moved, not computed with, so the rules serve complex ones as they are."""
 
     holomorphic = False
@@ -145,7 +145,7 @@ def all_parts(core: Op, input: TensorBase, options: tuple[Any, ...]) -> list[Any
     return [wrap(part) for part in core.forward(input.array, *options)]  # the usual case, where nothing is recorded
 
 
-class Pieces(Part):
+class Pieces(Part, family=True):
     """Operations with as many results as the input has pieces."""
 
     options = ("dim", "sizes")

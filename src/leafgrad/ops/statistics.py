@@ -111,7 +111,7 @@ def _var_rule(g: A, input: A, shape: Dims, dims: Dims, correction: float, keepdi
     return (factor * restore(g, shape, dims, keepdim)) * off
 
 
-class Variance(Reduction):
+class Variance(Reduction, family=True):
     """var and std."""
 
     options = ("dims", "correction", "keepdim")

@@ -34,7 +34,7 @@ MULTI_VIEW = "multi"
 CUSTOM_VIEW = "custom"  # made by a Function of the user, whose backward must not be replaced
 
 
-class ViewFamily(Family):
+class ViewFamily(Family, family=True):
     """Operations whose result shares memory with their input."""
 
     jvp = "linear"
