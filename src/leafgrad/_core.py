@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,10 +19,10 @@ from leafgrad.autograd.graph import UNCHANGING, Node, Version, output_of, take_o
 from leafgrad.autograd.operation import KEEP_A, KEEP_B, KEEP_OUT, NOTHING, OPTION, OUT, SHAPE, UNREAD, Op
 from leafgrad.autograd.origin import COMPILED, internal_files
 
-if TYPE_CHECKING:  # for the compiler, which knows this name
+try:
     from mypy_extensions import mypyc_attr
-else:
-    from leafgrad._build import mypyc_attr
+except ImportError:  # only the compiler needs it
+    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
 
 Array = Any
 # Final, because the compiler turns these into C variables; other module variables are dictionary look-ups.

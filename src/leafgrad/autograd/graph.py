@@ -19,14 +19,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from leafgrad.autograd.operation import Op
 
-if TYPE_CHECKING:  # for the compiler, which knows this name
+try:
     from mypy_extensions import mypyc_attr
-else:
-    from leafgrad._build import mypyc_attr
+except ImportError:  # only the compiler needs it
+    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
 
 Array = Any  # an np.ndarray, or a NumPy scalar where the gradient has no dimensions
 Edge = Any  # Node | leaf tensor | None
