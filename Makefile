@@ -50,6 +50,7 @@ lint: $(VENV)/lint-tools
 bench: $(VENV_TORCH)/installed
 	@echo "==> benchmarks, leafgrad and PyTorch side by side"
 	@$(VENV_TORCH)/bin/python benchmarks/run.py $(ARGS)
+	@$(VENV_TORCH)/bin/python benchmarks/import_time.py
 
 clean: clean-inplace
 	@echo "==> removing environments, builds and caches"

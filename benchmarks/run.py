@@ -76,18 +76,6 @@ class Runner:
         return float(self._answer())
 
 
-def import_times(paths: dict[str, tuple[str, str | None]], rounds: int) -> dict[str, float]:
-    """Milliseconds for a new interpreter to import each module, less those for an interpreter that imports nothing."""
-    best = {label: float("inf") for label in (*paths, "nothing")}
-    for _ in range(rounds):
-        for label, (module, path) in {**paths, "nothing": ("sys", None)}.items():
-            environment = clean_environment(path)
-            start = time.perf_counter()
-            subprocess.run([sys.executable, "-c", f"import {module}"], env=environment, check=True)
-            best[label] = min(best[label], (time.perf_counter() - start) * 1e3)
-    return {label: best[label] - best["nothing"] for label in paths}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", help=argparse.SUPPRESS)
@@ -122,15 +110,6 @@ def main() -> None:
         row = [name, f"{torch:,.1f}", f"{compiled:,.1f}", f"{torch / compiled:.2f}", f"{plain:,.1f}"]
         print("| " + " | ".join([*row, f"{torch / plain:.2f}"]) + " |")
         sys.stdout.flush()
-    if not options.only and not options.operations:
-        paths: dict[str, tuple[str, str | None]] = {
-            "numpy": ("numpy", None),
-            "leafgrad": ("leafgrad", options.compiled_from),
-            "torch": ("torch", None),
-        }
-        times = import_times(paths, max(options.rounds // 3, 3))
-        print(f"\nimport: numpy {times['numpy']:.0f} ms, leafgrad {times['leafgrad']:.0f} ms "
-              f"({times['leafgrad'] / times['numpy']:.2f} x numpy), torch {times['torch']:.0f} ms")  # fmt: skip
 
 
 if __name__ == "__main__":
