@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from leafgrad import _mt19937, random
+from leafgrad import _generator, random
 from leafgrad.kernels import _random_numpy, _random_rounding
 
 Array = np.ndarray[Any, Any]
@@ -126,7 +126,7 @@ def test_state_carries_the_waiting_normal() -> None:
 
 
 def test_state_hands_on_the_float_normal() -> None:
-    record = np.frombuffer(random.Generator().get_state_array().tobytes(), _mt19937.STATE).copy()
+    record = np.frombuffer(random.Generator().get_state_array().tobytes(), _generator.STATE).copy()
     record["float_normal"], record["float_normal_valid"] = 1.5, True
     state = np.frombuffer(record.tobytes(), np.uint8)
     gen = random.Generator()

@@ -22,7 +22,7 @@ import numpy as np
 from leafgrad.kernels._random_numpy import libm
 from leafgrad.kernels._random_rounding import add_scaled
 
-from ._mt19937 import Generator as Generator
+from ._generator import Generator as Generator
 from ._random_dtypes import INTEGER_AND_FLOAT, REAL, Facts, convert, facts, require_dtype
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafgrad import _mt19937, random
+from leafgrad import _generator, random
 
 # The same draw on either side, as the tests without PyTorch make it.
 HERE = Path(__file__).parent
@@ -203,7 +203,7 @@ def test_float32_normals_of_chosen_uniforms(start: int) -> None:
     With start=0 and 2**24 uniforms in place of 2**18 this proves all of them, in about a minute.
     """
     pair = Pair(0)
-    record = np.frombuffer(pair.ours.get_state_array().tobytes(), _mt19937.STATE).copy()
+    record = np.frombuffer(pair.ours.get_state_array().tobytes(), _generator.STATE).copy()
     record["left"], record["next"] = 624, 1  # the twist is behind us and 623 words are left
     for first in range(start, min(start + 2**18, 2**24), 304):
         uniforms = (first + np.arange(304)) % 2**24
