@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+# backward(g, saved, inputs) returns one gradient for each input; for those where `inputs` has None, anything
+Backward = Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]]
+
 
 class GradientRules:
-    """How the gradients of an operation are computed, and from what.
+    """How the gradients of an operation are computed (`backward`), and from what.
 
-    `backward(g, saved, inputs)` returns one gradient for each input; for those where `inputs` has None, anything.
     `saves(mask)` tells what has to be kept for it when the inputs of `mask` (bit i for input i) need a gradient.
     """
 
@@ -17,11 +19,11 @@ class GradientRules:
 
     def __init__(
         self,
-        backward: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]],
+        backward: Backward,
         saves: Callable[[int], tuple[int, ...]],
         saved_names: tuple[str, ...] = (),
         hidden: tuple[int, ...] = (),
-        consume: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]] | None = None,
+        consume: Backward | None = None,
     ) -> None:
         self.backward = backward
         self.saves = saves
@@ -40,8 +42,8 @@ class Op:
     """What recorder and engine know of an operation. Built by the `@op` decorator from one block in `leafgrad.ops`.
 
     `forward(*arrays, *options)` computes on plain arrays. The gradient rules are read when the operation is recorded
-    for the first time: no program uses all operations, and reading the rules of all would take longer than the rest
-    of their import. `rules` is a function that reads them, or the rules.
+    for the first time: no program uses all operations, and to read the rules of all would be a fifth of the time of
+    `import leafgrad`. The argument `rules` is a function that reads them, or the rules.
     """
 
     __slots__ = (
@@ -55,8 +57,8 @@ class Op:
         self.name = name
         self.node_name = node_name
         self.forward = forward
-        self.backward: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]] = unread
-        self.consume: Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]] | None = None
+        self.backward: Backward = unread
+        self.consume: Backward | None = None
         self.plans: dict[int, tuple[int, ...]] = {}  # what `saves` has answered
         self.keeps: list[int] = [UNREAD, UNREAD, UNREAD, UNREAD]  # and in short, if the operation is one of two tensors
         self.conjugated: Op | None = None  # the twin that serves complex numbers, see leafgrad.ops.registry
@@ -76,9 +78,9 @@ class Op:
         return rules
 
     def take(self, rules: GradientRules) -> GradientRules:
-        self.rules = rules
         self.backward = rules.backward
         self.consume = rules.consume
+        self.rules = rules  # last, because other threads look whether it is there
         return rules
 
     def plan(self, mask: int) -> tuple[int, ...]:

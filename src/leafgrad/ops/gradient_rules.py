@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from leafgrad.autograd.operation import NOTHING, OPTION, OUT, SHAPE, GradientRules
+from leafgrad.autograd.operation import NOTHING, OPTION, OUT, SHAPE, Backward, GradientRules
 
 if TYPE_CHECKING:
     from leafgrad.ops.registry import Operation
-
-Backward = Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]]
 
 
 def read(operation: Operation, body: dict[str, Any]) -> GradientRules:
