@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -43,3 +45,11 @@ def test_the_search_for_the_line_can_be_taken_out(tmp_path: Path) -> None:
     after = recorder.read_text()
     compile(after, str(recorder), "exec")
     assert "_getframe(_PAIR_DEPTH)" in before and "_getframe(_PAIR_DEPTH)" not in after
+
+
+def test_imports_are_compared() -> None:
+    """benchmarks/import_time.py, where leafgrad is found as these tests find it."""
+    source = Path(leafgrad.__file__).parents[1]
+    command = [sys.executable, "benchmarks/import_time.py", "--rounds", "1", "--compiled-from", str(source)]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.split("|")[1].strip() for line in shown[2:5]] == ["numpy", "leafgrad, compiled", "leafgrad, plain"]
