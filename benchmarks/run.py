@@ -1,8 +1,9 @@
 """leafgrad against PyTorch, side by side: `python benchmarks/run.py` (PyTorch must be installed beside it).
 
 Each library runs in a process of its own. The processes take turns, round after round, so that whatever else the
-machine does hits all of them; the best round counts. Forms: PyTorch, leafgrad as installed (compiled if it was), and
-leafgrad in plain Python, from the sources in src/.
+machine does hits all of them. They are started anew a few times, because a process keeps the pages it was given, and
+some lie so badly in the caches that arrays of some sizes take twice as long. The best round of all counts. Forms:
+PyTorch, leafgrad as installed (compiled if it was), and leafgrad in plain Python, from the sources in src/.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ SOURCES = HERE.parent / "src"
 # Seconds between turns. OpenBLAS's threads go on spinning for a tenth of a second after their last product, PyTorch's
 # for a hundredth: without a pause each library would be timed while the other one's threads occupy cores.
 PAUSE = 0.15
+LABELS = ("PyTorch", "compiled", "plain")
 
 
 def worker(module: str) -> None:
@@ -75,11 +77,17 @@ class Runner:
         self.process.stdin.flush()
         return float(self._answer())
 
+    def stop(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", help=argparse.SUPPRESS)
-    parser.add_argument("--rounds", type=int, default=30, help="how often the libraries take turns (default 30)")
+    parser.add_argument("--starts", type=int, default=4, help="how often the processes are started anew (default 4)")
+    parser.add_argument("--rounds", type=int, default=8, help="how often they take turns each time (default 8)")
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
     parser.add_argument("--operations", action="store_true", help="single operations instead of the workloads")
     parser.add_argument("--compiled-from", default=None, help="where the compiled leafgrad is, if it is not installed")
@@ -87,29 +95,33 @@ def main() -> None:
     if options.worker:
         worker(options.worker)
         return
-    runners = {
-        "PyTorch": Runner("torch", None),
-        "compiled": Runner("leafgrad", options.compiled_from),
-        "plain": Runner("leafgrad", str(SOURCES)),
-    }
-    for label, runner in runners.items():
-        print(f"{label}: {runner.form}", file=sys.stderr)
+    names = [name for name in (OPERATIONS if options.operations else WORKLOADS) if options.only in name]
+    best = {(label, name): float("inf") for label in LABELS for name in names}
+    for part in range(options.starts):
+        runners = {
+            "PyTorch": Runner("torch", None),
+            "compiled": Runner("leafgrad", options.compiled_from),
+            "plain": Runner("leafgrad", str(SOURCES)),
+        }
+        for label, runner in runners.items():
+            if part == 0:
+                print(f"{label}: {runner.form}", file=sys.stderr)
+        for name in names:
+            progress = f"start {part + 1} of {options.starts}, {name}"
+            print(f"\r{progress:60}", end="", file=sys.stderr, flush=True)
+            for _ in range(options.rounds):
+                for label, runner in runners.items():
+                    time.sleep(PAUSE)
+                    best[label, name] = min(best[label, name], runner.time(name))
+        for runner in runners.values():
+            runner.stop()
+    print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
     print("| workload | PyTorch, us | leafgrad compiled, us | ratio | leafgrad plain, us | ratio |")
     print("|---|---|---|---|---|---|")
-    for name in OPERATIONS if options.operations else WORKLOADS:
-        if options.only not in name:
-            continue
-        best = dict.fromkeys(runners, float("inf"))
-        for turn in range(options.rounds):
-            print(f"\r{name}: round {turn + 1} of {options.rounds}  ", end="", file=sys.stderr, flush=True)
-            for label, runner in runners.items():
-                time.sleep(PAUSE)
-                best[label] = min(best[label], runner.time(name))
-        print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
-        torch, compiled, plain = best["PyTorch"], best["compiled"], best["plain"]
+    for name in names:
+        torch, compiled, plain = (best[label, name] for label in LABELS)
         row = [name, f"{torch:,.1f}", f"{compiled:,.1f}", f"{torch / compiled:.2f}", f"{plain:,.1f}"]
         print("| " + " | ".join([*row, f"{torch / plain:.2f}"]) + " |")
-        sys.stdout.flush()
 
 
 if __name__ == "__main__":
