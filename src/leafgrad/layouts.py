@@ -27,6 +27,35 @@ def is_dense(array: Array) -> bool:
     return True
 
 
+def order_in_memory(array: Array) -> list[int]:
+    """The dimensions from the slowest to the fastest, in the order in which PyTorch lays out what is like this array.
+
+    That is by strides, and by size where those are equal. A dimension that was expanded compares with nothing (its
+    stride is 0): it keeps its place, unless others move past it. So the outcome depends on who is compared with whom,
+    and PyTorch's way is insertion, beginning with the last dimension.
+    """
+    strides, shape = array.strides, array.shape
+
+    def slower(one: int, other: int) -> int:
+        if strides[one] == 0 or strides[other] == 0:
+            return 0
+        if strides[one] == strides[other]:
+            return int(shape[one] > shape[other])
+        return 1 if strides[one] > strides[other] else -1
+
+    order = list(range(array.ndim))[::-1]  # the fastest first
+    for start in range(1, array.ndim):
+        at = start
+        for before in range(start - 1, -1, -1):
+            found = slower(order[before], order[at])
+            if found > 0:
+                order[before], order[at] = order[at], order[before]
+                at = before
+            elif found < 0:
+                break
+    return order[::-1]
+
+
 def order_of(array: Array, wanted: memory_format) -> tuple[int, ...]:
     """The dimensions in the order in which a memory format puts them."""
     order = _ORDERS.get(wanted)
@@ -56,18 +85,28 @@ def empty_array(shape: tuple[int, ...], np_dtype: Any, wanted: Any = None) -> Ar
 
 
 def empty_like_array(array: Array, np_dtype: Any = None, wanted: Any = None) -> Array:
-    """A new array without set values in the shape of another. By default its dimensions lie as those of the other,
-    unless that has gaps or overlaps."""
+    """A new array without set values in the shape of another. By default its dimensions lie in the order of those of
+    the other, without gaps and overlaps."""
     wanted = check_format(wanted)
     if array.__class__ is late.batched_array:
         return np.empty_like(array, np_dtype)  # for each sample one
     kind = array.dtype if np_dtype is None else np_dtype
     if wanted is preserve_format:
-        if array.flags.c_contiguous or not is_dense(array):
+        if array.flags.c_contiguous:
             return np.empty(array.shape, kind)
-        return np.empty_like(array, kind, order="K")
-    order = order_of(array, wanted)
+        if is_dense(array):
+            return np.empty_like(array, kind, order="K")
+    order = order_in_memory(array) if wanted is preserve_format else order_of(array, wanted)
     return np.empty([array.shape[d] for d in order], kind).transpose(np.argsort(order))
+
+
+def laid_like(array: Array, result: Array) -> Array:
+    """A result in the layout of `empty_like_array(array)`, which has its shape: a copy of it, if it lies otherwise."""
+    if array.flags.c_contiguous or array.__class__ is late.batched_array:
+        return result
+    laid = empty_like_array(array, result.dtype)
+    laid[...] = result
+    return laid
 
 
 def copy_in_format(array: Array, wanted: Any = None) -> Array:

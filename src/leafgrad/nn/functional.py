@@ -10,6 +10,7 @@ import numpy as np
 
 from leafgrad import _core
 from leafgrad._core import TensorBase
+from leafgrad.layouts import order_in_memory
 from leafgrad.ops.embedding import embedding as embedding_op
 from leafgrad.ops.loss_options import checked_reduction, legacy_reduction, warn_of_broadcasting
 from leafgrad.ops.losses import (
@@ -86,10 +87,10 @@ def dropout_mask(x: Any, p: float) -> Any:
         drawn = bernoulli_p(None, x.shape, x.dtype, 1 - p)
         drawn *= kept_scale(float(p), x.dtype)
         return drawn
-    by_stride = sorted(range(x.ndim), key=lambda d: -x.strides[d])
-    drawn = bernoulli_p(None, [x.shape[d] for d in by_stride], x.dtype, 1 - p)
+    order = order_in_memory(x)
+    drawn = bernoulli_p(None, [x.shape[d] for d in order], x.dtype, 1 - p)
     drawn *= kept_scale(float(p), x.dtype)[()]
-    return drawn.transpose(np.argsort(by_stride)) if x.ndim > 1 else drawn
+    return drawn.transpose(np.argsort(order)) if x.ndim > 1 else drawn
 
 
 @functools.lru_cache(100)

@@ -11,6 +11,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core import TensorBase
+from leafgrad.layouts import laid_like
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.slicing import ALL, alias
@@ -244,7 +245,8 @@ class flip(Family):
             index = [ALL] * x.ndim
             for dim in dims:
                 index[dim] = REVERSED
-            return x[tuple(index)].copy()
+            reverse = x[tuple(index)]
+            return reverse.copy() if x.flags.c_contiguous else laid_like(x, reverse)
         return np.flip(x, dims).copy() if dims else x.copy()
 
     def call(input: A, *chosen: Any, dims: Any = None) -> Any:

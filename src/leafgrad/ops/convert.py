@@ -12,7 +12,7 @@ from leafgrad._core import Cut, Extra, TensorBase, state
 from leafgrad.device import channels_last
 from leafgrad.dtypes import bool_, complex128, float64, from_numpy_dtype
 from leafgrad.dtypes import dtype as Dtype
-from leafgrad.layouts import copy_in_format, is_dense, lies_in_format
+from leafgrad.layouts import copy_in_format, is_dense, laid_like, lies_in_format
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, real
@@ -73,7 +73,7 @@ class to_dtype(Family):
 
     def forward(x: A, kind: Any) -> A:
         converted = cast(x, kind)
-        return converted if is_dense(x) else np.ascontiguousarray(converted)
+        return converted if is_dense(x) else laid_like(x, converted)
 
     def call(input: A, kind: Dtype) -> Any:
         have, wanted = input.array.dtype, kind.np

@@ -8,6 +8,7 @@ import numpy as np
 
 from leafgrad import _core, errors, return_types
 from leafgrad._core import TensorBase
+from leafgrad.layouts import laid_like
 from leafgrad.ops.gathering import gather_array, gather_sum, values_of
 from leafgrad.ops.overwriting import named
 from leafgrad.ops.reducing import F32, F64, ndarray, starts_of_rows
@@ -119,7 +120,7 @@ class sort(Family):
 
     def forward(x: A, dim: int, descending: bool) -> Any:
         order = order_of(x, dim, descending)
-        return _at(x, order, dim), order
+        return laid_like(x, _at(x, order, dim)), laid_like(x, order)
 
     def call(input: A, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
         dim = _checked_dim("sort", input, dim)

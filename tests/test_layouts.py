@@ -1,0 +1,62 @@
+"""How results lie in memory when their input has gaps, was transposed or expanded. The strides are PyTorch's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import leafgrad as torch
+from leafgrad.nn import functional as F
+
+
+def numbered(*shape: int) -> Any:
+    return torch.arange(float(torch.ones(shape).numel())).reshape(shape)
+
+
+VIEWS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
+    "transposed": (lambda: numbered(3, 4).t(), (1, 4)),
+    "every other column": (lambda: numbered(3, 4)[:, ::2], (2, 1)),
+    "transposed, every other row": (lambda: numbered(3, 4).t()[::2], (1, 2)),
+    "a middle dimension with gaps": (lambda: numbered(4, 4, 4)[:, 1:3].permute(2, 0, 1), (1, 8, 4)),
+    "expanded behind": (lambda: numbered(3, 1).expand(3, 4), (4, 1)),
+    "expanded in front, transposed": (lambda: numbered(2, 3).t().expand(4, 3, 2), (6, 1, 3)),
+    "expanded between": (lambda: numbered(2, 1, 3).permute(2, 1, 0).expand(3, 4, 2), (1, 3, 12)),
+}
+LIKE: dict[str, Callable[[Any], Any]] = {
+    "empty_like": torch.empty_like,
+    "rand_like": torch.rand_like,
+    "clone": lambda x: x.clone(),
+    "double": lambda x: x.double(),
+    "flip": lambda x: x.flip(0),
+    "sort": lambda x: x.sort(0).values,
+    "indices of sort": lambda x: x.sort(0).indices,
+}
+
+
+@pytest.mark.parametrize("function", LIKE)
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_like_a_tensor_lies_in_its_order_without_gaps(view: str, function: str) -> None:
+    make, strides = VIEWS[view]
+    assert LIKE[function](make()).stride() == strides
+
+
+def test_random_numbers_follow_the_order_in_memory() -> None:
+    torch.manual_seed(0)
+    expected = torch.rand(3, 2)
+    torch.manual_seed(0)
+    assert torch.rand_like(numbered(3, 4)[:, ::2].t()).t().tolist() == expected.tolist()
+    torch.manual_seed(0)
+    mask = F.dropout(torch.ones(3, 2)) != 0
+    torch.manual_seed(0)
+    assert ((F.dropout(torch.ones(3, 4)[:, ::2].t()) != 0).t() == mask).all()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_values_are_those_of_a_contiguous_tensor(view: str) -> None:
+    x = VIEWS[view][0]()
+    plain = x.contiguous()
+    assert x.flip(0).tolist() == plain.flip(0).tolist() and x.clone().tolist() == plain.tolist()
+    assert x.sort(0, descending=True).values.tolist() == plain.sort(0, descending=True).values.tolist()
+    assert x.double().tolist() == plain.tolist()
