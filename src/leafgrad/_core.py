@@ -52,7 +52,7 @@ class TensorBase:
     def __neg__(self) -> Any:
         if self.array.dtype is _bool:
             return late.negative(self)  # which refuses bools
-        return unary(operators.neg, self)
+        return single(operators.neg, self)
 
     def __add__(self, other: Any) -> Any:
         return binary(operators.add, self, other)
@@ -219,29 +219,14 @@ number: Final[TensorBase] = wrap(0)  # stands for any Python number where an ope
 # -- applying operations ----------------------------------------------------------------------------------------------
 
 
-def unary(op: Op, a: TensorBase) -> Any:
-    """Apply an elementwise operation of one floating tensor."""
+def single(op: Op, a: TensorBase, options: tuple[Any, ...] = ()) -> Any:
+    """Apply an operation of one tensor."""
     recording = state.grad_enabled  # first of all: a thread's first look at its state silences NumPy in it
-    x = a.array
-    forward = op.forward  # in two steps: to find a function in a slot and to call it is slower in one
-    out = forward(x) if late.batched is None else late.batched(op, (x,), ())
-    if out.__class__ is not ndarray:
-        out = as_array(out)
-    if a.extra is not None:
-        return finish(op, (a,), (x,), (), out)
-    if not a.needs_grad:
-        return wrap(out)
-    return record(op, (a,), (x,), (), out) if recording else unrecorded(op, (a,), out)
-
-
-def single(op: Op, a: TensorBase, options: tuple[Any, ...]) -> Any:
-    """Apply an operation of one tensor that has options."""
-    recording = state.grad_enabled  # first of all, see unary
     if a.extra is not None or late.batched is not None:
         return apply(op, (a,), options)
     x = a.array
-    forward = op.forward
-    out = forward(x, *options)
+    forward = op.forward  # in two steps: to find a function in a slot and to call it is slower in one
+    out = forward(x, *options) if options else forward(x)
     if out.__class__ is not ndarray:
         out = asarray(out)
     if not a.needs_grad:
@@ -251,7 +236,7 @@ def single(op: Op, a: TensorBase, options: tuple[Any, ...]) -> Any:
 
 def pair(op: Op, a: TensorBase, b: TensorBase) -> Any:
     """Apply an operation of two tensors, which somebody has looked at before."""
-    recording = state.grad_enabled  # first of all, see unary
+    recording = state.grad_enabled  # first of all, see single
     if a.extra is not None or b.extra is not None or late.batched is not None:
         return apply(op, (a, b), ())
     x = a.array
@@ -271,7 +256,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     These are the most frequent operations by far, so `make_node` is written out here for two operands: what is saved
     has fixed places, (a, b, result), and nothing is looped over.
     """
-    recording = state.grad_enabled  # first of all, see unary
+    recording = state.grad_enabled  # first of all, see single
     if late.intercepting:
         return late.mixed_binary(op, a, b)
     x = a.array
@@ -285,7 +270,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         b = number
     else:
         return late.mixed_binary(op, a, b)
-    forward = op.forward  # see unary
+    forward = op.forward  # see single
     try:
         out = forward(x, y)
     except ValueError:
@@ -382,7 +367,7 @@ def constant(value: Any, kind: Any) -> Any:
 
 def apply(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
     """Apply an operation with one result to tensors (None for one that is absent) and options."""
-    recording = needs_recording(tensors)  # before the kernel runs, see unary
+    recording = needs_recording(tensors)  # before the kernel runs, see single
     arrays = [None if t is None else t.array for t in tensors]
     out = op.forward(*arrays, *options) if late.batched is None else late.batched(op, arrays, options)
     if out.__class__ is not ndarray:

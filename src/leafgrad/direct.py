@@ -29,7 +29,7 @@ def change(op: Op, kernel: Any, x: Any, b: Any, alpha: Any) -> bool:
 
     `kernel` is what op computes with. It takes an array for its result as one more argument.
     """
-    recording = state.grad_enabled  # first of all, see _core.unary
+    recording = state.grad_enabled  # first of all, see _core.single
     if not isinstance(x, TensorBase):
         return False
     if op.forward is not kernel or late.intercepting or late.transforms != 0:  # somebody watches
@@ -103,7 +103,7 @@ def change(op: Op, kernel: Any, x: Any, b: Any, alpha: Any) -> bool:
 def is_free(x: TensorBase, b: Any = None, c: Any = None) -> bool:
     """Is there nothing to do about a change of x but to write, and to count it (`count_change`)? That is, is nothing
     recorded and does nobody have to be told. `b` and `c` are what the new values come from, if those are tensors."""
-    recording = state.grad_enabled  # first of all, see _core.unary
+    recording = state.grad_enabled  # first of all, see _core.single
     if late.intercepting or late.transforms != 0 or late.tangents is not None or late.mutation is not None:
         return False
     array = x.array

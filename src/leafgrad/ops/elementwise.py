@@ -59,7 +59,7 @@ class Unary(Family, family=True):
                     raise NotImplementedError(why) if kernel else RuntimeError(why)
                 if kind in "biu" and integers == "float":
                     input = float_input(input)
-            return _core.unary(core, input)
+            return _core.single(core, input)
 
         function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc

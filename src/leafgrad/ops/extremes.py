@@ -94,7 +94,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         x = input.array
         if dim is None and other is None and x.size and x.dtype.kind != "c":
-            return _core.unary(whole.core, input)
+            return _core.single(whole.core, input)
         if isinstance(dim, TensorBase):
             dim, other = None, dim
         if other is not None:

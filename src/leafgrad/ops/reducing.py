@@ -69,7 +69,7 @@ class Total(Reduction, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        call, core, unary = body["call"], operation.core, _core.unary
+        call, core, single = body["call"], operation.core, _core.single
         general = Reduction.public(operation, body)
 
         def function(input: TensorBase, *args: Any, **options: Any) -> Any:
@@ -79,7 +79,7 @@ class Total(Reduction, family=True):
                     return call(input, *args)
                 kind = input.array.dtype
                 if kind is F32 or kind is F64:
-                    return unary(core, input)
+                    return single(core, input)
             return general(input, *args, **options)
 
         return described(function, body["call"], operation.name, operation.doc)  # type: ignore[no-any-return]

@@ -261,7 +261,7 @@ class prod(Reduction):
         if dtype is not None or x.dtype.kind in "biu":
             x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
         elif dim is None:
-            return _core.unary(prod.core, input)
+            return _core.single(prod.core, input)
         if dim is None or (x.ndim == 0 and one_dim(dim, 0, "prod") == 0):
             core = prod.core if dim is None else _prod_of_number
             return _core.finish(core, (input,), (x,), (), _core.as_array(_core.compute(prod.core, (x,), ())))
