@@ -300,9 +300,12 @@ def assignment(node: Node) -> tuple[str, bool] | None:
         elif name == "STORE_ATTR":
             return f"{loaded}.{step.argval}", whole
         elif name.startswith("STORE_") and name not in ("STORE_SUBSCR", "STORE_SLICE"):
-            several -= 1
-            if several <= 0:
-                return (step.argval[0] if isinstance(step.argval, tuple) else str(step.argval)), whole
+            # Python 3.13 stores two variables in one step, or stores one and loads one
+            names = step.argval if isinstance(step.argval, tuple) else (str(step.argval),)
+            for stored in names if name == "STORE_FAST_STORE_FAST" else names[:1]:
+                several -= 1
+                if several <= 0:
+                    return stored, whole
         elif name.startswith(_FLOW) or name.startswith("STORE_"):
             return None
         elif name.startswith("LOAD_"):
