@@ -138,3 +138,12 @@ print(y.item(), x.grad.tolist())
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
     assert done.stdout.startswith("nan ")
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_relu_keeps_the_sign_of_zero_and_nan(dtype: Any, size: int) -> None:
+    x = torch.full((size,), -0.0, dtype=dtype)
+    found = x.relu()
+    assert found.dtype is dtype and (1 / found.float() == -INF).all()
+    assert torch.full((size,), float("nan"), dtype=dtype).relu().isnan().all()

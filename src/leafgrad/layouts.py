@@ -27,6 +27,17 @@ def is_dense(array: Array) -> bool:
     return True
 
 
+def needs_no_copy(array: Array, shape: tuple[int, ...]) -> bool:
+    """Can an array be seen in another shape, of as many elements, without being copied?"""
+    if array.__class__ is late.batched_array:
+        return needs_no_copy(array.value, (array.batch_size, *shape))
+    try:
+        array.reshape(shape, copy=False)
+    except ValueError:
+        return False
+    return True
+
+
 def order_in_memory(array: Array) -> list[int]:
     """The dimensions from the slowest to the fastest, in the order in which PyTorch lays out what is like this array.
 

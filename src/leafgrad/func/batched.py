@@ -228,12 +228,12 @@ class BatchedArray:
     def _made(self, value: Array) -> BatchedArray:
         return BatchedArray(value, self.level)
 
-    def reshape(self, *shape: Any, copy: bool | None = None, order: str = "C") -> BatchedArray:
+    def reshape(self, *shape: Any, order: str = "C") -> BatchedArray:
         sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         if -1 in sizes:
             rest = math.prod([s for s in sizes if s != -1])
             sizes = tuple([self.size // rest if s == -1 and rest else s for s in sizes])
-        return self._made(self.value.reshape((self.batch_size, *sizes), copy=copy))
+        return self._made(self.value.reshape((self.batch_size, *sizes)))
 
     def astype(self, dtype: Any, order: str = "K", copy: bool = True, casting: str = "unsafe") -> BatchedArray:
         return self._made(self.value.astype(plain(np.dtype(dtype)), copy=copy))

@@ -21,6 +21,7 @@ from leafgrad.autograd.viewing import apply_view
 from leafgrad.autograd.viewing import link as link
 from leafgrad.dtypes import dtype as Dtype
 from leafgrad.dtypes import from_numpy_dtype
+from leafgrad.layouts import needs_no_copy
 from leafgrad.ops.dimensions import distinct_dims as distinct_dims
 from leafgrad.ops.dimensions import fill_in as fill_in
 from leafgrad.ops.dimensions import shape_arguments as shape_arguments
@@ -246,11 +247,8 @@ class view(ViewFamily):
         if dtype is not None or (len(shape) == 1 and shape[0].__class__ is Dtype):
             return view_dtype(input, dtype or shape[0])
         target = fill_in("view", shape_arguments(shape, "view"), input)
-        if not input.array.flags.c_contiguous:
-            try:
-                input.array.view().reshape(target, copy=False)
-            except ValueError:
-                raise errors.view_needs_copy(input, target) from None
+        if not input.array.flags.c_contiguous and not needs_no_copy(input.array, target):
+            raise errors.view_needs_copy(input, target)
         return apply_view(view.core, view, input, (target,))
 
     def vjp(g: A, input_shape: A) -> A:
@@ -305,13 +303,11 @@ def reshape(input: TensorBase, *sizes: Any, shape: Any = None) -> Any:
     target = fill_in("reshape", shape_arguments(sizes if shape is None else (shape,), "reshape"), input)
     if input.array.flags.c_contiguous:
         return apply_view(view.core, view, input, (target,))
-    try:
-        input.array.view().reshape(target, copy=False)
-    except ValueError:
-        from leafgrad.ops.convert import clone
+    if needs_no_copy(input.array, target):
+        return apply_view(reshape_alias, view, input, (target,))
+    from leafgrad.ops.convert import clone
 
-        return _core.apply(unsafe_view, (clone.record(input),), (target,))  # clones contiguously
-    return apply_view(reshape_alias, view, input, (target,))
+    return _core.apply(unsafe_view, (clone.record(input),), (target,))  # clones contiguously
 
 
 reshape_alias = renamed(view.core, "ReshapeAliasBackward0")  # of what is not contiguous
