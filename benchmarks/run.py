@@ -103,8 +103,8 @@ def main() -> None:
             "compiled": Runner("leafgrad", options.compiled_from),
             "plain": Runner("leafgrad", str(SOURCES)),
         }
-        for label, runner in runners.items():
-            if part == 0:
+        if part == 0:
+            for label, runner in runners.items():
                 print(f"{label}: {runner.form}", file=sys.stderr)
         for name in names:
             progress = f"start {part + 1} of {options.starts}, {name}"

@@ -118,23 +118,19 @@ for _name, _function in methods.public_functions().items():
     globals().setdefault(_name, _function)
 
 
+# Imported when they are first asked for: name -> the module that is it, or has it.
+_LATER = {
+    **{name: name for name in ("cuda", "func", "nn", "optim", "printing", "profiler", "random", "utils")},
+    "Generator": "random", "default_generator": "random", "set_printoptions": "printing", "vmap": "func",
+}  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("cuda", "func", "nn", "optim", "profiler", "utils"):  # imported when they are first asked for
+    if name in _LATER:
         from importlib import import_module
 
-        return import_module(f"leafgrad.{name}")
-    if name in ("random", "Generator", "default_generator"):  # imported when they are first asked for
-        import leafgrad.random as random
-
-        return random if name == "random" else getattr(random, name)
-    if name in ("printing", "set_printoptions"):
-        import leafgrad.printing as printing
-
-        return printing if name == "printing" else printing.set_printoptions
-    if name == "vmap":
-        import leafgrad.func as func
-
-        return func.vmap
+        module = import_module(f"leafgrad.{_LATER[name]}")
+        return module if name == _LATER[name] else getattr(module, name)
     from leafgrad._missing import missing_attribute
 
     raise missing_attribute(__name__, name)

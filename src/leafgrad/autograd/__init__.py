@@ -261,23 +261,16 @@ def separate(results: list[Any]) -> list[Any]:
     return results
 
 
-# Loaded when first used, because they are built on modules that import this one: name -> module, and what of it.
+# Imported when they are first asked for, because they are built on modules that import this one: name -> the module
+# that is it, or has it.
 _LATER = {
-    "Function": ("function", "Function"),
-    "Variable": ("variable", "Variable"),
-    "forward_ad": ("forward_ad", ""),
-    "function": ("function", ""),
-    "functional": ("functional", ""),
-    "profiler": ("profiler", ""),
-    "profiler_util": ("profiler_util", ""),
-    "_profiler_enabled": ("profiler", "_profiler_enabled"),
-    "variable": ("variable", ""),
-}
+    **{name: name for name in ("forward_ad", "function", "functional", "profiler", "profiler_util", "variable")},
+    "Function": "function", "Variable": "variable", "_profiler_enabled": "profiler",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, attribute = _LATER[name]
-    loaded = importlib.import_module(f"leafgrad.autograd.{module}")
-    return getattr(loaded, attribute) if attribute else loaded
+    module = importlib.import_module(f"leafgrad.autograd.{_LATER[name]}")
+    return module if name == _LATER[name] else getattr(module, name)

@@ -29,7 +29,7 @@ a view of `g`, but never a saved array, because the engine adds to arrays it con
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class Operation:
     call `.function`, which has PyTorch's signature."""
 
     def __init__(self, name: str, family: type, body: dict[str, Any]) -> None:
-        body = {key: value.__func__ if isinstance(value, staticmethod) else value for key, value in body.items()}
+        body = functions_of(body)
         known = {**defaults(family), **body}
         self.name = name
         self.doc: str = body.get("__doc__") or ""
@@ -177,6 +177,11 @@ class Family(metaclass=Block, family=True):
         return function
 
 
+def functions_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a class body says, its static methods as the functions they are."""
+    return {key: value.__func__ if isinstance(value, staticmethod) else value for key, value in body.items()}
+
+
 _defaults: dict[type, dict[str, Any]] = {}
 
 
@@ -186,7 +191,7 @@ def defaults(family: type) -> dict[str, Any]:
     if found is None:
         found = _defaults[family] = {}
         for base in reversed(family.__mro__[:-1]):
-            found.update({k: v.__func__ if isinstance(v, staticmethod) else v for k, v in vars(base).items()})
+            found.update(functions_of(vars(base)))
     return found
 
 
