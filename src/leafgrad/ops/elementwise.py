@@ -163,6 +163,7 @@ class sigmoid(Unary):
     """sigmoid(input): 1 / (1 + exp(-x)) of each element."""
 
     forward = _sigmoid
+    writes_into = True
 
     def vjp(g: A, out: A) -> A:
         return g * (out * (1 - out))
@@ -180,6 +181,7 @@ class relu(Unary):
     """relu(input): each element, but not less than zero."""
 
     forward = _relu
+    writes_into = True
     integers = "same"
     no_bool = "Boolean inputs not supported for relu"
     no_complex = "clamp is not supported for complex types"

@@ -53,12 +53,9 @@ def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
     return method
 
 
-WRITES_INTO = ("relu", "sigmoid")  # kernels that do, beside the ufuncs
-
-
 def writes_into(operation: Operation) -> bool:
     """Does the kernel take an array for its result, and is that of the dtype of its floats?"""
-    if operation.name in WRITES_INTO:
+    if operation.writes_into:
         return True
     ufunc = getattr(operation.forward, "ufunc", operation.forward)
     if not isinstance(ufunc, np.ufunc) or operation.options:

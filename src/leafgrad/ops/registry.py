@@ -76,6 +76,7 @@ class Operation:
         self.samples: Any = known["samples"]
         self.method: bool = known["method"]
         self.in_place: bool = known["in_place"]
+        self.writes_into: bool = known["writes_into"]
         self.public_name: str = name if known["public_name"] is None else known["public_name"]
         self.is_pair: bool = known["pair"]
         self.rules: Any = None  # which dtypes a binary op takes
@@ -166,6 +167,7 @@ class Family(metaclass=Block, family=True):
     pair = False  # does the recorder's shortcut for two operands apply?
     method = True  # is it a method of Tensor as well?
     in_place = False  # does it have an in-place form?
+    writes_into = False  # does the kernel, as ufuncs do, take an array for its result as one more argument?
     public_name: str | None = None  # what users call it, if not by the name of the block; "" for ops of our own
 
     @staticmethod
