@@ -10,7 +10,7 @@ from leafgrad import _core, errors
 from leafgrad._core import TensorBase
 from leafgrad.autograd.operation import Op
 from leafgrad.ops.promotion import cast, common_dtype
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.slicing import slice_
 from leafgrad.ops.splitting import at, range_of
@@ -45,11 +45,6 @@ def tensor_list(name: str, tensors: Any) -> list[Any]:
                 TypeError, f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}"
             )
     return list(tensors)
-
-
-def in_rows(out: A) -> A:
-    """What NumPy joined, row by row in memory. It follows its inputs, PyTorch does not."""
-    return out if out.__class__ is not np.ndarray or out.flags.c_contiguous else out.copy()
 
 
 def joined(core: Op, tensors: list[Any], arrays: list[Any], options: tuple[Any, ...], out: A) -> Any:

@@ -41,15 +41,17 @@ from leafgrad.autograd.operation import GradientRules, Op
 registry: dict[str, Operation] = {}
 
 
+def in_rows(out: Any) -> Any:
+    """A result of NumPy, which follows the layout of its inputs, row by row in memory."""
+    return out if out.__class__ is not np.ndarray or out.flags.c_contiguous else out.copy()
+
+
 def in_row_major(forward: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel whose results lie in memory row by row, whatever the layout of its input."""
 
-    def dense(out: Any) -> Any:
-        return out if out.__class__ is not np.ndarray or out.flags.c_contiguous else out.copy()
-
     def kernel(*args: Any) -> Any:
         out = forward(*args)
-        return [dense(o) for o in out] if isinstance(out, (tuple, list)) else dense(out)
+        return [in_rows(o) for o in out] if isinstance(out, (tuple, list)) else in_rows(out)
 
     return kernel
 
