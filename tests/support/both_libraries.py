@@ -63,7 +63,7 @@ def same_error(program: Callable[[Any], Any]) -> None:
 
 
 def model_of(lib: Any) -> Any:
-    """A model with something of everything: containers, a tied layer, buffers that are saved and not, an absent part."""
+    """A model with something of everything: containers, a tied layer, buffers that are saved or not, absent parts."""
     nn = lib.nn
 
     class Block(nn.Module):
