@@ -23,14 +23,14 @@ from setuptools.command.build_ext import build_ext
 
 # The same files that run as plain Python. They form one extension group, so that they call each other directly in C.
 HOT_MODULES = [
-    "src/leafgrad/_core.py",
-    "src/leafgrad/autograd/origin.py",
-    "src/leafgrad/autograd/operation.py",
-    "src/leafgrad/autograd/graph.py",
-    "src/leafgrad/autograd/saved.py",
-    "src/leafgrad/autograd/viewing.py",
-    "src/leafgrad/autograd/engine.py",
-    "src/leafgrad/direct.py",
+    "src/leafgrad/_core/recorder.py",
+    "src/leafgrad/_core/origin.py",
+    "src/leafgrad/_core/op.py",
+    "src/leafgrad/_core/node.py",
+    "src/leafgrad/_core/saved.py",
+    "src/leafgrad/_core/views.py",
+    "src/leafgrad/_core/engine.py",
+    "src/leafgrad/_core/inplace.py",
 ]
 
 # Written in C, on NumPy's C API: see leafgrad/kernels.

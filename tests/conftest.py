@@ -10,4 +10,4 @@ from hypothesis import settings
 settings.register_profile("repeatable", derandomize=True, database=None)
 settings.load_profile("repeatable")
 
-collect_ignore = [] if find_spec("leafgrad.kernels._random") else ["test_random_native.py"]
+collect_ignore = [] if find_spec("leafgrad.kernels._random") else ["kernels/test_random_native.py"]

@@ -12,7 +12,7 @@ from hypothesis import event, example, given
 import leafgrad as lg
 import random_programs as rp
 from leafgrad.autograd import forward_ad
-from leafgrad.autograd.graph_tools import allow_mutation_on_saved_tensors, saved_tensors_hooks
+from leafgrad.autograd.graph import allow_mutation_on_saved_tensors, saved_tensors_hooks
 from random_programs import Program, Step
 
 

@@ -5,31 +5,9 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import Any
 
-from leafgrad import allocator as _allocator
 from leafgrad import autograd as autograd
-from leafgrad import methods as methods
 from leafgrad import ops as ops
-from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from leafgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
-from leafgrad.creation import (
-    arange,
-    empty,
-    empty_like,
-    empty_strided,
-    eye,
-    full,
-    full_like,
-    linspace,
-    logspace,
-    ones,
-    ones_like,
-    scalar_tensor,
-    tril_indices,
-    triu_indices,
-    zeros,
-    zeros_like,
-)
-from leafgrad.device import (
+from leafgrad._device import (
     Size,
     channels_last,
     channels_last_3d,
@@ -40,7 +18,7 @@ from leafgrad.device import (
     preserve_format,
     strided,
 )
-from leafgrad.dtypes import (
+from leafgrad._dtypes import (
     bfloat16,
     can_cast,
     complex64,
@@ -60,17 +38,48 @@ from leafgrad.dtypes import (
     set_default_dtype,
     uint8,
 )
-from leafgrad.dtypes import bool_ as bool
-from leafgrad.from_data import (
-    as_tensor,
-    asarray,
-    from_dlpack,
-    from_numpy,
-    frombuffer,
-    tensor,  # after the submodule `tensor`, whose name it takes
+from leafgrad._dtypes import bool_ as bool
+from leafgrad._settings import (
+    are_deterministic_algorithms_enabled,
+    get_default_device,
+    get_num_interop_threads,
+    get_num_threads,
+    is_inference_mode_enabled,
+    set_default_device,
+    set_default_tensor_type,
+    set_num_interop_threads,
+    set_num_threads,
+    show_config,
+    typename,
+    use_deterministic_algorithms,
 )
-from leafgrad.legacy import TYPES as _tensor_types
-from leafgrad.random_ops import (
+from leafgrad._tensor import install as install
+from leafgrad._tensor.methods import FUNCTIONS as _functions
+from leafgrad._tensor.tensor import Tensor
+from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from leafgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from leafgrad.kernels import allocator as _allocator
+from leafgrad.ops.creation.factories import (
+    arange,
+    empty,
+    empty_like,
+    empty_strided,
+    eye,
+    full,
+    full_like,
+    linspace,
+    logspace,
+    ones,
+    ones_like,
+    scalar_tensor,
+    tril_indices,
+    triu_indices,
+    zeros,
+    zeros_like,
+)
+from leafgrad.ops.creation.from_data import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
+from leafgrad.ops.creation.legacy import TYPES as _tensor_types
+from leafgrad.ops.random.functions import (
     bernoulli,
     get_rng_state,
     initial_seed,
@@ -87,22 +96,6 @@ from leafgrad.random_ops import (
     seed,
     set_rng_state,
 )
-from leafgrad.settings import (
-    are_deterministic_algorithms_enabled,
-    get_default_device,
-    get_num_interop_threads,
-    get_num_threads,
-    is_inference_mode_enabled,
-    set_default_device,
-    set_default_tensor_type,
-    set_num_interop_threads,
-    set_num_threads,
-    show_config,
-    typename,
-    use_deterministic_algorithms,
-)
-from leafgrad.tensor import Tensor
-from leafgrad.tensor_methods import FUNCTIONS as _functions
 
 __version__ = "0.1.0"
 
@@ -114,14 +107,14 @@ newaxis = None
 globals().update(_tensor_types)
 globals().update(_functions)
 
-for _name, _function in methods.public_functions().items():
+for _name, _function in install.public_functions().items():
     globals().setdefault(_name, _function)
 
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _LATER = {
-    **{name: name for name in ("cuda", "func", "nn", "optim", "printing", "profiler", "random", "utils")},
-    "Generator": "random", "default_generator": "random", "set_printoptions": "printing", "vmap": "func",
+    **{name: name for name in ("cuda", "func", "nn", "optim", "profiler", "random", "utils")},
+    "Generator": "random", "default_generator": "random", "set_printoptions": "_tensor.printing", "vmap": "func",
 }  # fmt: skip
 
 

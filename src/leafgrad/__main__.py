@@ -1,6 +1,6 @@
-"""`python -m leafgrad`: see cli.py."""
+"""`python -m leafgrad`: see _cli.py."""
 
-from leafgrad.cli import main
+from leafgrad._cli import main
 
 if __name__ == "__main__":
     main()

@@ -13,6 +13,6 @@ def mypyc_attr(*flags: str, **options: Any) -> Callable[[type], type]:
 
 def is_compiled() -> bool:
     """Do the hot modules run as machine code?"""
-    from leafgrad.autograd import engine
+    from leafgrad._core import engine
 
     return not str(engine.__file__).endswith(".py")

@@ -19,11 +19,11 @@ import numpy as np
 import leafgrad as lg
 import leafgrad.func  # which registers operations of its own
 import leafgrad.nn.functional
-from leafgrad import dtypes
-from leafgrad._core import TensorBase, wrap
-from leafgrad.autograd.fitting import fit
-from leafgrad.autograd.graph import Node
-from leafgrad.autograd.operation import OPTION, OUT, SHAPE
+from leafgrad import _dtypes
+from leafgrad._core.node import Node
+from leafgrad._core.op import OPTION, OUT, SHAPE
+from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.unbroadcast import fit
 from leafgrad.ops.registry import Composite, Operation, composites, registry
 from leafgrad.ops.samples import S
 
@@ -228,7 +228,7 @@ DIGITS = {"float64": 8, "complex128": 8, "float32": 8, "complex64": 8, "float16"
 def tolerance(dtype: np.dtype[Any]) -> float:
     if dtype.kind in "biu":
         return 0.0
-    return DIGITS[dtype.name] * dtypes.finfo(dtypes.from_numpy_dtype(dtype)).eps
+    return DIGITS[dtype.name] * _dtypes.finfo(_dtypes.from_numpy_dtype(dtype)).eps
 
 
 def wide(array: Array) -> Array:

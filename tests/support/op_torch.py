@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 import leafgrad as lg
-from leafgrad import dtypes
-from leafgrad._core import wrap
-from leafgrad.device import memory_format
+from leafgrad import _dtypes
+from leafgrad._core.recorder import wrap
+from leafgrad._device import memory_format
 from op_checks import (
     Case,
     Entry,
@@ -117,7 +117,7 @@ def to_torch(value: Any) -> Any:
     """An argument for PyTorch: tensors, dtypes and memory formats as its own, everything else as it is."""
     if isinstance(value, lg.Tensor):
         return array_to_torch(value.array)
-    if isinstance(value, dtypes.dtype):
+    if isinstance(value, _dtypes.dtype):
         return getattr(torch, value.name)
     if isinstance(value, memory_format):
         return getattr(torch, repr(value).removeprefix("torch."))

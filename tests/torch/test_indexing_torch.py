@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leafgrad as lg
-from leafgrad.ops.embedding import embedding
-from leafgrad.ops.masking import one_hot
+from leafgrad.ops.index.embedding import embedding
+from leafgrad.ops.index.masks import one_hot
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

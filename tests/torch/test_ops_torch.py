@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import leafgrad as lg
-from leafgrad.ops.elementwise import Unary
+from leafgrad.ops.pointwise.elementwise import Unary
 from leafgrad.ops.registry import Operation
 from op_checks import Case, Entry, cases, entries, is_public, public_name
 from op_torch import OF_OUR_OWN, Both, attempt, compared, counterpart, identity

@@ -97,7 +97,10 @@ def test_training_curves(case: str) -> None:
     np.testing.assert_allclose(ours[0], theirs[0], rtol=2e-5, atol=2e-7)
     for mine, their in zip(ours[1], theirs[1], strict=True):
         np.testing.assert_allclose(mine, their, rtol=2e-5, atol=2e-5)
-    check_states(ours[2], theirs[2], rtol=1e-3, atol=1e-6)
+    # The centered form divides by the root of a difference of nearly equal numbers: the last bits of a gradient, which
+    # depend on the BLAS of the machine, show in the fifth digit of its momentum, whose elements are about one.
+    centered = CASES[case][1].get("centered", False)
+    check_states(ours[2], theirs[2], rtol=1e-3, atol=1e-4 if centered else 1e-6)
     assert repr(ours[2]) == repr(theirs[2])
 
 

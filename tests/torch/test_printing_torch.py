@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from torch import _tensor_str
 
-from leafgrad import printing
+from leafgrad._tensor import printing
 
 DEFAULT_DTYPES = ["float32", "float64", "float16", "bfloat16"]
 FLOATS = ["float16", "bfloat16", "float32", "float64"]

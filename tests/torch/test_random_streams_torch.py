@@ -15,12 +15,12 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafgrad import _generator, random
+from leafgrad.ops.random import distributions, generator
 
 # The same draw on either side, as the tests without PyTorch make it.
 HERE = Path(__file__).parent
 torch_draw: Callable[..., torch.Tensor] = runpy.run_path(str(HERE.parent / "data" / "make_random_streams.py"))["draw"]
-leafgrad_draw: Callable[..., Any] = runpy.run_path(str(HERE.parent / "test_random_streams.py"))["draw"]
+leafgrad_draw: Callable[..., Any] = runpy.run_path(str(HERE.parent / "ops" / "test_random_streams.py"))["draw"]
 
 SIZES = [*range(41), 100, 1000, 9999, 10000]
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
@@ -39,7 +39,7 @@ class Pair:
     """A generator on either side, drawing alike; `check` compares a result and what is left of the streams."""
 
     def __init__(self, seed: int) -> None:
-        self.ours = random.Generator().manual_seed(seed)
+        self.ours = distributions.Generator().manual_seed(seed)
         self.theirs = torch.Generator().manual_seed(seed)
 
     def check(self, result: Any, wanted: torch.Tensor, what: object) -> None:
@@ -128,10 +128,12 @@ def test_multinomial(dtype: str, samples: int, replacement: bool) -> None:
         probs = torch.rand(shape, generator=torch.Generator().manual_seed(shape[-1])).to(getattr(torch, dtype))
         array = np.frombuffer(raw(probs), ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype).reshape(shape)
         wanted = torch.multinomial(probs, samples, replacement, generator=pair.theirs)
-        pair.check(random.multinomial(pair.ours, array, samples, replacement), wanted, shape)
+        pair.check(distributions.multinomial(pair.ours, array, samples, replacement), wanted, shape)
         if len(shape) == 2 and samples == 1:
             wanted = torch.multinomial(probs.t(), samples, replacement, generator=pair.theirs)
-            pair.check(random.multinomial(pair.ours, array.T, samples, replacement), wanted, (shape, "transposed"))
+            pair.check(
+                distributions.multinomial(pair.ours, array.T, samples, replacement), wanted, (shape, "transposed")
+            )
 
 
 @pytest.mark.parametrize("result_dtype", ["float32", "float64", "int32", "bool"])
@@ -141,7 +143,7 @@ def test_bernoulli_into_another_dtype(dtype: str, result_dtype: str) -> None:
     probs = torch.rand(5, 8, generator=torch.Generator().manual_seed(1)).to(getattr(torch, dtype))
     array = np.frombuffer(raw(probs), ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype).reshape(5, 8)
     wanted = torch.empty(5, 8, dtype=getattr(torch, result_dtype)).bernoulli_(probs, generator=pair.theirs)
-    pair.check(random.bernoulli_t(pair.ours, array, np.dtype(result_dtype)), wanted, dtype)
+    pair.check(distributions.bernoulli_t(pair.ours, array, np.dtype(result_dtype)), wanted, dtype)
 
 
 # ---------------------------------------------------------------------------------------------- long sequences
@@ -175,8 +177,8 @@ def test_states_are_exchanged_both_ways(
             torch.randn(normals, generator=pair.theirs)
             pair.ours.set_state_array(pair.theirs.get_state().numpy())
         else:
-            random.uniform(pair.ours, words, np.float32)
-            random.normal(pair.ours, normals, np.float32)
+            distributions.uniform(pair.ours, words, np.float32)
+            distributions.normal(pair.ours, normals, np.float32)
             pair.theirs.set_state(torch.from_numpy(pair.ours.get_state_array()))
         for (call, dtype, args), size in after:
             pair.draw(call, dtype, size, args)
@@ -203,7 +205,7 @@ def test_float32_normals_of_chosen_uniforms(start: int) -> None:
     With start=0 and 2**24 uniforms in place of 2**18 this proves all of them, in about a minute.
     """
     pair = Pair(0)
-    record = np.frombuffer(pair.ours.get_state_array().tobytes(), _generator.STATE).copy()
+    record = np.frombuffer(pair.ours.get_state_array().tobytes(), generator.STATE).copy()
     record["left"], record["next"] = 624, 1  # the twist is behind us and 623 words are left
     for first in range(start, min(start + 2**18, 2**24), 304):
         uniforms = (first + np.arange(304)) % 2**24
@@ -213,10 +215,10 @@ def test_float32_normals_of_chosen_uniforms(start: int) -> None:
         pair.ours.set_state_array(state)
         pair.theirs.set_state(torch.from_numpy(state))
         if first == start:
-            got = random.uniform(pair.ours.clone_state(), 608, np.float32)
+            got = distributions.uniform(pair.ours.clone_state(), 608, np.float32)
             assert np.array_equal(got * 2**24, blocks.reshape(-1))
         wanted = torch.randn(608, generator=pair.theirs)
-        assert random.normal(pair.ours, 608, np.float32).tobytes() == raw(wanted), first
+        assert distributions.normal(pair.ours, 608, np.float32).tobytes() == raw(wanted), first
 
 
 # ---------------------------------------------------------------------------------------------- seeds, users
@@ -230,7 +232,7 @@ def test_seeds(seed: int) -> None:
 
 
 def test_a_new_generator_is_alike() -> None:
-    assert random.Generator().get_state_array().tobytes() == torch.Generator().get_state().numpy().tobytes()
+    assert distributions.Generator().get_state_array().tobytes() == torch.Generator().get_state().numpy().tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -238,14 +240,14 @@ def test_dropout_draws_like_bernoulli_p(dtype: str) -> None:
     state = torch.get_rng_state()
     try:
         torch.manual_seed(4)
-        gen = random.Generator().manual_seed(4)
+        gen = distributions.Generator().manual_seed(4)
         ones = torch.ones(50, 7, dtype=getattr(torch, dtype))
         for p in (0.5, 0.1, 0.3):
-            mask = random.bernoulli_p(gen, (50, 7), np.dtype(dtype), 1 - p)
+            mask = distributions.bernoulli_p(gen, (50, 7), np.dtype(dtype), 1 - p)
             mask /= np.array(1 - p, dtype)
             assert raw(F.dropout(ones, p)) == mask.tobytes()
         # A mask has the strides of its input and is drawn in the order of memory.
-        mask = random.bernoulli_p(gen, (50, 7), np.dtype(dtype), 0.6)
+        mask = distributions.bernoulli_p(gen, (50, 7), np.dtype(dtype), 0.6)
         mask /= np.array(0.6, dtype)
         assert raw(F.dropout(ones.t(), 0.4).t().contiguous()) == mask.tobytes()
         for nothing_drawn in (F.dropout(ones, 0.0), F.dropout(ones, 1.0), F.dropout(ones, 0.5, False)):
@@ -256,38 +258,38 @@ def test_dropout_draws_like_bernoulli_p(dtype: str) -> None:
 
 
 ERRORS: list[tuple[Callable[[], Any], Callable[[], Any]]] = [
-    (lambda: torch.empty(3).uniform_(2, 1), lambda: random.uniform(None, 3, np.float32, 2, 1)),
-    (lambda: torch.empty(3).uniform_(-3e38, 3e38), lambda: random.uniform(None, 3, np.float32, -3e38, 3e38)),
-    (lambda: torch.empty(3, dtype=torch.int8).uniform_(), lambda: random.uniform(None, 3, np.int8)),
-    (lambda: torch.empty(3).normal_(0, -1.5), lambda: random.normal(None, 3, np.float32, 0, -1.5)),
-    (lambda: torch.empty(3, dtype=torch.int64).normal_(), lambda: random.normal(None, 3, np.int64)),
-    (lambda: torch.empty(3).bernoulli_(1.5), lambda: random.bernoulli_p(None, 3, np.float32, 1.5)),
-    (lambda: torch.empty(3).exponential_(-1), lambda: random.exponential(None, 3, np.float32, -1)),
-    (lambda: torch.empty(3, dtype=torch.int32).cauchy_(), lambda: random.cauchy(None, 3, np.int32)),
-    (lambda: torch.empty(3).log_normal_(0, 0), lambda: random.log_normal(None, 3, np.float32, 0, 0)),
-    (lambda: torch.empty(3).geometric_(1), lambda: random.geometric(None, 3, np.float32, 1)),
-    (lambda: torch.randint(5, 3, (2,)), lambda: random.randint(None, 5, 3, (2,))),
+    (lambda: torch.empty(3).uniform_(2, 1), lambda: distributions.uniform(None, 3, np.float32, 2, 1)),
+    (lambda: torch.empty(3).uniform_(-3e38, 3e38), lambda: distributions.uniform(None, 3, np.float32, -3e38, 3e38)),
+    (lambda: torch.empty(3, dtype=torch.int8).uniform_(), lambda: distributions.uniform(None, 3, np.int8)),
+    (lambda: torch.empty(3).normal_(0, -1.5), lambda: distributions.normal(None, 3, np.float32, 0, -1.5)),
+    (lambda: torch.empty(3, dtype=torch.int64).normal_(), lambda: distributions.normal(None, 3, np.int64)),
+    (lambda: torch.empty(3).bernoulli_(1.5), lambda: distributions.bernoulli_p(None, 3, np.float32, 1.5)),
+    (lambda: torch.empty(3).exponential_(-1), lambda: distributions.exponential(None, 3, np.float32, -1)),
+    (lambda: torch.empty(3, dtype=torch.int32).cauchy_(), lambda: distributions.cauchy(None, 3, np.int32)),
+    (lambda: torch.empty(3).log_normal_(0, 0), lambda: distributions.log_normal(None, 3, np.float32, 0, 0)),
+    (lambda: torch.empty(3).geometric_(1), lambda: distributions.geometric(None, 3, np.float32, 1)),
+    (lambda: torch.randint(5, 3, (2,)), lambda: distributions.randint(None, 5, 3, (2,))),
     (
         lambda: torch.randint(0, 300, (2,), dtype=torch.uint8),
-        lambda: random.randint(None, 0, 300, (2,), np.uint8),
+        lambda: distributions.randint(None, 0, 300, (2,), np.uint8),
     ),
     (
         lambda: torch.randint(-9, 9, (2,), dtype=torch.uint64),
-        lambda: random.randint(None, -9, 9, (2,), np.uint64),
+        lambda: distributions.randint(None, -9, 9, (2,), np.uint64),
     ),
     (
         lambda: torch.randint(0, 2**62, (2,), dtype=torch.float16),
-        lambda: random.randint(None, 0, 2**62, (2,), np.float16),
+        lambda: distributions.randint(None, 0, 2**62, (2,), np.float16),
     ),
-    (lambda: torch.empty(3, dtype=torch.uint16).random_(), lambda: random.random_(None, 3, np.uint16)),
-    (lambda: torch.randperm(-1), lambda: random.randperm(None, -1)),
-    (lambda: torch.randperm(300, dtype=torch.uint8), lambda: random.randperm(None, 300, np.uint8)),
-    (lambda: torch.randperm(3000, dtype=torch.float16), lambda: random.randperm(None, 3000, np.float16)),
-    (lambda: torch.randperm(3, dtype=torch.bool), lambda: random.randperm(None, 3, np.bool_)),
-    (lambda: torch.multinomial(torch.ones(3), 4), lambda: random.multinomial(None, np.ones(3), 4)),
-    (lambda: torch.multinomial(torch.zeros(3), 1), lambda: random.multinomial(None, np.zeros(3), 1)),
-    (lambda: torch.multinomial(-torch.ones(3), 1), lambda: random.multinomial(None, -np.ones(3), 1)),
-    (lambda: torch.multinomial(-torch.ones(3), 2, True), lambda: random.multinomial(None, -np.ones(3), 2, True)),
+    (lambda: torch.empty(3, dtype=torch.uint16).random_(), lambda: distributions.random_(None, 3, np.uint16)),
+    (lambda: torch.randperm(-1), lambda: distributions.randperm(None, -1)),
+    (lambda: torch.randperm(300, dtype=torch.uint8), lambda: distributions.randperm(None, 300, np.uint8)),
+    (lambda: torch.randperm(3000, dtype=torch.float16), lambda: distributions.randperm(None, 3000, np.float16)),
+    (lambda: torch.randperm(3, dtype=torch.bool), lambda: distributions.randperm(None, 3, np.bool_)),
+    (lambda: torch.multinomial(torch.ones(3), 4), lambda: distributions.multinomial(None, np.ones(3), 4)),
+    (lambda: torch.multinomial(torch.zeros(3), 1), lambda: distributions.multinomial(None, np.zeros(3), 1)),
+    (lambda: torch.multinomial(-torch.ones(3), 1), lambda: distributions.multinomial(None, -np.ones(3), 1)),
+    (lambda: torch.multinomial(-torch.ones(3), 2, True), lambda: distributions.multinomial(None, -np.ones(3), 2, True)),
 ]
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import leafgrad
 from compare import DTYPES, check, difference, run
-from leafgrad.output import NAMES
+from leafgrad.ops.out import NAMES
 
 
 def test_replacing_values() -> None:

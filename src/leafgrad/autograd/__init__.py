@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import TensorBase, edge, wrap
-from leafgrad.autograd import engine, graph, graph_tools, nesting
+from leafgrad._core import engine
+from leafgrad._core import new_thread as new_thread  # gives the engine its threads
+from leafgrad._core.recorder import TensorBase, edge, wrap
+from leafgrad.autograd import graph
 from leafgrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from leafgrad.autograd.grad_mode import (
     enable_grad,
@@ -24,12 +26,8 @@ from leafgrad.autograd.grad_mode import (
     set_multithreading_enabled,
 )
 from leafgrad.autograd.gradcheck import gradcheck, gradgradcheck
-from leafgrad.autograd.graph_tools import GradientEdge
-from leafgrad.autograd.nodes import SavedTensor
-
-# `torch.autograd.graph` is a public module; here graph.py is the heart of the recorder, and the tools live beside it
-for _name in graph_tools.__all__:
-    setattr(graph, _name, getattr(graph_tools, _name))
+from leafgrad.autograd.graph import GradientEdge
+from leafgrad.autograd.public_nodes import SavedTensor
 
 __all__ = [
     "Function",
@@ -43,7 +41,6 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "is_multithreading_enabled",
-    "nesting",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
@@ -141,7 +138,7 @@ def grad(
         if g is None or (isinstance(t, TensorBase) and is_silent(t)):
             g = None
             if materialize_grads:
-                form = t.array if isinstance(t, TensorBase) else graph_tools.place_of(t)
+                form = t.array if isinstance(t, TensorBase) else graph.place_of(t)
                 g = np.zeros(form.shape, form.dtype)
             elif not allow_unused:
                 raise errors.unused_input(index, t)
@@ -169,7 +166,7 @@ def as_tuple(value: Any, count: int = 0) -> tuple[Any, ...]:
 
 def places(values: Sequence[Any]) -> tuple[Any, ...]:
     """Tensors as they are, gradient edges as the places in the graph that they name."""
-    return tuple([graph_tools.place_of(v) if isinstance(v, GradientEdge) else v for v in values])
+    return tuple([graph.place_of(v) if isinstance(v, GradientEdge) else v for v in values])
 
 
 def keep(retain_graph: bool | None, create_graph: bool) -> bool:
@@ -234,7 +231,7 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
 
 def gradient_at(root: GradientEdge, g: Any, create_graph: bool) -> Any:
     """The gradient that starts at a place in the graph whose tensor may be gone."""
-    place = graph_tools.place_of(root)
+    place = graph.place_of(root)
     form = place.array if isinstance(place, TensorBase) else place
     if g is None:
         if math.prod(form.shape) != 1:

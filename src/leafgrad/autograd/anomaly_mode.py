@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core import TensorBase, late
-from leafgrad._state import anomaly, state, watch_everywhere
-from leafgrad.autograd.graph import Node
-from leafgrad.autograd.origin import line_of
-from leafgrad.autograd.saving import watchers
+from leafgrad._core.node import Node
+from leafgrad._core.origin import line_of
+from leafgrad._core.recorder import TensorBase, late
+from leafgrad._core.thread_state import anomaly, state, watch_everywhere
+from leafgrad.autograd.saved_tensor_hooks import watchers
 
 
 def supervised(node: Node, g: Any, saved: Any, targets: Any) -> Any:

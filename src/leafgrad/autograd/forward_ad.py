@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import Extra, TensorBase, is_complex, late, number, state, wrap
-from leafgrad._state import every_thread
-from leafgrad.autograd import engine
-from leafgrad.autograd.fitting import fit_tensor
-from leafgrad.autograd.graph import Output, plan_of
+from leafgrad._core import engine
+from leafgrad._core.node import Output, plan_of
+from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
+from leafgrad._core.recorder import Extra, TensorBase, is_complex, late, number, state, wrap
+from leafgrad._core.saved import alias_of_leaf
+from leafgrad._core.thread_state import every_thread
+from leafgrad._core.unbroadcast import fit_tensor
 from leafgrad.autograd.hooks import of_node
-from leafgrad.autograd.operation import NOTHING, OPTION, OUT, SHAPE, Op
-from leafgrad.autograd.saved import alias_of_leaf
 
 open_levels: list[int] = []
 _numbers = iter(range(1, 1 << 62))
@@ -399,7 +399,7 @@ def own_tangent(x: Any, level: int) -> Any:
 
 def link_tangents(result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
     """`result` is a view of `t`, so its tangents are views of those of `t`."""
-    from leafgrad.ops.views import link
+    from leafgrad.ops.shape.views import link
 
     sources = tangents_of(t)
     for level, tangent in (result.extra.tangents or {}).items():
@@ -409,7 +409,7 @@ def link_tangents(result: Any, t: Any, operation: Any, options: tuple[Any, ...])
 
 def seen_tangents(t: Any, known: dict[int, Any]) -> dict[int, Any]:
     """The tangents of a view: also those that its base has got since, by a change in place."""
-    from leafgrad.ops.views import current_steps, view_of
+    from leafgrad.ops.shape.views import current_steps, view_of
 
     for level, tangent in tangents_of(t.extra.view.base).items():
         if level not in known:

@@ -26,15 +26,16 @@ from collections.abc import Callable
 from typing import Any
 
 import leafgrad.errors.functions as refusals
-from leafgrad import _core, errors
-from leafgrad._core import TensorBase, late, state
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.node import output_of
+from leafgrad._core.op import GradientRules, Op
+from leafgrad._core.recorder import TensorBase, late, state
 from leafgrad.autograd import grad_mode, hooks
 from leafgrad.autograd.function_node import Record, SavedTensor, make_node, node_class, operation, saved_tensors
-from leafgrad.autograd.graph import output_of
-from leafgrad.autograd.operation import GradientRules, Op
-from leafgrad.ops.convert import detach
 from leafgrad.ops.inplace import changed, rebase
-from leafgrad.ops.views import CUSTOM_VIEW, MULTI_VIEW, same_memory
+from leafgrad.ops.pointwise.convert import detach
+from leafgrad.ops.shape.views import CUSTOM_VIEW, MULTI_VIEW, same_memory
 
 __all__ = [
     "BackwardCFunction",
@@ -243,21 +244,21 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         two_parts = cls.setup_context is not Function.setup_context
         if kwargs or two_parts:
             args = bound(cls.forward, args, kwargs, two_parts)
-        if _core.late.transforms:
+        if recorder.late.transforms:
             from leafgrad.func.functions import apply_in_transform
 
             if (mapped := apply_in_transform(cls, args)) is not None:
                 return mapped[0]
         tensors = [a if isinstance(a, TensorBase) else None for a in args]
-        recording = _core.needs_recording(tensors)  # which also brings the history of views up to date
+        recording = recorder.needs_recording(tensors)  # which also brings the history of views up to date
         ctx = cls._backward_cls()
         ctx.needs_input_grad = tuple([t is not None and t.needs_grad for t in tensors])
         ctx._record.is_tensor = tuple([t is not None for t in tensors])
-        edges = tuple([_core.edge(t) if t is not None and t.needs_grad else None for t in tensors])
+        edges = tuple([recorder.edge(t) if t is not None and t.needs_grad else None for t in tensors])
         before = state.grad_enabled, state.forward_mode
         state.grad_enabled = state.forward_mode = False  # forward computes values; backward and jvp what is derived
         try:
-            if two_parts and _core.late.transforms:
+            if two_parts and recorder.late.transforms:
                 from leafgrad.func.functions import forward_in_transform
 
                 output = forward_in_transform(cls, args)
@@ -271,7 +272,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             state.grad_enabled, state.forward_mode = before
         several = isinstance(output, tuple)
         results = finish(cls, ctx, tensors, edges if recording else None, output if several else (output,))
-        if _core.late.tangents is not None:
+        if recorder.late.tangents is not None:
             from leafgrad.autograd.function_transforms import give_tangents
 
             give_tangents(ctx, args, results)
@@ -443,7 +444,7 @@ def change_history(cls: type[Function], t: Any, node: Any, index: int, is_input:
             raise errors.leaf_in_place(view.base, True)
         if count > 1:
             raise refusals.dirty_view_of_several(cls.__name__, t)
-    rebase(t, _core.wrap_node(t.array, output_of(node, index, t.array.shape, t.array.dtype)))
+    rebase(t, recorder.wrap_node(t.array, output_of(node, index, t.array.shape, t.array.dtype)))
 
 
 def save(ctx: Any, results: list[Any]) -> None:
@@ -477,7 +478,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 def refuse(t: Any) -> Any:
     """The tensor with a history that cannot be gone back through."""
-    return _core.apply(_error, (t.requires_grad_(),), ())
+    return recorder.apply(_error, (t.requires_grad_(),), ())
 
 
 def _differentiated_twice(*args: Any) -> Any:

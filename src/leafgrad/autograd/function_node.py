@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 import leafgrad.errors.functions as refusals
-from leafgrad import _core, errors
-from leafgrad._core import TensorBase, late, wrap, wrap_node
-from leafgrad.autograd import nodes
-from leafgrad.autograd.graph import UNCHANGING, Freed, Node, Output, output_of
-from leafgrad.autograd.nodes import check_hooks
-from leafgrad.autograd.operation import OPTION, GradientRules, Op
-from leafgrad.autograd.origin import user_frame
-from leafgrad.autograd.saving import Packed, innermost
-from leafgrad.ops.convert import clone
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.node import UNCHANGING, Freed, Node, Output, output_of
+from leafgrad._core.op import OPTION, GradientRules, Op
+from leafgrad._core.origin import user_frame
+from leafgrad._core.recorder import TensorBase, late, wrap, wrap_node
+from leafgrad.autograd import public_nodes
+from leafgrad.autograd.public_nodes import check_hooks
+from leafgrad.autograd.saved_tensor_hooks import Packed, innermost
+from leafgrad.ops.pointwise.convert import clone
 
 
 class Record:
@@ -60,7 +61,7 @@ class FunctionNode(Node):
     @property
     def next_functions(self) -> tuple[Any, ...]:
         tensors = self.context._record.is_tensor
-        return tuple([nodes.public_edge(e) for e, is_one in zip(self.inputs, tensors, strict=True) if is_one])
+        return tuple([public_nodes.public_edge(e) for e, is_one in zip(self.inputs, tensors, strict=True) if is_one])
 
     def name(self) -> str:
         return self.op.node_name
@@ -69,7 +70,7 @@ class FunctionNode(Node):
 def node_class(name: str) -> type[FunctionNode]:
     """The class of the nodes of one Function."""
     own = {"__slots__", "__getattr__", "__call__", "__dir__", "name", "next_functions"}
-    members = {key: value for key, value in nodes.members().items() if key not in own}
+    members = {key: value for key, value in public_nodes.members().items() if key not in own}
     return type(name, (FunctionNode,), members)
 
 
@@ -96,7 +97,7 @@ def make_node(cls: Any, ctx: Any, edges: tuple[Any, ...], forms: Sequence[tuple[
 # -- saved tensors ----------------------------------------------------------------------------------------------------
 
 
-class SavedTensor(nodes.SavedTensor):
+class SavedTensor(public_nodes.SavedTensor):
     """One tensor that was given to save_for_backward: enough of it to have it again, connected to the same history.
 
     A leaf is kept as it is. Of others the array and the node are kept, because the tensor may get another history, one
@@ -169,7 +170,7 @@ class SavedTensor(nodes.SavedTensor):
         elif self.node.array is array:
             return self.node
         else:  # other values for a leaf, which its gradient goes to all the same
-            copied = _core.make_node(clone.core, (self.node,), (array,), (), (), (), array.shape, array.dtype)
+            copied = recorder.make_node(clone.core, (self.node,), (array,), (), (), (), array.shape, array.dtype)
             tensor = wrap_node(array, copied)
         tensor.version = version
         return tensor

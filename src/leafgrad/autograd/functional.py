@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import wrap
+from leafgrad._core.recorder import wrap
 from leafgrad.autograd.functional_forms import (
     SINGLE_INPUT,
     SINGLE_OUTPUT,
@@ -240,7 +240,7 @@ def hessian(
 
 def rows_one_by_one(output: Any, index: int, points: Sequence[Any], create_graph: bool, strict: bool) -> list[Any]:
     """For each point, the gradients of all numbers of one output, stacked."""
-    from leafgrad.ops.joining import stack
+    from leafgrad.ops.shape.join import stack
 
     rows: list[list[Any]] = [[] for _ in points]
     count = output.numel()

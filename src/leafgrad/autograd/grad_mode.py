@@ -9,8 +9,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from leafgrad._core import late, state
-from leafgrad._state import every_thread
+from leafgrad._core.recorder import late, state
+from leafgrad._core.thread_state import every_thread
 
 F = TypeVar("F", bound=Callable[..., Any])
 

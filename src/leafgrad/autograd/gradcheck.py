@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from leafgrad._core import TensorBase, wrap
+from leafgrad._core.recorder import TensorBase, wrap
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -164,7 +164,7 @@ def differentiable(outputs: Sequence[Any]) -> list[Any]:
 
 def random_start(output: Any, with_gaps: bool) -> Any:
     """A gradient to start a backward pass with: numbers between -1 and 1."""
-    from leafgrad.creation import empty
+    from leafgrad.ops.creation.factories import empty
 
     shape = list(output.shape)
     gaps = with_gaps and output.numel() > 1

@@ -1,125 +1,201 @@
-"""The graph: what is remembered of a computation so that it can be differentiated later.
-
-Every recorded operation leaves one `Node`. A node knows, for each input of its operation, where that input came
-from (another node, or a leaf tensor, or nothing that wants a gradient) and holds the values its gradient rule will
-ask for. That is all. Nodes point backward only, from results to inputs, so a graph dies with the last tensor that
-needs it, by reference counting alone.
-
-    x ──┐
-        ├─▶ x*w ──▶ +b ──▶ loss            the forward computation, left to right
-    w ──┘
-    leaf x ◀── Node(mul) ◀── Node(add)     what is recorded, and the way a gradient travels
-
-The numbers that `take_order` hands out only ever go down. A node is always recorded after the nodes it points to, so
-"smallest number first" is an order in which every node comes before everything it depends on: the engine needs no
-other preparation.
-"""
+"""leafgrad.autograd.graph: places in the graph, hooks for saved tensors and for several gradients."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-from typing import Any, Final
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
-from leafgrad.autograd.operation import Op
+from leafgrad import errors
+from leafgrad._core.engine import reach
+from leafgrad._core.node import Node, output_of
+from leafgrad._core.recorder import TensorBase, edge, late, state
+from leafgrad.autograd.hooks import RemovableHandle, hooks_of, register
+from leafgrad.autograd.public_nodes import AccumulateGrad, public_edge
+from leafgrad.autograd.saved_tensor_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
-try:
-    from mypy_extensions import mypyc_attr
-except ImportError:  # only the compiler needs it
-    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
-
-Array = Any  # an np.ndarray, or a NumPy scalar where the gradient has no dimensions
-Edge = Any  # Node | leaf tensor | None
-Version = list[Any]  # [changes so far, code object and offset of the last change]; shared by all views of a memory
-
-UNCHANGING: Final[tuple[Any, ...]] = ([0], 0)  # the version of what a node saved for itself alone
-
-take_order: Final[Callable[[], int]] = itertools.count(0, -1).__next__
-
-
-@mypyc_attr(allow_interpreted_subclasses=True)
-class Node:
-    """One recorded operation. Shown to users as `tensor.grad_fn`."""
-
-    __slots__ = ("code", "dtype", "hooks", "inputs", "lasti", "op", "order", "saved", "shape", "versions")
-
-    op: Op
-    inputs: tuple[Edge, ...]
-    saved: tuple[Any, ...] | Freed
-    # (version, count at saving time) for each saved tensor, flat; None if the rule needs no tensor at all, in which
-    # case the node survives any number of backward passes
-    versions: tuple[Any, ...] | None
-    order: int
-    shape: tuple[int, ...]  # of the result: the engine brings gradients back to it
-    dtype: Any
-    code: Any  # where the user's program recorded it: a code object and an offset, no frame kept alive
-    lasti: int
-    hooks: Any  # a leafgrad.autograd.hooks.Hooks, once somebody registers one
-
-    def fill(
-        self,
-        op: Op,
-        inputs: tuple[Edge, ...],
-        saved: tuple[Any, ...],
-        versions: tuple[Any, ...] | None,
-        shape: tuple[int, ...],
-        dtype: Any,
-        code: Any,
-        lasti: int,
-    ) -> Node:
-        """Set all fields. Not `__init__`, because the recorder's shortcut for two operands sets them one by one."""
-        self.op = op
-        self.inputs = inputs
-        self.saved = saved
-        self.versions = versions
-        self.order = take_order()
-        self.shape = shape
-        self.dtype = dtype
-        self.code = code
-        self.lasti = lasti
-        self.hooks = None
-        return self
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+    "set_override_stale_capture_stream",
+    "set_warn_on_accumulate_grad_stream_mismatch",
+]
 
 
-def plan_of(node: Node) -> tuple[int, ...]:
-    """Which places the saved values of a node came from."""
-    mask = 0
-    for i, source in enumerate(node.inputs):
-        if source is not None:
-            mask |= 1 << i
-    return node.op.plan(mask)
+class GradientEdge(NamedTuple):
+    """A place in the graph that a gradient can be asked for: a node, and which of its results."""
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
 
 
-class Freed:
-    """Stands where the saved values of a node were, after a backward pass has used them: which call, and when."""
-
-    __slots__ = ("code", "lasti", "order")
-
-    def __init__(self, code: Any, lasti: int) -> None:
-        self.code = code
-        self.lasti = lasti
-        self.order: int = take_order()
-
-
-class Output(Node):
-    """One result of an operation with several: it collects that result's gradient on behalf of `parent`."""
-
-    __slots__ = ("index", "parent")
-
-    parent: Node
-    index: int
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Output) and self.parent is other.parent and self.index == other.index
-
-    def __hash__(self) -> int:
-        return hash((self.parent, self.index))
+def get_gradient_edge(tensor: Any) -> GradientEdge:
+    """get_gradient_edge(tensor): the place in the graph that this tensor comes from, without the tensor's memory."""
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients\n"
+            f"  at {errors.here()}"
+        )
+    return GradientEdge(*public_edge(edge(tensor)))
 
 
-def output_of(parent: Node, index: int, shape: tuple[int, ...], dtype: Any) -> Output:
-    """The node of result `index` of an operation."""
-    node = Output()
-    node.fill(parent.op, (parent,), (), None, shape, dtype, parent.code, parent.lasti)
-    node.parent = parent
-    node.index = index
-    return node
+def place_of(target: GradientEdge) -> Any:
+    """The engine's own name for an edge: a node, an Output of it, or a leaf."""
+    node = target.node
+    if isinstance(node, AccumulateGrad):
+        return node.variable
+    shape: Any = node.shape
+    if not shape or not isinstance(shape[0], tuple):
+        return node
+    return output_of(node, target.output_nr, shape[target.output_nr], node.dtype[target.output_nr])
+
+
+def increment_version(tensor: Any) -> None:
+    """increment_version(tensor): say that the memory of a tensor, or of several, was changed behind leafgrad's back."""
+    for t in (tensor,) if isinstance(tensor, TensorBase) else tensor:
+        t.version[0] += 1
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Accepted; a CPU has no streams."""
+
+
+def set_override_stale_capture_stream(enabled: bool) -> None:
+    """Accepted; a CPU has no streams."""
+
+
+# -- a hook for several tensors ---------------------------------------------------------------------------------------
+
+
+class MultiHandle(RemovableHandle):
+    """Takes all hooks of a multi-grad hook away."""
+
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    def __getstate__(self) -> Any:
+        return self.handles
+
+    def __setstate__(self, saved: Any) -> None:
+        self.handles = saved
+
+
+def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "all") -> RemovableHandle:
+    """register_multi_grad_hook(tensors, fn, *, mode="all"): call `fn` with the list of gradients once all of those
+    tensors that the backward pass reaches have theirs (None for the others), or, with mode="any", with the first."""
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    for t in tensors:
+        assert t.requires_grad, "Expected gradient function to be set"
+    calls: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # what came so far, for each pass
+    lock = threading.Lock()
+    places = [edge(t) for t in tensors]
+
+    def arrive(index: int, g: Any) -> None:
+        current = state.passes[-1]
+        with lock:
+            if current not in calls:
+                calls[current] = ([None] * len(places), sum(reached(current, places)))
+            gradients, missing = calls[current]
+            gradients[index] = g
+            calls[current] = (gradients, missing - 1)
+        if mode == "any":
+            if sum(one is not None for one in gradients) == 1:
+                fn(g)
+        elif missing == 1:
+            fn(gradients)
+
+    def listener(index: int) -> Any:
+        return lambda g: arrive(index, g)
+
+    late.leaf_hooks = True  # so that every backward pass says who it is
+    return MultiHandle([register(hooks_of(t).on_gradient, listener(i)) for i, t in enumerate(tensors)])
+
+
+def reached(current: Any, places: Sequence[Any]) -> list[bool]:
+    """Which of the places does a backward pass come to?"""
+    if not current.delivers and any([not isinstance(place, Node) for place in places]):
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+            "currently not supported. If you need this feature, use backward(inputs=...) instead.\n"
+            f"  at {errors.here()}"
+        )
+    if current.wanted is not None:
+        return [place in current.wanted for place in places]
+    nodes, leaves = reach(current.starts)
+    found = {*nodes.values(), *leaves}
+    return [place in found for place in places]
+
+
+# -- changing what was saved ------------------------------------------------------------------------------------------
+
+
+class Mutation:
+    """The tensors that were saved inside `allow_mutation_on_saved_tensors`, so that their values can be rescued."""
+
+    def __init__(self) -> None:
+        self.open = True
+        self.held: dict[int, list[Any]] = {}  # by the identity of the version counter: those who saved that memory
+
+    def clear(self) -> None:
+        self.held.clear()
+
+
+class Held:
+    """One saved tensor: the tensor itself while its memory is as it was, a copy afterwards."""
+
+    __slots__ = ("__weakref__", "tensor", "version")
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+        self.version = tensor.version
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[Mutation]:
+    """allow_mutation_on_saved_tensors(): inside, tensors may be changed in place though they were saved; the values
+    that the backward pass needs are copied just before."""
+    if late.mutation is not None:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = Mutation()
+
+    def pack(tensor: Any) -> Held:
+        held = Held(tensor.detach())
+        context.held.setdefault(id(tensor.version), []).append(weakref.ref(held))
+        return held
+
+    def unpack(held: Held) -> Any:
+        assert context.open, (
+            "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+            "in which the graph was originally recorded."
+        )
+        return held.tensor
+
+    def about_to_change(x: Any) -> None:
+        for ref in context.held.pop(id(x.version), ()):
+            held = ref()
+            if held is not None and held.version is x.version:
+                held.tensor = held.tensor.clone()
+
+    late.mutation = about_to_change
+    try:
+        with saved_tensors_hooks(pack, unpack):
+            yield context
+    finally:
+        late.mutation = None
+        context.open = False
+        context.clear()

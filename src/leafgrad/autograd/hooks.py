@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._core import Extra, TensorBase, late, state, wrap
-from leafgrad._state import every_thread
-from leafgrad.autograd.graph import Freed, Node
+from leafgrad._core.node import Freed, Node
+from leafgrad._core.recorder import Extra, TensorBase, late, state, wrap
+from leafgrad._core.thread_state import every_thread
 
 Registered = dict[int, Callable[..., Any]]
 # Several threads may go back through the same graph, and add to the same retained gradient. One lock for one thread at

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core import TensorBase, wrap
+from leafgrad._core.recorder import TensorBase, wrap
 from leafgrad.autograd.gradcheck import as_tuple
 
 Array = Any
@@ -194,7 +194,7 @@ class Directions:
     output. All numbers are positive, so that an error cannot vanish in the sum unless errors cancel each other."""
 
     def __init__(self, variables: Sequence[Any], outputs: Sequence[Any]) -> None:
-        from leafgrad.random import Generator
+        from leafgrad.ops.random.distributions import Generator
 
         generator = Generator()  # our own, so that it does not disturb that of the user; and the same each time
         self.of_variable = [
@@ -236,7 +236,7 @@ class Directions:
 
 
 def unit_vector(shape: tuple[int, ...], generator: Any) -> Array:
-    from leafgrad.random_ops import rand
+    from leafgrad.ops.random.functions import rand
 
     values = rand(int(np.prod(shape)), generator=generator).array.astype(np.float64)
     length = np.linalg.norm(values)

@@ -21,11 +21,11 @@ from enum import Enum
 from time import perf_counter_ns
 from typing import Any, ClassVar
 
-from leafgrad._core import state
+from leafgrad._core.recorder import state
+from leafgrad._profiler.recording import USER, Record, Tape, Wishes
+from leafgrad._profiler.taps import taps
 from leafgrad.autograd import profiler_util
-from leafgrad.autograd.profiler_taps import taps
 from leafgrad.autograd.profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg
-from leafgrad.autograd.profiling import USER, Record, Tape, Wishes
 
 __all__ = [
     "DeviceType", "EnforceUnique", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerActivity", "emit_itt",

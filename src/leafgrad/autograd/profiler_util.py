@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-from leafgrad.autograd.profiler_table import build_table, format_memory, format_share, format_time
+from leafgrad._profiler.table import build_table, format_memory, format_share, format_time
 
 MEMORY_EVENT_NAME = "[memory]"
 # PyTorch's names, which programs that print tables of their own import

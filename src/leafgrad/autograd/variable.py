@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from leafgrad._core import TensorBase
+from leafgrad._core.recorder import TensorBase
 
 
 class _IsTensor(type):

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from leafgrad._core import Cut, TensorBase, late
-from leafgrad.autograd.graph import Freed, Node, Output, plan_of
-from leafgrad.dtypes import from_numpy_dtype
+from leafgrad._core.node import Freed, Node, Output, plan_of
+from leafgrad._core.recorder import Cut, TensorBase, late
+from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.errors.form import describe, describe_result, explain, mistake, recorded, size
 from leafgrad.errors.naming import (
     Place,

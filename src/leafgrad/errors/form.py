@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from leafgrad._core import TensorBase
-from leafgrad.autograd.graph import Node
+from leafgrad._core.node import Node
+from leafgrad._core.recorder import TensorBase
 from leafgrad.errors.naming import Place, assignment, find, here, name_of, place_of
 
 E = TypeVar("E", bound=BaseException)

@@ -23,9 +23,9 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from leafgrad._core import TensorBase
-from leafgrad.autograd.graph import Node, Output
-from leafgrad.autograd.origin import is_internal, line_of
+from leafgrad._core.node import Node, Output
+from leafgrad._core.origin import is_internal, line_of
+from leafgrad._core.recorder import TensorBase
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -209,7 +209,7 @@ def is_tensor(value: Any) -> bool:
 
 
 def is_module(value: Any) -> bool:
-    nn = sys.modules.get("leafgrad.nn.module")
+    nn = sys.modules.get("leafgrad.nn.modules.module")
     return nn is not None and issubclass(type(value), nn.Module)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core import TensorBase
-from leafgrad.autograd.graph import Output
-from leafgrad.dtypes import dtype as Dtype
-from leafgrad.dtypes import from_numpy_dtype, get_default_dtype
+from leafgrad._core.node import Output
+from leafgrad._core.recorder import TensorBase
+from leafgrad._dtypes import dtype as Dtype
+from leafgrad._dtypes import from_numpy_dtype, get_default_dtype
 from leafgrad.errors import AS_DATA, CREATED
 from leafgrad.errors.backward import on_a_copy, out_of_place
 from leafgrad.errors.form import describe, mistake, recorded, size

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _core
-from leafgrad._core import TensorBase, wrap
-from leafgrad.autograd.graph import Node
-from leafgrad.autograd.operation import Op
+from leafgrad._core import recorder
+from leafgrad._core.node import Node
+from leafgrad._core.op import Op
+from leafgrad._core.recorder import TensorBase, wrap
 from leafgrad.func import batched as b
 from leafgrad.func import index_rules as index_rules  # registers its rules
 from leafgrad.func import op_rules, randomness
@@ -31,7 +31,7 @@ QUIET = frozenset(["nonzero", "masked_select"])
 
 def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
     """`op.forward(*arrays, *options)` for arrays of which some may be batched."""
-    if not _core.late.batching:
+    if not recorder.late.batching:
         return op.forward(*arrays, *options)  # no map is running, and no graph of one is left
     level = 0
     for array in arrays:
@@ -119,7 +119,7 @@ def total_of_samples(g: Any, level: int, size: int) -> Any:
 
 def rule_by_sample(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> list[Any]:
     """A gradient rule that computes with what NumPy knows only of plain arrays, once for each sample."""
-    from leafgrad.ops.joining import stack
+    from leafgrad.ops.shape.join import stack
 
     warnings.warn(SLOW.format(name=op.name + "_backward"), UserWarning, stacklevel=3)
     given = arrays_in((g, saved))
@@ -178,10 +178,10 @@ def sample_of(value: Any, i: int, level: int) -> Any:
 
 def install() -> None:
     """From now on the recorder knows of batched arrays."""
-    if _core.late.batched_array is not None:
+    if recorder.late.batched_array is not None:
         return
     randomness.install()
-    late = _core.late
+    late = recorder.late
     late.batched_array = BatchedArray
     late.batched_rule = run_rule
     late.batched_backward = backward

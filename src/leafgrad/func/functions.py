@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leafgrad._core import TensorBase
+from leafgrad._core.recorder import TensorBase
 from leafgrad.autograd.function_transforms import VmapInfo, apply_to_batches, check_transformable, has_own_vmap
 from leafgrad.func import batched, trees
 from leafgrad.func.entering import enter, leave

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import autograd, dtypes, errors
-from leafgrad._core import TensorBase, wrap
+from leafgrad import _dtypes, autograd, errors
+from leafgrad._core.recorder import TensorBase, wrap
 from leafgrad.autograd import forward_ad, grad_mode
 from leafgrad.func import trees
 from leafgrad.func.derivatives import Argnums, checked_argnums, split_aux, vjp_by, with_arguments, zeros_for
@@ -65,7 +65,7 @@ def standard_basis(tensors: list[Any]) -> list[Any]:
     made, start = [], 0
     for t in tensors:
         shape, count = tuple(t.array.shape), t.array.size
-        unit = np.zeros((total, count), dtypes.from_numpy_dtype(t.array.dtype).np)
+        unit = np.zeros((total, count), _dtypes.from_numpy_dtype(t.array.dtype).np)
         unit[start : start + count] = np.eye(count)
         made.append(wrap(unit.reshape((total, *shape))))
         start += count

@@ -6,7 +6,7 @@ import itertools
 import threading
 from typing import Any
 
-from leafgrad._core import late, state
+from leafgrad._core.recorder import late, state
 from leafgrad.func import messages
 from leafgrad.func.captures import captured_by
 
@@ -115,15 +115,15 @@ class Trace:
 
 
 def saved_randomness() -> Any:
-    from leafgrad import random
+    from leafgrad.ops.random import distributions
 
-    return random.get_rng_state()
+    return distributions.get_rng_state()
 
 
 def restore_randomness(state: Any) -> None:
-    from leafgrad import random
+    from leafgrad.ops.random import distributions
 
-    random.set_rng_state(state)
+    distributions.set_rng_state(state)
 
 
 def running_levels() -> list[int]:

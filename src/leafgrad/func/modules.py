@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from leafgrad._core import TensorBase
-from leafgrad.ops.joining import stack
+from leafgrad._core.recorder import TensorBase
+from leafgrad.ops.shape.join import stack
 
 Tensors = dict[str, Any]
 

@@ -209,11 +209,11 @@ def copy_slices(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any
     if value.__class__ is BatchedArray:
         copy = value.copy()
     else:
-        from leafgrad.ops.views import copy_in_order
+        from leafgrad.ops.shape.views import copy_in_order
 
         copy = copy_in_order(value, order)
     whole = BatchedArray(copy, level)
-    from leafgrad.ops.views import see
+    from leafgrad.ops.shape.views import see
 
     see(whole, steps)[...] = part
     return whole
@@ -222,7 +222,7 @@ def copy_slices(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any
 @rule("unseen")
 def unseen(op: Any, level: int, arrays: tuple[Any, ...], options: tuple[Any, ...]) -> Any:
     """Through steps that repeat nothing: zeros with the part put where the steps lead."""
-    from leafgrad.ops.views import see
+    from leafgrad.ops.shape.views import see
 
     steps, (shape, kind, axes) = options
     x = arrays[0]

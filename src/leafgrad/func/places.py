@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad import _core
-from leafgrad._core import Extra, TensorBase, state, wrap
-from leafgrad.autograd.graph import Node
+from leafgrad._core import recorder
+from leafgrad._core.node import Node
+from leafgrad._core.recorder import Extra, TensorBase, state, wrap
 from leafgrad.func import trees
 from leafgrad.ops.registry import Family, op
 
@@ -32,7 +32,7 @@ class differentiated(Family):
         return x.view()
 
     def call(input: Any) -> Any:
-        return _core.apply(differentiated.core, (input,), ())
+        return recorder.apply(differentiated.core, (input,), ())
 
     def vjp(g: A) -> A:
         return g
@@ -54,9 +54,9 @@ class Places:
         if t.array.dtype.kind in "biu":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if t.extra is not None:
-            _core.settle(t)
+            recorder.settle(t)
         if t.needs_grad and self.recorded:
-            alias = _core.apply(differentiated.core, (t,), ())
+            alias = recorder.apply(differentiated.core, (t,), ())
         else:
             alias = same_value(t)
             alias.needs_grad = True
@@ -69,7 +69,7 @@ class Places:
         if not self.recorded:
             return False
         seen: set[int] = set()
-        stack = [_core.edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad]
+        stack = [recorder.edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad]
         while stack:
             place = stack.pop()
             if not isinstance(place, Node):

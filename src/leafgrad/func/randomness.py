@@ -15,7 +15,7 @@ from leafgrad.func.entering import enter_map
 from leafgrad.func.levels import Map, Trace, running
 from leafgrad.func.marks import plain, unmarked
 
-# What draws in leafgrad.random, and where its shape stands among the arguments.
+# What draws in leafgrad.distributions, and where its shape stands among the arguments.
 BY_SHAPE = ("uniform", "normal", "log_normal", "exponential", "cauchy", "geometric", "bernoulli_p", "random_")
 BY_ARRAY = ("bernoulli_t", "multinomial")
 
@@ -93,12 +93,12 @@ def drawn_by_sample(draw: Any, generator: Any, values: Any, options: Any, others
 
 def bernoulli_of(generator: Any, array: Any, p: Any) -> Any:
     """What `bernoulli` draws inside a map, where an array for its result cannot be made beforehand."""
-    from leafgrad import random
+    from leafgrad.ops.random import distributions
 
     kind = plain(array.dtype)
     if p is None:
-        return random.bernoulli_t(generator, array, kind)
-    return random.bernoulli_p(generator, array.shape, kind, float(p))
+        return distributions.bernoulli_t(generator, array, kind)
+    return distributions.bernoulli_p(generator, array.shape, kind, float(p))
 
 
 def permutation(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -137,10 +137,10 @@ def install() -> None:
     if _installed:
         return
     _installed = True
-    from leafgrad import random
+    from leafgrad.ops.random import distributions
 
     for name in BY_SHAPE:
-        setattr(random, name, by_shape(getattr(random, name)))
+        setattr(distributions, name, by_shape(getattr(distributions, name)))
     for name in BY_ARRAY:
-        setattr(random, name, by_array(getattr(random, name)))
-    setattr(random, "randperm", permutation(random.randperm))  # noqa: B010
+        setattr(distributions, name, by_array(getattr(distributions, name)))
+    setattr(distributions, "randperm", permutation(distributions.randperm))  # noqa: B010

@@ -6,7 +6,7 @@ from collections import OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable
 from typing import Any
 
-from leafgrad.device import Size
+from leafgrad._device import Size
 from leafgrad.return_types import NamedResult
 
 

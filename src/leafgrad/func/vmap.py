@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from leafgrad._core import TensorBase
+from leafgrad._core.recorder import TensorBase
 from leafgrad.func import batched, levels, trees
 from leafgrad.func.computing import clean, install
 from leafgrad.func.entering import enter, leave
-from leafgrad.ops.views import wrap_dim
+from leafgrad.ops.shape.views import wrap_dim
 
 InDims = Any  # int | None | nested tuple, list, dict of these
 OutDims = Any
@@ -189,7 +189,7 @@ def _in_chunks(
         parts.append(leaves)
     spread = trees.broadcast_to(out_dims, out_spec)
     assert spread is not None
-    from leafgrad.ops.joining import cat
+    from leafgrad.ops.shape.join import cat
 
     joined = [
         parts[0][i] if dim is None else cat.function([part[i] for part in parts], dim) for i, dim in enumerate(spread)

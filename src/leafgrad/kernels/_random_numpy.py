@@ -2,7 +2,7 @@
 
 NumPy ships MT19937 in C, so nothing is twisted or tempered here. `numpy.random` is imported at the first draw, because
 importing it takes time and many programs that import leafgrad never draw. From the 32-bit words come uniforms on
-[0, 1), and from those standard normals; `leafgrad/random.py` turns these into the distributions that users call.
+[0, 1), and from those standard normals; `leafgrad/ops/random/distributions.py` makes distributions of them.
 
 Arrays that are filled (`out`) lie dense in memory and hold float32 or float64 unless told otherwise.
 """

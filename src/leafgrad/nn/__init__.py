@@ -6,13 +6,13 @@ from typing import Any
 
 from leafgrad.nn import functional, init, utils
 from leafgrad.nn import parameter as parameter
-from leafgrad.nn.activations import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
-from leafgrad.nn.containers import ModuleDict, ModuleList, Sequential
-from leafgrad.nn.linear import Dropout, Flatten, Identity, Linear
-from leafgrad.nn.losses import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
-from leafgrad.nn.module import Module
+from leafgrad.nn.modules.activation import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from leafgrad.nn.modules.container import ModuleDict, ModuleList, Sequential
+from leafgrad.nn.modules.linear import Dropout, Flatten, Identity, Linear
+from leafgrad.nn.modules.loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
+from leafgrad.nn.modules.module import Module
+from leafgrad.nn.modules.parameter_container import ParameterDict, ParameterList
 from leafgrad.nn.parameter import Buffer, Parameter
-from leafgrad.nn.parameter_containers import ParameterDict, ParameterList
 
 __all__ = [
     "functional", "init", "utils",

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _core
-from leafgrad._core import TensorBase
-from leafgrad.layouts import order_in_memory
-from leafgrad.ops.embedding import embedding as embedding_op
-from leafgrad.ops.loss_options import checked_reduction, legacy_reduction, warn_of_broadcasting
-from leafgrad.ops.losses import (
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._layouts import order_in_memory
+from leafgrad.ops.index.embedding import embedding as embedding_op
+from leafgrad.ops.loss.elementwise import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cross_entropy,
@@ -23,6 +22,7 @@ from leafgrad.ops.losses import (
     nll_loss,
     smooth_l1_loss,
 )
+from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, warn_of_broadcasting
 from leafgrad.ops.registry import registry
 
 linear = registry["linear"].function
@@ -73,17 +73,17 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or input.array.size == 0:
         return input
-    kept = _core.wrap(dropout_mask(input.array, p))
+    kept = recorder.wrap(dropout_mask(input.array, p))
     return input.mul_(kept) if inplace else input * kept
 
 
 def dropout_mask(x: Any, p: float) -> Any:
     """Zeros, and 1 / (1 - p) for what is kept. Drawn in the order of memory, as PyTorch does."""
-    from leafgrad.random import bernoulli_p
+    from leafgrad.ops.random.distributions import bernoulli_p
 
     if p == 1:
         return np.zeros_like(x)  # without drawing
-    if not _core.late.batching and x.flags.c_contiguous:  # the usual case: nothing to be put in order
+    if not recorder.late.batching and x.flags.c_contiguous:  # the usual case: nothing to be put in order
         drawn = bernoulli_p(None, x.shape, x.dtype, 1 - p)
         drawn *= kept_scale(float(p), x.dtype)
         return drawn

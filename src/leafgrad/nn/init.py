@@ -6,8 +6,8 @@ import math
 import warnings
 from typing import Any
 
-from leafgrad import creation
 from leafgrad.autograd.grad_mode import no_grad
+from leafgrad.ops.creation import factories
 
 Filled = Any  # a tensor
 
@@ -45,7 +45,7 @@ def eye_(tensor: Filled) -> Filled:
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
-        return tensor.copy_(creation.eye(*tensor.shape, dtype=tensor.dtype))
+        return tensor.copy_(factories.eye(*tensor.shape, dtype=tensor.dtype))
 
 
 # -- scaled by the number of connections ------------------------------------------------------------------------------

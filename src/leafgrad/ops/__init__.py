@@ -3,75 +3,12 @@
 
 from typing import Any
 
-from leafgrad.ops import (
-    comparison,
-    complexes,
-    convert,
-    division,
-    elementwise,
-    extremes,
-    fill,
-    gathering,
-    grids,
-    index_reading,
-    indexing,
-    inplace,
-    joining,
-    linalg,
-    masking,
-    norms,
-    ordering,
-    overwriting,
-    powers,
-    promotion,
-    reducing,
-    reducing_scatter,
-    reductions,
-    reshaping,
-    rounding,
-    scattering,
-    select,
-    slicing,
-    softmax,
-    statistics,
-    striding,
-    views,
-)
-
-__all__ = [
-    "comparison",
-    "complexes",
-    "convert",
-    "division",
-    "elementwise",
-    "extremes",
-    "fill",
-    "gathering",
-    "grids",
-    "index_reading",
-    "indexing",
-    "inplace",
-    "joining",
-    "linalg",
-    "masking",
-    "norms",
-    "ordering",
-    "overwriting",
-    "powers",
-    "promotion",
-    "reducing",
-    "reducing_scatter",
-    "reductions",
-    "reshaping",
-    "rounding",
-    "scattering",
-    "select",
-    "slicing",
-    "softmax",
-    "statistics",
-    "striding",
-    "views",
-]
+from leafgrad.ops import inplace, promotion
+from leafgrad.ops.index import gather, getitem, masks, overwrite, parse, scatter, scatter_reduce, slices
+from leafgrad.ops.linalg import products
+from leafgrad.ops.pointwise import comparison, complex, convert, division, elementwise, fill, powers, rounding, select
+from leafgrad.ops.reduce import common, extremes, norms, ordering, reductions, softmax, statistics
+from leafgrad.ops.shape import grids, join, resize, strides, views
 
 
 def __getattr__(name: str) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import leafgrad.nn.functional  # noqa: F401  which registers the losses
-from leafgrad.autograd.operation import Op
+from leafgrad._core.op import Op
 from leafgrad.ops.registry import composites, registry
 
 # PyTorch's names for operations that are called otherwise in the registry

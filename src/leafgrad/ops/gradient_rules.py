@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from leafgrad.autograd.operation import NOTHING, OPTION, OUT, SHAPE, Backward, GradientRules
+from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Backward, GradientRules
 
 if TYPE_CHECKING:
     from leafgrad.ops.registry import Operation

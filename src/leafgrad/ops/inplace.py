@@ -13,18 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _core, errors
-from leafgrad._core import Extra, TensorBase, state
-from leafgrad.autograd.graph import Node, Output, plan_of, take_order
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.inplace import change, count_change, is_free
+from leafgrad._core.node import Node, Output, plan_of, take_order
+from leafgrad._core.op import OUT
+from leafgrad._core.recorder import Extra, TensorBase, state
+from leafgrad._dtypes import can_cast, from_numpy_dtype
 from leafgrad.autograd.hooks import give_history
-from leafgrad.autograd.operation import OUT
-from leafgrad.direct import change, count_change, is_free
-from leafgrad.dtypes import can_cast, from_numpy_dtype
+from leafgrad.ops.out import check_no_overlap
 from leafgrad.ops.registry import Family, Operation, op, registry, zeros_like
 from leafgrad.ops.samples import S
-from leafgrad.ops.striding import as_strided
-from leafgrad.ops.views import MULTI_VIEW, axes_of, copy_in_order, current_steps, see, see_in, view
-from leafgrad.output import check_no_overlap
+from leafgrad.ops.shape.strides import as_strided
+from leafgrad.ops.shape.views import MULTI_VIEW, axes_of, copy_in_order, current_steps, see, see_in, view
 
 A = Any  # an array, or a tensor under create_graph
 changed = count_change
@@ -35,7 +36,7 @@ changed = count_change
 
 def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
     """`name_`: the operation or function `entry`, in place. What can be computed straight into the memory of the
-    tensor is (leafgrad/direct.py); everything else goes the general way, `in_place`."""
+    tensor is (leafgrad/_core/inplace.py); everything else goes the general way, `in_place`."""
     function = entry.function
     operation = registry["true_div"] if entry.name in ("div", "true_divide") else entry
 
@@ -94,7 +95,7 @@ def in_place(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) ->
     """Replace the values of `x` by `function(x, *args, **kwargs)`."""
     others = [t for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
     if len(others) <= 2 and is_free(x, *others):  # no history to care for
-        result = function(_core.wrap(x.array), *args, **kwargs)
+        result = function(recorder.wrap(x.array), *args, **kwargs)
         if result.array.dtype is not x.array.dtype or result.array.shape != x.array.shape:
             check_result(x, result, function.__name__)
         np.copyto(x.array, result.array, casting="unsafe")
@@ -128,13 +129,13 @@ def replace(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 
 def about_to_change(x: TensorBase) -> None:
     """Those who want to rescue the old values must do so now."""
-    if _core.late.mutation is not None:
-        _core.late.mutation(x)
+    if recorder.late.mutation is not None:
+        recorder.late.mutation(x)
 
 
 def follow(x: Any, result: Any) -> None:
     """Forward mode: the tangents of `x` become those of `result` (None: a constant)."""
-    if _core.late.tangents is not None:
+    if recorder.late.tangents is not None:
         from leafgrad.autograd.forward_ad import change
 
         change(x, result)
@@ -142,10 +143,10 @@ def follow(x: Any, result: Any) -> None:
 
 def stand_in(x: TensorBase) -> Any:
     """`x` as it is before the change: the same memory and history, but a version that will not count the change."""
-    old = _core.wrap(x.array)
+    old = recorder.wrap(x.array)
     old.needs_grad = x.needs_grad
     old.node = x.node
-    if _core.late.tangents is not None:
+    if recorder.late.tangents is not None:
         from leafgrad.autograd.forward_ad import tangents_of
 
         if found := tangents_of(x):  # copies: the tangents of x will change in place as well
@@ -159,8 +160,8 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
     base. `others` are the tensors that the new values are computed from, beside x."""
     if x.extra is not None and x.extra.inference and not state.inference:
         raise errors.inference_changed(x)
-    if _core.late.transforms:
-        _core.late.refuse_change(x)
+    if recorder.late.transforms:
+        recorder.late.refuse_change(x)
     about_to_change(x)
     if not state.grad_enabled:
         return
@@ -179,7 +180,7 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
             # as_strided did not show, and without the hooks of the view, which belong to what it was.
             if view.steps[0][0] is as_strided or (x.node is not None and x.node.hooks is not None):
                 view.seen = -1
-            _core.settle(x)
+            recorder.settle(x)
 
 
 def check_overlap(array: Any, version: Any, others: Sequence[TensorBase], shape: tuple[int, ...] | None = None) -> None:
@@ -199,7 +200,7 @@ def check_overlap(array: Any, version: Any, others: Sequence[TensorBase], shape:
 
 def overlaps_partly(a: Any, b: Any) -> bool:
     """Do two arrays without gaps share memory, and not simply all of it in the same order?"""
-    a, b = [x.memory() if x.__class__ is _core.late.batched_array else x for x in (a, b)]
+    a, b = [x.memory() if x.__class__ is recorder.late.batched_array else x for x in (a, b)]
     first, second = occupied(a), occupied(b)
     if first is None or second is None:
         return False
@@ -278,13 +279,13 @@ def rebase(x: TensorBase, result: Any) -> None:
     if result is None and not base.needs_grad:
         return
     old = stand_in(base)
-    part = result if result is not None else _core.wrap(x.array)
+    part = result if result is not None else recorder.wrap(x.array)
     options = (current_steps(x, seen_through), axes_of(base.array))
-    new = _core.make_node(
+    new = recorder.make_node(
         copy_slices.core, (old, part), (base.array, x.array), options, (), (), base.array.shape, base.array.dtype
     )
     give_history(base, new)
-    _core.settle(x)
+    recorder.settle(x)
 
 
 @op

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _core, errors
-from leafgrad._core import TensorBase, wrap
-from leafgrad._state import quiet
-from leafgrad.autograd.operation import Op
-from leafgrad.dtypes import (
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.op import Op
+from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.thread_state import quiet
+from leafgrad._dtypes import (
     BOOL,
     FLOAT,
     INTEGER,
@@ -35,7 +36,7 @@ def operand(value: Any) -> tuple[TensorBase | None, Array | None, tuple[dtype, i
     if isinstance(value, TensorBase):
         array = value.array
         return value, array, (from_numpy_dtype(array.dtype), 0 if array.ndim else 1)
-    if isinstance(value, np.ndarray) or value.__class__ is _core.late.batched_array:
+    if isinstance(value, np.ndarray) or value.__class__ is recorder.late.batched_array:
         return None, value, (from_numpy_dtype(value.dtype), 0 if value.ndim else 1)
     if isinstance(value, NUMBERS):
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
@@ -86,13 +87,13 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         raise RuntimeError(rules.no_bool)
     arrays = (cast(arrays[0], kind), cast(arrays[1], kind))
     try:
-        out = _core.compute(op, arrays, ())
+        out = recorder.compute(op, arrays, ())
     except ValueError:
         raise errors.broadcast_mismatch(op.name, arrays) from None
-    out = _core.as_array(out)
+    out = recorder.as_array(out)
     if out.dtype.kind == "b":
-        return _core.unrecorded(op, tensors, out)
-    return _core.finish(op, tensors, arrays, (), out)
+        return recorder.unrecorded(op, tensors, out)
+    return recorder.finish(op, tensors, arrays, (), out)
 
 
 class BinaryRules:
@@ -137,9 +138,9 @@ def float_input(t: TensorBase) -> TensorBase:
 
 def sum_dtype(kind: dtype) -> dtype:
     """Sums and products of integers and bools are int64, so that they do not overflow early."""
-    from leafgrad.dtypes import int64
+    from leafgrad._dtypes import int64
 
     return int64 if kind.category in (BOOL, INTEGER) else kind
 
 
-_core.late.mixed_binary = mixed_binary
+recorder.late.mixed_binary = mixed_binary

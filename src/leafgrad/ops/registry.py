@@ -34,9 +34,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leafgrad import _core
-from leafgrad._core import TensorBase, late, wrap
-from leafgrad.autograd.operation import GradientRules, Op
+from leafgrad._core import recorder
+from leafgrad._core.op import GradientRules, Op
+from leafgrad._core.recorder import TensorBase, late, wrap
 
 registry: dict[str, Operation] = {}
 
@@ -104,12 +104,12 @@ class Operation:
     def record(self, *args: Any) -> Any:
         """Apply to tensors and normalised options; what is no tensor among the inputs becomes one."""
         if self.single and isinstance(args[0], TensorBase):
-            return _core.single(self.core, args[0], args[1:])
+            return recorder.single(self.core, args[0], args[1:])
         n = len(args) - len(self.options)
         tensors = tuple([t if t is None or isinstance(t, TensorBase) else wrap(t) for t in args[:n]])
         if self.results == 1:
-            return _core.apply(self.core, tensors, args[n:])
-        return _core.apply_many(self.core, tensors, args[n:])
+            return recorder.apply(self.core, tensors, args[n:])
+        return recorder.apply_many(self.core, tensors, args[n:])
 
 
 # Read when an operation is first recorded, by a module that is imported then.

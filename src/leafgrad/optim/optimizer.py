@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leafgrad import dtypes, errors
-from leafgrad._core import TensorBase, wrap
-from leafgrad.autograd import origin
+from leafgrad import _dtypes, errors
+from leafgrad._core import origin
+from leafgrad._core.recorder import TensorBase, wrap
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.hooks import RemovableHandle
 from leafgrad.kernels import NATIVE, add, multiply, negative, subtract
-from leafgrad.nn.calling import registered
-from leafgrad.nn.module import clear_grad
+from leafgrad.nn.modules._calling import registered
+from leafgrad.nn.modules.module import clear_grad
 from leafgrad.nn.parameter import typename
 
 Array = Any
@@ -407,7 +407,7 @@ def loaded(name: str, value: Any, p: Any) -> Any:
 
 def step_counter(count: float = 0.0) -> Any:
     """How many steps a parameter has had: a tensor, as in PyTorch."""
-    kind = _f64 if dtypes.get_default_dtype() is dtypes.float64 else _f32
+    kind = _f64 if _dtypes.get_default_dtype() is _dtypes.float64 else _f32
     return wrap(np.array(count, kind))
 
 

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from leafgrad import autograd, errors
-from leafgrad._core import TensorBase, state
+from leafgrad._core.recorder import TensorBase, state
 from leafgrad.autograd.function import Function
 from leafgrad.autograd.grad_mode import enable_grad
-from leafgrad.random import default_generator
+from leafgrad.ops.random.distributions import default_generator
 from leafgrad.utils.operator_log import OperatorLog
 from leafgrad.utils.recomputing import (
     DETERMINISM_CHECKS,

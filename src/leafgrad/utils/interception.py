@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from leafgrad._core import late
-from leafgrad.autograd.operation import Op
+from leafgrad._core.op import Op
+from leafgrad._core.recorder import late
 
 Compute = Callable[[], Any]  # what the operation gives without the interceptor
 

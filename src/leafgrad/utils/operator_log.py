@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core import as_array
-from leafgrad.autograd.operation import Op
-from leafgrad.autograd.saving import forward_lines
-from leafgrad.dtypes import from_numpy_dtype
+from leafgrad._core.op import Op
+from leafgrad._core.recorder import as_array
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.autograd.saved_tensor_hooks import forward_lines
 from leafgrad.ops.aten import named
 from leafgrad.utils.interception import Compute, Interceptor
 

@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._core import TensorBase, late, state
+from leafgrad._core.recorder import TensorBase, late, state
 from leafgrad.autograd.function_node import SavedTensor
 from leafgrad.autograd.grad_mode import enable_grad
-from leafgrad.autograd.saving import saved_tensors_hooks
-from leafgrad.random import default_generator
+from leafgrad.autograd.saved_tensor_hooks import saved_tensors_hooks
+from leafgrad.ops.random.distributions import default_generator
 from leafgrad.utils.operator_log import OperatorLog, mismatch_with_logs
 
 DETERMINISM_CHECKS = ["default", "none"]

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import as_array, wrap
-from leafgrad.autograd.operation import Op
+from leafgrad._core.op import Op
+from leafgrad._core.recorder import as_array, wrap
 from leafgrad.ops import aten
 from leafgrad.utils.interception import Compute, Interceptor
 

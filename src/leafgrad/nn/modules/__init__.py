@@ -1,4 +1,4 @@
-"""leafgrad.nn.modules: the modules under the longer name that PyTorch has for them."""
+"""leafgrad.nn.modules: the layers, under the paths that PyTorch has for them."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core import TensorBase, wrap
+from leafgrad._core.recorder import TensorBase, wrap
 from leafgrad.ops.inplace import changed
 
 

@@ -1,0 +1,58 @@
+"""Where in the user's program are we? Every recorded operation knows the line it came from.
+
+A code object and an offset are kept, never a frame: they cost little, hold nothing alive, and become a file and a line
+only when somebody asks.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+# Compiled functions have no Python frame, so the nearest frame is the caller's own; in plain Python the functions of
+# the recorder lie between.
+COMPILED: Final = not __file__.endswith(".py")
+_getframe: Final[Callable[[int], Any]] = sys._getframe
+_OWN_FRAMES: Final = 0 if COMPILED else 2  # that of user_frame and that of its caller
+_PACKAGE = __file__[: __file__.rindex("_core")]
+internal_files: Final[dict[str, bool]] = {}
+
+
+def is_internal(filename: str) -> bool:
+    """Is this file part of leafgrad? Answered once for each file."""
+    known = internal_files.get(filename)
+    if known is None:
+        known = filename.startswith(_PACKAGE) or filename.startswith("<frozen ")
+        internal_files[filename] = known
+    return known
+
+
+def user_frame() -> Any:
+    """The innermost frame that is not leafgrad's. It is asked for by functions of leafgrad only."""
+    try:
+        return outside(_getframe(_OWN_FRAMES))
+    except ValueError:  # nobody called
+        return outside(_getframe(0))
+
+
+def outside(frame: Any) -> Any:
+    """This frame, or the nearest one that called it and is not leafgrad's."""
+    while True:
+        filename = frame.f_code.co_filename
+        internal = internal_files.get(filename)  # known of all files but the new ones
+        if internal is None:
+            internal = is_internal(filename)
+        caller = frame.f_back if internal else None
+        if caller is None:
+            return frame
+        frame = caller
+
+
+def line_of(code: Any, lasti: int) -> tuple[str, int]:
+    """The file and line of a code object's instruction."""
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= lasti < end and number is not None:
+            line = number
+    return code.co_filename, line

@@ -1,0 +1,80 @@
+"""What a node saved: is it still what it was, and how it becomes tensors again when the backward pass is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from leafgrad._core.node import Edge, Freed, Node, output_of, plan_of
+from leafgrad._core.op import NOTHING, OPTION, OUT
+from leafgrad._core.recorder import Extra, state, wrap, wrap_node
+
+
+def changed(versions: tuple[Any, ...]) -> bool:
+    """Was one of the saved tensors changed in place after it was saved?"""
+    return any([versions[i][0] != versions[i + 1] for i in range(0, len(versions), 2)])
+
+
+def unusable(node: Node, roots: Sequence[Edge]) -> RuntimeError:
+    """The error for a node whose saved values are gone, or are no longer what they were."""
+    from leafgrad import errors
+
+    if isinstance(node.saved, Freed):
+        return errors.graph_was_freed(node, node.saved, roots)
+    assert node.versions is not None
+    stale = [i for i in range(0, len(node.versions), 2) if node.versions[i][0] != node.versions[i + 1]]
+    return errors.saved_tensor_changed(node, stale[0] // 2)
+
+
+def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The saved arrays as the tensors they were: connected to the same history, so that rules can be recorded."""
+    tensors: list[Any] = []
+    for place, value in zip(plan_of(node), saved):
+        if place >= OPTION or place == NOTHING or value is None:
+            tensors.append(value)
+        elif place >= 0:
+            tensors.append(tensor_at(value, node.inputs[place]))
+        else:
+            tensors.append(output_tensor(node, OUT - place, value))
+    if node.hooks is not None and node.hooks.tangents:
+        for index, kept in node.hooks.tangents.items():
+            tensors[index] = with_tangents(tensors[index], kept)
+    return tuple(tensors)
+
+
+def with_tangents(t: Any, kept: dict[int, Any]) -> Any:
+    """A saved tensor with the tangents it had. A leaf that was made dual is another tensor than the leaf itself."""
+    if t.node is None and t.needs_grad:
+        t = alias_of_leaf(t)
+    if t.extra is None:
+        t.extra = Extra()
+    t.extra.tangents = kept
+    return t
+
+
+def alias_of_leaf(leaf: Any) -> Any:
+    """Another tensor with the value of a leaf, whose gradient goes to the leaf. It knows nothing of the leaf's
+    tangents, so it must not know that it is a view of it."""
+    before, state.forward_mode = state.forward_mode, False
+    try:
+        alias = leaf.view_as(leaf)
+    finally:
+        state.forward_mode = before
+    alias.extra.view = alias.extra.tangents = None
+    return alias
+
+
+def tensor_at(array: Any, origin: Edge) -> Any:
+    """An array as a tensor whose gradient goes to `origin`."""
+    if origin is None:
+        return wrap(array)
+    if isinstance(origin, Node):
+        return wrap_node(array, origin)
+    return origin if origin.array is array else origin._with_array(array)
+
+
+def output_tensor(node: Node, index: int, array: Any) -> Any:
+    """A saved result as a tensor that comes out of `node`."""
+    if isinstance(node.shape, tuple) and node.shape and isinstance(node.shape[0], tuple):
+        return wrap_node(array, output_of(node, index, array.shape, array.dtype))
+    return wrap_node(array, node)

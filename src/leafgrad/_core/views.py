@@ -1,0 +1,124 @@
+"""How a view comes about: a tensor that shares memory and version counter with another, and knows how it sees it.
+
+Views are the smallest steps of a program (x[0], x.t(), x.reshape(-1)) and compute nothing, so what they cost is what is
+remembered of them. `make_view` is the short way for nearly all of them; the long way is `apply` and then `link`. This
+file is written so that mypyc can compile it as it stands.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from leafgrad._core import origin, recorder, thread_state
+from leafgrad._core.node import Node
+from leafgrad._core.op import OPTION, SHAPE, Op
+from leafgrad._core.recorder import Extra, TensorBase, View, late, settle
+
+Array = Any
+Operation = Any  # of leafgrad.ops.registry: the steps of a view are these, each with its options
+
+NO_GRAD_VIEW: Final = "no_grad"
+INFERENCE_VIEW: Final = "inference"
+
+ndarray: Final[Any] = np.ndarray
+state: Final[Any] = thread_state.state
+_f32: Final[Any] = np.dtype(np.float32)
+_f64: Final[Any] = np.dtype(np.float64)
+_new: Final[Any] = TensorBase.__new__
+
+
+def apply_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...]) -> Any:
+    """Apply a view operation to a tensor; `core` is what is recorded: the operation's own, or one of another name."""
+    if late.batched is None:
+        forward = core.forward
+        out = forward(t.array, *options)
+    else:
+        out = late.batched(core, (t.array,), options)
+    if out.__class__ is not ndarray:
+        out = recorder.as_array(out)
+    return make_view(core, operation, t, options, out)
+
+
+def make_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...], out: Array) -> Any:
+    """`out`, which is what `operation` shows of `t`, as a tensor that knows that it is a view of `t`."""
+    recording = state.grad_enabled
+    steps: tuple[Any, ...] = ((operation, options),)
+    base = t
+    restriction: str | None = None
+    extra = t.extra
+    if extra is not None:
+        settle(t)
+        if extra.cut is not None or extra.inference:
+            return view_with_notes(core, operation, t, options, out)
+        outer = extra.view
+        if outer is not None:
+            base = outer.base
+            steps = outer.steps + steps
+            restriction = outer.restriction
+    if late.tangents is not None:
+        return view_with_notes(core, operation, t, options, out)
+    node: Node | None = None
+    if t.needs_grad:
+        kind = out.dtype
+        if recording is not True or (kind is not _f32 and kind is not _f64):
+            return view_with_notes(core, operation, t, options, out)
+        # `recorder.make_node` for the one input that a view has, whose values are not needed
+        plan = core.plans.get(1)
+        if plan is None:
+            plan = core.plan(1)
+        saved: list[Any] = []
+        for place in plan:
+            if place >= SHAPE:
+                saved.append(t.array.shape)
+            elif place >= OPTION:
+                saved.append(options[place - OPTION])
+            else:
+                return view_with_notes(core, operation, t, options, out)
+        frame = origin.user_frame()
+        source = t.node
+        edge: Any = t if source is None else source
+        node = Node().fill(core, (edge,), tuple(saved), None, out.shape, kind, frame.f_code, frame.f_lasti)
+    if not recording:
+        restriction = INFERENCE_VIEW if state.inference else NO_GRAD_VIEW
+    result: TensorBase = _new(late.tensor_class)
+    result.array = out
+    result.node = node
+    result.needs_grad = node is not None
+    result.version = t.version
+    result._grad = None
+    result.extra = known = Extra()
+    known.view = View(base, steps, restriction)
+    return result
+
+
+def view_with_notes(core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...], out: Array) -> Any:
+    """`make_view` where there is more to remember: why there is no graph, tangents, complex numbers, who watches."""
+    result = recorder.finish(core, (t,), (t.array,), options, out)
+    return link(result, t, operation, options, None)
+
+
+def link(result: Any, t: TensorBase, operation: Operation, options: tuple[Any, ...], restriction: str | None) -> Any:
+    """Make `result` known as a view of `t` (or of what `t` is a view of)."""
+    result.version = t.version
+    if result.extra is None:
+        result.extra = Extra()
+    result.extra.inference = t.extra is not None and t.extra.inference
+    if result.extra.inference:
+        return result  # nobody will ask what it is a view of
+    outer = t.extra.view if t.extra is not None else None
+    base = t if outer is None else outer.base
+    steps = ((operation, options),) if outer is None else (*outer.steps, (operation, options))
+    if not state.grad_enabled:
+        restriction = INFERENCE_VIEW if state.inference else NO_GRAD_VIEW
+    elif restriction is None and outer is not None:
+        restriction = outer.restriction
+    result.extra.view = View(base, steps, restriction)
+    if t.needs_grad and not state.grad_enabled:
+        result.needs_grad = result.extra.view.silent = True
+    if late.tangents is not None:
+        from leafgrad.autograd.forward_ad import link_tangents
+
+        link_tangents(result, t, operation, options)
+    return result

@@ -1,0 +1,1 @@
+"""How the profiler listens: the public face is `leafgrad.profiler` and `leafgrad.autograd.profiler`."""

@@ -1,0 +1,228 @@
+"""What every tensor has to do with gradients: its flags, its place in the graph, `backward()` and hooks."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from leafgrad import autograd, errors
+from leafgrad._core import engine, recorder
+from leafgrad._core.node import Output
+from leafgrad._core.recorder import Extra, TensorBase
+from leafgrad.autograd import hooks, public_nodes
+
+# the gradient that a loss starts with; read-only, so nobody can change it for the next one
+_ONES = {kind: np.broadcast_to(np.ones((), kind), ()) for kind in (np.dtype(np.float32), np.dtype(np.float64))}
+
+
+class AutogradTensor(TensorBase):
+    """The part of `Tensor` that is autograd's."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # leafgrad.methods puts the ops on the class
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @property
+    def requires_grad(self) -> bool:
+        if self.extra is not None and self.extra.view is not None:
+            view = self.extra.view
+            return view.base.needs_grad or (self.needs_grad and not view.silent)
+        return self.needs_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        if wanted.__class__ is not bool:
+            raise RuntimeError(f"requires_grad must be a bool\n  at {errors.here()}")
+        if self.node is not None:
+            raise errors.flag_of_non_leaf(self, wanted)
+        self._set_requires_grad(wanted, errors.ASSIGNED)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """requires_grad_(requires_grad=True): shall gradients of this leaf be computed?"""
+        if requires_grad.__class__ is not bool:
+            got = type(requires_grad).__name__
+            raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {got}")
+        if recorder.late.transforms:
+            recorder.late.refuse_in_transform("requires_grad_")
+        if self.node is not None and not requires_grad:
+            raise errors.flag_of_non_leaf(self, False)
+        return self._set_requires_grad(requires_grad, errors.ASKED)
+
+    def _set_requires_grad(self, wanted: bool, refusal: str) -> Self:
+        if wanted and self.array.dtype.kind in "biu":
+            raise errors.integer_requires_grad(self, refusal)
+        if wanted and self.is_inference() and not recorder.state.inference:
+            raise errors.inference_requires_grad(self)
+        self.needs_grad = wanted
+        if self.extra is not None and self.extra.view is not None:
+            self.extra.view.silent = False
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        if self.extra is not None:
+            self._settle()
+        return self.node is None
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node of the operation that this tensor came from; None for a leaf."""
+        if self.extra is not None:
+            self._settle()
+        node = self.node
+        if node is None:
+            return None
+        return public_nodes.shown(node.parent if isinstance(node, Output) else node)
+
+    def _settle(self) -> None:
+        """Bring the history of a view up to date."""
+        if self.extra is not None and self.extra.view is not None and self.extra.view.restriction is not None:
+            from leafgrad.ops.shape.views import refuse_stale
+
+            refuse_stale(self)
+        recorder.settle(self)
+
+    @property
+    def output_nr(self) -> int:
+        return self.node.index if isinstance(self.node, Output) else 0
+
+    @property
+    def grad(self) -> Any:
+        if self._grad is None and self.node is not None and not (self.extra is not None and self.extra.retains_grad):
+            warnings.warn(errors.grad_of_non_leaf(self), UserWarning, stacklevel=2)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            if not isinstance(value, TensorBase):
+                got = type(value).__name__
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {got}")
+            if value.array.shape != self.array.shape:
+                raise errors.grad_shape(self, value)
+            if value.array.dtype != self.array.dtype:
+                raise errors.grad_dtype(self, value)
+            if value is self:
+                raise RuntimeError("can't assign Variable as its own grad")
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def backward(
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
+        """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of this tensor
+        to `.grad` of the leaves it was computed from."""
+        if recorder.late.transforms:
+            recorder.late.refuse_in_transform("backward")
+        array = self.array
+        if inputs is None and not create_graph and self.extra is None and self.needs_grad:
+            g: Any = None  # the usual cases, where there is no need to look any further: a loss,
+            if gradient is None:
+                g = _ONES.get(array.dtype) if array.ndim == 0 else None
+            elif isinstance(gradient, TensorBase):  # or a gradient of just the right form
+                g = gradient.array
+                g = g if g.shape == array.shape and g.dtype is array.dtype else None
+            if g is not None:
+                engine.backward_from(self, g, bool(retain_graph))
+                return
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def retain_grad(self) -> None:
+        """retain_grad(): keep this non-leaf tensor's gradient in `.grad` as well."""
+        if not self.requires_grad:
+            raise errors.needs_graph("can't retain_grad on Tensor that has requires_grad=False", self)
+        if self.node is None or self.retains_grad:
+            return
+        if self.extra is not None:
+            recorder.settle(self)
+        if self.extra is None:
+            self.extra = Extra()
+        self.extra.retains_grad = True
+        hooks.hooks_of(self).keep_for = weakref.ref(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        return self.node is not None and self.extra is not None and self.extra.retains_grad
+
+    def register_hook(self, hook: Any) -> hooks.RemovableHandle:
+        """register_hook(hook): call `hook(gradient)` when this tensor's gradient is known; what it returns, if
+        anything, takes the gradient's place."""
+        if not self.requires_grad:
+            raise errors.needs_graph("cannot register a hook on a tensor that doesn't require gradient", self)
+        if self.extra is not None:
+            recorder.settle(self)
+        registered = hooks.hooks_of(self).on_gradient
+        handle = hooks.RemovableHandle(registered)
+        registered[handle.id] = hook
+        return handle
+
+    @property
+    def _backward_hooks(self) -> Any:
+        """The hooks of `register_hook` by the ids of their handles; None if there never were any."""
+        holder = self.node.hooks if self.node is not None else None if self.extra is None else self.extra.hooks
+        return holder.on_gradient or None if holder is not None else None
+
+    def register_post_accumulate_grad_hook(self, hook: Any) -> hooks.RemovableHandle:
+        """register_post_accumulate_grad_hook(hook): call `hook(tensor)` after this leaf's `.grad` was updated."""
+        if not self.requires_grad:
+            raise errors.needs_graph("cannot register a hook on a tensor that doesn't require gradient", self)
+        if self.node is not None:
+            first = "post accumulate grad hooks cannot be registered on non-leaf tensors"
+            raise errors.only_for_leaves(self, first, ".register_hook(...)")
+        registered = hooks.hooks_of(self).after_accumulation
+        handle = hooks.RemovableHandle(registered)
+        registered[handle.id] = hook
+        return handle
+
+    def detach_(self) -> Self:
+        """detach_(): forget the history of this tensor, which becomes a leaf."""
+        if self._is_view():
+            raise errors.detached_view(self)
+        if self.extra is not None:
+            self.extra.tangents = None
+        if self.needs_grad:
+            self.extra = self.extra or Extra()
+            self.extra.cut = recorder.Cut("detach")
+        self.node = None
+        self.needs_grad = False
+        return self
+
+    @property
+    def data(self) -> Any:
+        """The same memory as a tensor without history, whose changes are not noticed."""
+        if self.array.__class__ is recorder.late.batched_array:
+            raise self.array.refusal("data")
+        made: TensorBase = recorder.wrap(self.array.view())
+        if self.needs_grad:
+            made.extra = Extra()
+            made.extra.cut = recorder.Cut("data")
+        return made
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}\n  at {errors.here()}")
+        if self.needs_grad and value.array.dtype.kind in "biu":
+            raise errors.integer_requires_grad(value, errors.AS_DATA)
+        self.array = value.array
+
+    @property
+    def _version(self) -> int:
+        if self.is_inference():
+            raise RuntimeError(f"Inference tensors do not track version counter.\n  at {errors.here()}")
+        return self.version[0]  # type: ignore[no-any-return]
+
+    @property
+    def _base(self) -> Any:
+        return self.extra.view.base if self._is_view() else None  # type: ignore[union-attr]
+
+    def _is_view(self) -> bool:
+        return self.extra is not None and self.extra.view is not None

@@ -1,0 +1,301 @@
+"""Further methods of Tensor: in-place copies and fills, conversions, comparison as a whole, resizing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _dtypes, errors
+from leafgrad._core import recorder
+from leafgrad._core.inplace import is_free
+from leafgrad._core.recorder import TensorBase
+from leafgrad._core.thread_state import quiet
+from leafgrad._device import check_device
+from leafgrad._layouts import lies_in_format
+from leafgrad.kernels import clip
+from leafgrad.ops.creation import factories, legacy
+from leafgrad.ops.creation.from_data import copied
+from leafgrad.ops.index.overwrite import fits
+from leafgrad.ops.inplace import changed, check_overlap, check_writable, in_place, replace
+from leafgrad.ops.pointwise.elementwise import LIMITS
+from leafgrad.ops.pointwise.fill import copy_from, fill_value, fill_with_number, fill_with_tensor, zero
+from leafgrad.ops.pointwise.select import bounded
+from leafgrad.ops.promotion import cast
+from leafgrad.ops.registry import registry
+from leafgrad.ops.shape.resize import METHODS as RESHAPING
+
+# -- replacing all values ---------------------------------------------------------------------------------------------
+
+
+def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
+    """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
+    if isinstance(other, TensorBase) and is_free(self, other):  # the usual case
+        own, given = self.array, other.array
+        if own.dtype is given.dtype and own.shape == given.shape:
+            own[...] = given
+            changed(self)
+            return self
+    if isinstance(other, (int, float, complex)):
+        other = recorder.wrap(copied(other, None))
+    if not isinstance(other, TensorBase):
+        raise errors.not_a_tensor("copy_", "other", 1, other)
+    shared = other.version is self.version or 0 in self.array.strides
+    if shared or _has_history(self) or _has_history(other) or other.array.dtype.kind == "c":
+        return in_place(self, copy_from.function, other)
+    if other.array.shape != self.array.shape:
+        return _overwrite(self, recorder.compute(copy_from.core, (self.array, other.array), ()))
+    return _overwrite(self, other.array)
+
+
+def fill_(self: Any, value: Any) -> Any:
+    """fill_(value): one value, a number or a tensor without dimensions, everywhere."""
+    if fits(value, self.array.dtype) and is_free(self):  # the usual case
+        self.array.fill(value)
+        changed(self)
+        return self
+    given, value = value, fill_value(self, value)
+    check_writable(self, value)
+    if given is value:
+        check_overlap(self.array, None, ())  # as PyTorch, which lets numbers pass
+    if _has_history(self) or _has_history(value):
+        return replace(self, fill_with_tensor if given is value else fill_with_number, value)
+    return _overwrite(self, cast(value.array, _dtypes.from_numpy_dtype(self.array.dtype)))
+
+
+def zero_(self: Any) -> Any:
+    """zero_(): zeros everywhere."""
+    if is_free(self):  # the usual case
+        self.array.fill(0)
+        changed(self)
+        return self
+    check_writable(self)
+    return replace(self, zero.function) if _has_history(self) else _overwrite(self, 0)
+
+
+def _has_history(self: TensorBase) -> bool:
+    return self.needs_grad or self.extra is not None
+
+
+def _overwrite(self: Any, value: Any) -> Any:
+    """The short way for tensors that autograd has nothing to do with."""
+    np.copyto(self.array, value, casting="unsafe")
+    changed(self)
+    return self
+
+
+def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
+    """clamp_(min=None, max=None): clamp, in place."""
+    array, clamp = self.array, registry["clamp"]
+    limits = LIMITS.get(array.dtype)
+    # the usual case: numbers for floats, and nobody who looks at the kernel
+    if limits is not None and is_free(self) and (min is not None or max is not None) and clamp.core.forward is bounded:
+        if (min is None or fits(min, array.dtype)) and (max is None or fits(max, array.dtype)):
+            low = limits[0] if min is None else recorder.constant(min, array.dtype)
+            clip(array, low, limits[1] if max is None else recorder.constant(max, array.dtype), array)
+            changed(self)
+            return self
+    return in_place(self, clamp.function, min, max)
+
+
+def abs_(self: Any) -> Any:
+    """abs_(): abs, in place; not for complex numbers, whose absolute values are real."""
+    if self.array.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return in_place(self, registry["abs"].function)
+
+
+# -- conversions ------------------------------------------------------------------------------------------------------
+
+
+def type_of(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """type(dtype=None, non_blocking=False): the name of this tensor's type, or the tensor as another type."""
+    if dtype is None:
+        return f"torch.{self.dtype.alias}Tensor"
+    if isinstance(dtype, str):
+        name = dtype.removeprefix("torch.")
+        if name.startswith("cuda."):
+            check_device("cuda")
+        if name not in legacy.TYPES or name == dtype:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = legacy.TYPES[name]
+    if isinstance(dtype, legacy.TensorType):
+        dtype = dtype.dtype
+    if isinstance(dtype, type) and issubclass(dtype, TensorBase):
+        dtype = _dtypes.get_default_dtype()
+    if not isinstance(dtype, _dtypes.dtype):
+        raise RuntimeError("dtype must be a type, str, or dtype object")
+    return self.to(dtype)
+
+
+def type_as(self: Any, other: Any) -> Any:
+    """type_as(other): this tensor in the dtype of another."""
+    return self.to(_dtypes.from_numpy_dtype(other.array.dtype))
+
+
+def cpu(self: Any, memory_format: Any = None) -> Any:
+    """cpu(): the tensor itself, which is always there."""
+    return self if memory_format is None else self.to(memory_format=memory_format)
+
+
+def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    """cuda(...): refused, leafgrad computes on the CPU only."""
+    check_device("cuda" if device is None else device)
+    check_device("cuda")
+
+
+def pin_memory(self: Any) -> Any:
+    """pin_memory(): refused, there is no device to pin memory for."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+def is_contiguous(self: Any, memory_format: Any = None) -> bool:
+    """is_contiguous(memory_format=contiguous_format): do the elements lie in memory one after the other?"""
+    return lies_in_format(self.array, memory_format)
+
+
+# -- questions about tensors ------------------------------------------------------------------------------------------
+
+
+def is_tensor(obj: Any) -> bool:
+    """is_tensor(obj): is it a Tensor?"""
+    return isinstance(obj, TensorBase)
+
+
+def numel(input: Any) -> int:
+    """numel(input): the number of elements."""
+    return int(_tensor("numel", input).array.size)
+
+
+def is_floating_point(input: Any) -> bool:
+    """is_floating_point(input): is the dtype a floating point one?"""
+    return _dtypes.from_numpy_dtype(_tensor("is_floating_point", input).array.dtype).is_floating_point
+
+
+def is_complex(input: Any) -> bool:
+    """is_complex(input): is the dtype complex?"""
+    return bool(_tensor("is_complex", input).array.dtype.kind == "c")
+
+
+def is_nonzero(input: Any) -> bool:
+    """is_nonzero(input): is the one element something else than zero?"""
+    return bool(_tensor("is_nonzero", input))
+
+
+def is_same_size(input: Any, other: Any) -> bool:
+    """is_same_size(input, other): do both have the same shape?"""
+    return bool(_tensor("is_same_size", input).array.shape == _tensor("is_same_size", other, "other", 2).array.shape)
+
+
+def is_set_to(self: Any, tensor: Any) -> bool:
+    """is_set_to(tensor): do both show the same memory in the same way?"""
+    a, b = self.array, tensor.array
+    same = a.__array_interface__["data"] == b.__array_interface__["data"]
+    return bool(same and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype)
+
+
+def _tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> TensorBase:
+    if not isinstance(value, TensorBase):
+        raise errors.not_a_tensor(name, argument, position, value)
+    return value
+
+
+def equal(input: Any, other: Any) -> bool:
+    """equal(input, other): do both have the same shape and the same elements?"""
+    a, b = _tensor("equal", input).array, _tensor("equal", other, "other", 2).array
+    if a.dtype != b.dtype:
+        kind = _dtypes.promote_types(_dtypes.from_numpy_dtype(a.dtype), _dtypes.from_numpy_dtype(b.dtype))
+        a, b = cast(a, kind), cast(b, kind)
+    return bool(np.array_equal(a, b))
+
+
+def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): |input - other| <= atol + rtol * |other|?"""
+    quiet()
+    a, b = _tensor("isclose", input).array, _tensor("isclose", other, "other", 2).array
+    if a.dtype != b.dtype:
+        kinds = [_dtypes.from_numpy_dtype(x.dtype).alias for x in (a, b)]
+        raise RuntimeError(f"{kinds[0]} did not match {kinds[1]}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
+    return recorder.unrecorded(registry["eq"].core, (input, other), close_arrays(a, b, rtol, atol, equal_nan))
+
+
+def close_arrays(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """Infinities are close to themselves alone; integers are compared as floats of the default dtype."""
+    same = a == b
+    if equal_nan and a.dtype.kind not in "biu":
+        same = same | ((a != a) & (b != b))
+    if (rtol == 0 and atol == 0) or a.size == 0 or b.size == 0:
+        return same
+    if a.dtype.kind in "biu":
+        default = _dtypes.get_default_dtype().np
+        allowed = atol + np.abs(np.asarray(rtol, default) * b.astype(default))
+        a, b = (a.astype(np.int64), b.astype(np.int64)) if a.dtype.kind == "b" else (a, b)
+    else:
+        real = np.zeros((), a.dtype).real.dtype.type
+        allowed = real(atol) + np.abs(real(rtol) * b)
+    distance = np.abs(a - b)
+    return same | (np.isfinite(distance) & (distance <= allowed))
+
+
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): is every element close to the other?"""
+    _tensor("allclose", input)
+    _tensor("allclose", other, "other", 2)
+    if recorder.late.batched_array in (input.array.__class__, other.array.__class__):
+        raise RuntimeError(
+            "vmap over torch.allclose isn't supported yet. Please file an issue at "
+            "https://github.com/pytorch/pytorch/issues if you need this feature.\n  fix: torch.isclose(a, b).all()"
+        )
+    return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
+
+
+def result_type(tensor1: Any, tensor2: Any) -> _dtypes.dtype:
+    """result_type(tensor1, tensor2): the dtype that arithmetic on two tensors or numbers has."""
+    from leafgrad.ops.promotion import common_dtype
+
+    return common_dtype(tensor1, tensor2)
+
+
+# -- putting them on Tensor -------------------------------------------------------------------------------------------
+
+
+def where_method(self: Any, condition: Any, other: Any) -> Any:
+    """where(condition, other): this tensor's elements where the condition holds, of other elsewhere."""
+    return registry["where"].function(condition, self, other)
+
+
+def positive(input: Any) -> Any:
+    """positive(input): the tensor itself."""
+    if _tensor("positive", input).array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+def false(self: Any) -> bool:
+    return False
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "abs_": abs_, "absolute_": abs_, "clamp_": clamp_, "clip_": clamp_,
+    "copy_": copy_, "fill_": fill_, "zero_": zero_, **RESHAPING,
+    "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
+    "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
+    "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,
+    "isclose": isclose, "allclose": allclose, "where": where_method, "positive": positive,
+    "new": legacy.new, "new_zeros": factories.new_zeros, "new_ones": factories.new_ones,
+    "new_empty": factories.new_empty,
+    "new_full": factories.new_full, "new_tensor": factories.new_tensor,
+    "new_empty_strided": factories.new_empty_strided,
+}  # fmt: skip
+
+# Names under `leafgrad` for functions that are neither creation nor operations.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "is_tensor": is_tensor, "numel": numel, "is_floating_point": is_floating_point, "is_complex": is_complex,
+    "is_nonzero": is_nonzero, "is_same_size": is_same_size, "equal": equal, "isclose": isclose, "allclose": allclose,
+    "result_type": result_type, "zero_": zero_, "fill_": fill_,
+    "positive": positive,
+}  # fmt: skip

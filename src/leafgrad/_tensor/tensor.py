@@ -1,0 +1,358 @@
+"""Tensor: the class users see. Its fields and the recorder are in `_core`; most of its methods are the functions of
+`leafgrad.ops`, put on it by `leafgrad.methods`. What is written here is what only a tensor can do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _dtypes, autograd, errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._device import Size, device, layout, strided
+from leafgrad._dtypes import dtype
+from leafgrad._tensor.autograd import AutogradTensor
+
+_CPU = device("cpu")
+
+
+class Tensor(AutogradTensor):
+    """An n-dimensional array of numbers that remembers how it was computed."""
+
+    # NumPy leaves binary operations with a tensor to the tensor
+    __array_priority__ = 1000
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        from leafgrad.ops.creation.legacy import legacy_tensor
+
+        return legacy_tensor(cls, *args, **kwargs)
+
+    # -- shape and type -----------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        return Size(self.array.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """size(dim=None): the shape, or the size of one dimension."""
+        if dim is None:
+            return Size(self.array.shape)
+        from leafgrad.ops.shape.views import wrap_dim
+
+        if not self.array.ndim:
+            wrap_dim(dim, 0)
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        return self.array.shape[wrap_dim(dim, self.array.ndim)]
+
+    @property
+    def ndim(self) -> int:
+        return self.array.ndim  # type: ignore[no-any-return]
+
+    def dim(self) -> int:
+        return self.array.ndim  # type: ignore[no-any-return]
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        return self.array.size  # type: ignore[no-any-return]
+
+    nelement = numel
+
+    @property
+    def dtype(self) -> dtype:
+        return _dtypes.from_numpy_dtype(self.array.dtype)
+
+    @property
+    def device(self) -> device:
+        return _CPU
+
+    @property
+    def layout(self) -> layout:
+        return strided
+
+    def get_device(self) -> int:
+        return -1
+
+    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = False
+    is_cpu = True
+
+    @property
+    def itemsize(self) -> int:
+        return self.array.itemsize  # type: ignore[no-any-return]
+
+    def element_size(self) -> int:
+        return self.array.itemsize  # type: ignore[no-any-return]
+
+    @property
+    def nbytes(self) -> int:
+        return self.array.nbytes  # type: ignore[no-any-return]
+
+    def stride(self, dim: int | None = None) -> Any:
+        """stride(dim=None): how many elements to move in memory for one step along each dimension."""
+        if self.array.size == 0 or 0 in self.array.shape:
+            steps = tuple([int(np.prod([max(s, 1) for s in self.array.shape[i + 1 :]])) for i in range(self.ndim)])
+        else:
+            steps = tuple([s // self.array.itemsize for s in self.array.strides])
+        return steps if dim is None else steps[dim]
+
+    def storage_offset(self) -> int:
+        from leafgrad.ops.shape.strides import offset_in_memory
+
+        return offset_in_memory(self.array)
+
+    def data_ptr(self) -> int:
+        if self.array.__class__ is recorder.late.batched_array:
+            raise self.array.refusal("storage")
+        return self.array.__array_interface__["data"][0] if self.array.size else 0
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        return self.dtype.is_signed
+
+    def is_conj(self) -> bool:
+        return False  # conjugation is never left for later
+
+    def is_neg(self) -> bool:
+        return False
+
+    def resolve_conj(self) -> Tensor:
+        return self
+
+    resolve_neg = resolve_conj
+
+    def is_inference(self) -> bool:
+        """is_inference(): was it made inside inference_mode, so that it can never be part of a graph?"""
+        return self.extra is not None and self.extra.inference
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def item(self) -> Any:
+        """item(): the one element as a Python number."""
+        if self.array.__class__ is recorder.late.batched_array:
+            raise self.array.refusal("item")
+        if self.array.size != 1:
+            first = f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
+            raise errors.not_one_element(self, RuntimeError, first, "X.tolist()   # all of them; or X.sum().item()")
+        value = self.array.item()
+        return float(value) if self.dtype is _dtypes.bfloat16 else value
+
+    def tolist(self) -> Any:
+        """tolist(): the elements as nested lists of Python numbers."""
+        if self.array.__class__ is recorder.late.batched_array:
+            raise self.array.refusal("storage")
+        array = self.array.astype(np.float32) if self.dtype is _dtypes.bfloat16 else self.array
+        return array.tolist()
+
+    def __bool__(self) -> bool:
+        if self.array.__class__ is recorder.late.batched_array:
+            raise self.array.refusal("bool")
+        if self.array.size != 1:
+            many = "no values" if self.array.size == 0 else "more than one value"
+            first = f"Boolean value of Tensor with {many} is ambiguous"
+            raise errors.not_one_element(self, RuntimeError, first, "X.any()   # or X.all()")
+        return bool(self.array)
+
+    def _one_number(self) -> Any:
+        if self.array.__class__ is recorder.late.batched_array:
+            raise self.array.refusal("item")
+        if self.array.size != 1:
+            first = "only one element tensors can be converted to Python scalars"
+            raise errors.not_one_element(self, ValueError, first, "X.tolist()   # all of them; or X.sum().item()")
+        return self.item()
+
+    def __float__(self) -> float:
+        value = self._one_number()
+        if isinstance(value, complex):
+            if value.imag:
+                raise RuntimeError("value cannot be converted to type double without overflow")
+            value = value.real
+        return float(value)
+
+    def __int__(self) -> int:
+        value = self._one_number()
+        return int(float(self)) if isinstance(value, complex) else int(value)
+
+    def __complex__(self) -> complex:
+        return complex(self._one_number())
+
+    def __index__(self) -> int:
+        if self.array.__class__ is recorder.late.batched_array:
+            raise self.array.refusal("item")
+        if self.array.dtype.kind not in "biu" or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.array.item())
+
+    def __len__(self) -> int:
+        if not self.array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, element: Any) -> bool:
+        if isinstance(element, (TensorBase, int, float, complex, bool)):
+            found: Any = self == element
+            return bool(found.any().item())
+        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+    __hash__ = object.__hash__  # by identity; not a Python function, the engine keeps tensors in dictionaries
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        if self.array.__class__ is recorder.late.batched_array:
+            return self.array.shown()  # type: ignore[no-any-return]
+        try:
+            name = None if self.grad_fn is None else self.grad_fn.op.node_name
+        except RuntimeError:  # a view whose base was changed: using it explains more than printing it could
+            name = "Invalid"
+        from leafgrad._tensor import printing  # when something is first printed
+
+        return printing.tensor_repr(
+            self.array,
+            dtype_name=self.dtype.name,
+            default_dtype_name=_dtypes.get_default_dtype().name,
+            requires_grad=self.needs_grad,
+            grad_fn_name=name,
+            class_name="tensor" if type(self) is Tensor else type(self).__name__,
+            tangent=None if recorder.late.tangents is None else self._tangent_repr(),
+        )
+
+    def _tangent_repr(self) -> str | None:
+        """Forward mode: what the derivative that travels along looks like."""
+        tangents = list(autograd.forward_ad.tangents_of(self).values())
+        return repr(tangents[-1]) if tangents else None
+
+    def __format__(self, spec: str) -> str:
+        from leafgrad._tensor import printing
+
+        return printing.format_scalar(self.array, spec, whole=self.__repr__, class_name=type(self).__name__)
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()))
+
+    # -- other libraries, copies --------------------------------------------------------------------------------------
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """numpy(force=False): the values as a NumPy array that shares memory with the tensor."""
+        if self.array.__class__ is recorder.late.batched_array:
+            raise self.array.refusal("storage")
+        if self.requires_grad and not force and recorder.state.grad_enabled:
+            raise errors.numpy_needs_detach(self)
+        return self.array.view()  # another array object, so that nobody can change the tensor's shape through it
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"Unable to avoid copy while converting a tensor of {self.dtype} to {np.dtype(dtype)}")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        if array.dtype == bool:
+            array = array.astype(np.uint8)
+        return recorder.wrap(array)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()  # type: ignore[no-any-return]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if self.array.__class__ is recorder.late.batched_array:
+            raise self.array.refusal("deepcopy")
+        if self.node is not None:
+            raise errors.deepcopy_of_non_leaf(self)
+        if id(self) in memo:
+            return memo[id(self)]
+        copy = self._like(_copied_memory(self.array, memo))
+        memo[id(self)] = copy
+        if self._grad is not None:
+            copy._grad = self._grad.__deepcopy__(memo)
+        if vars(self):
+            from copy import deepcopy
+
+            copy.__dict__.update(deepcopy(vars(self), memo))
+        return copy
+
+    def __copy__(self) -> Any:
+        copy = self._like(self.array)
+        copy.__dict__.update(vars(self))
+        return copy
+
+    def _like(self, array: Any) -> Any:
+        """A leaf of the same class around another array."""
+        made = recorder.wrap(array)
+        made.__class__ = type(self)
+        made.needs_grad = self.needs_grad
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # as PyTorch: the values and whether they require grad, but neither the history nor the gradient
+        array = self.array if self.array.flags.owndata else self.array.copy(order="K")
+        return _unpickle, (type(self), array, self.requires_grad, dict(vars(self)))
+
+    def as_subclass(self, cls: type) -> Any:
+        """as_subclass(cls): the same tensor as an instance of a subclass of Tensor."""
+        made = recorder.wrap(self.array)
+        made.__class__ = cls
+        made.node, made.needs_grad, made.version = self.node, self.needs_grad, self.version
+        return made
+
+    @staticmethod
+    def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
+        made = recorder.wrap(data.array)
+        made.__class__ = cls
+        made.version = data.version
+        return made._set_requires_grad(bool(require_grad), errors.CREATED)
+
+    # -- what the engine asks of gradients that are tensors -----------------------------------------------------------
+
+    def _to_array_dtype(self, np_dtype: Any) -> Any:
+        from leafgrad.ops.pointwise.convert import to_array_dtype
+
+        return to_array_dtype(self, np_dtype)
+
+    def _with_array(self, array: Any) -> Any:
+        from leafgrad.ops.pointwise.convert import with_array
+
+        return with_array(self, array)
+
+
+def _unpickle(cls: type, array: Any, requires_grad: bool, attributes: dict[str, Any]) -> Any:
+    made = recorder.wrap(array)
+    made.__class__ = cls
+    made.needs_grad = requires_grad
+    made.__dict__.update(attributes)
+    return made
+
+
+def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
+    """A copy of an array for deepcopy: two that share memory share it again, so the whole memory behind a view is
+    copied, and kept in `memo`."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    if not (owner.flags.owndata and owner.flags.forc and owner.size):
+        return array.copy()
+    key: Any = ("memory", id(owner))
+    if key not in memo:
+        memo[key] = owner, owner.ravel(order="K").view(np.uint8).copy()  # the owner, so that its id stays its own
+    memory = memo[key][1]
+    offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
+
+
+recorder.late.tensor_class = Tensor

@@ -1,0 +1,235 @@
+"""How nodes look to users: `tensor.grad_fn`, with PyTorch's names and attributes.
+
+The recorder makes plain nodes. The first look at one gives it a class of its own, named MulBackward0 or the like.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from leafgrad import errors
+from leafgrad._core.node import Freed, Node, Output, plan_of
+from leafgrad._core.op import NOTHING, OPTION, SHAPE
+from leafgrad._core.origin import line_of
+from leafgrad._core.recorder import wrap
+from leafgrad._core.saved import changed, saved_tensors, unusable
+from leafgrad.autograd.hooks import RemovableHandle, hooks_of, of_node, register
+
+
+def shown(node: Node) -> Node:
+    """A node under the class name that PyTorch users know."""
+    if type(node) is Node:
+        op = node.op
+        if op.node_class is None:
+            op.node_class = type(op.node_name, (Node,), members())
+        node.__class__ = op.node_class
+    return node
+
+
+def members() -> dict[str, Any]:
+    """What a node has when it is shown to users."""
+    return {
+        "__slots__": (),
+        "__repr__": lambda node: f"<{node.op.node_name} object at {id(node):#x}>",
+        "__call__": _call,
+        "__getattr__": _saved_attribute,
+        "__dir__": _dir,
+        "name": _name,
+        "next_functions": property(_next_functions),
+        "origin": property(lambda node: line_of(node.code, node.lasti)),
+        "metadata": property(lambda node: of_node(node).metadata),
+        "requires_grad": property(lambda node: True),
+        "register_hook": lambda node, hook: register(of_node(node).after, hook),
+        "register_prehook": lambda node, hook: register(of_node(node).before, hook),
+        "_sequence_nr": lambda node: -node.order,
+        "_input_metadata": property(_input_metadata),
+    }
+
+
+def _name(node: Node) -> str:
+    name = node.op.node_name
+    return name if "Backward" in name and name[-1] in "0123456789" else f"torch::autograd::{name}"
+
+
+def _next_functions(node: Node) -> tuple[Any, ...]:
+    hidden = node.op.gradient_rules().hidden
+    return tuple([public_edge(source) for i, source in enumerate(node.inputs) if i not in hidden])
+
+
+def _call(node: Node, *gradients: Any) -> Any:
+    """Run the rule of one node by hand, on tensors."""
+    check_usable(node)
+    saved: Any = node.saved
+    g: Any = list(gradients) if is_several(node) else gradients[0]
+    if node.hooks is not None:
+        g = node.hooks.about_to_run(node, g, True)
+        saved = node.hooks.unpacked(node, saved)
+    results: Any = node.op.backward(g, saved_tensors(node, saved), node.inputs)
+    if node.hooks is not None:
+        results = node.hooks.ran(node, results, g)
+    hidden = node.op.gradient_rules().hidden
+    kept = [r if node.inputs[i] is not None else None for i, r in enumerate(results) if i not in hidden]
+    return kept[0] if len(kept) == 1 else tuple(kept)
+
+
+def is_several(node: Node) -> bool:
+    """Has the operation several results? Then there is a shape for each."""
+    return bool(node.shape) and isinstance(node.shape[0], tuple)
+
+
+class InputMetadata:
+    """Shape and dtype of the gradient that a node is given for one result."""
+
+    def __init__(self, shape: Any, kind: Any) -> None:
+        from leafgrad._device import device
+        from leafgrad._dtypes import from_numpy_dtype
+
+        self.shape = list(shape)
+        self.dtype = from_numpy_dtype(kind)
+        self.device = device("cpu")
+        self.is_nested_tensor = self.is_cpp_nested_tensor = False
+
+
+def _input_metadata(node: Any) -> tuple[InputMetadata, ...]:
+    forms = zip(node.shape, node.dtype, strict=True) if is_several(node) else [(node.shape, node.dtype)]
+    return tuple([InputMetadata(shape, kind) for shape, kind in forms])
+
+
+# -- saved values -----------------------------------------------------------------------------------------------------
+
+
+def saved_names(node: Node) -> list[str]:
+    """What PyTorch calls the values that a node saved, in their order; "" where nothing was saved this time."""
+    names = []
+    for name, place in zip(node.op.gradient_rules().saved_names, plan_of(node), strict=False):
+        names.append("" if place == NOTHING else name)
+    return names
+
+
+def _saved_attribute(node: Any, name: str) -> Any:
+    for prefix in ("_saved_", "_raw_saved_"):
+        if name.startswith(prefix) and name[len(prefix) :] in (names := saved_names(node)):
+            index = names.index(name[len(prefix) :])
+            return saved_value(node, index) if prefix == "_saved_" else SavedTensor._of(node, index)
+    raise AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
+
+
+def _dir(node: Any) -> list[str]:
+    names = [n for n in saved_names(node) if n]
+    places = dict(zip(saved_names(node), plan_of(node), strict=False))
+    raw = [f"_raw_saved_{n}" for n in names if places[n] < OPTION]
+    return sorted({*object.__dir__(node), *[f"_saved_{n}" for n in names], *raw})
+
+
+def check_usable(node: Node) -> None:
+    """Raise if the saved values of a node are gone, or are no longer what they were."""
+    if node.versions is not None and (isinstance(node.saved, Freed) or changed(node.versions)):
+        raise unusable(node, (node,))
+
+
+def saved_value(node: Any, index: int) -> Any:
+    """One of the values that a node saved, as the tensor it was."""
+    check_usable(node)
+    saved = node.saved
+    if node.hooks is not None:
+        saved = node.hooks.unpacked(node, saved, index)
+    place = plan_of(node)[index]
+    value = saved_tensors(node, saved)[index]
+    return wrap(value) if OPTION <= place < SHAPE and hasattr(value, "dtype") else value
+
+
+def check_hooks(pack_hook: Any, unpack_hook: Any, has_hooks: bool) -> None:
+    """Hooks of a saved tensor are two functions, and there is one pair at the most."""
+    if not callable(pack_hook) or not callable(unpack_hook):
+        raise TypeError(f"register_hooks(): incompatible function arguments.\n  at {errors.here()}")
+    if has_hooks:
+        raise RuntimeError(
+            "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
+            f"is allowed at a time.\n  at {errors.here()}"
+        )
+
+
+class SavedTensor:
+    """One saved tensor of a node, for those who want to keep it in a form of their own."""
+
+    def __init__(self) -> None:
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+    @classmethod
+    def _of(cls, node: Node, index: int) -> SavedTensor:
+        made = cls.__new__(cls)
+        made._node, made._index = node, index
+        return made
+
+    _node: Node
+    _index: int
+
+    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+        """register_hooks(pack_hook, unpack_hook): keep what `pack_hook` makes of the tensor instead of the tensor, and
+        ask `unpack_hook` for it when it is needed."""
+        from leafgrad.autograd.saved_tensor_hooks import pack_one
+
+        if isinstance(self._node.saved, Freed):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
+                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+                "to backward through the graph a second time or if you need to access saved variables after calling "
+                "backward."
+            )
+        check_hooks(pack_hook, unpack_hook, self._index in of_node(self._node).packed)
+        pack_one(self._node, self._index, saved_value(self._node, self._index), pack_hook, unpack_hook)
+
+
+# -- where the graph arrives at leaves --------------------------------------------------------------------------------
+
+
+class AccumulateGrad(Node):
+    """What `next_functions` shows where the graph arrives at a leaf. The engine itself uses the leaf."""
+
+    __slots__ = ("__weakref__", "variable")
+
+    variable: Any
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def next_functions(self) -> tuple[Any, ...]:
+        return ()
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        return hooks_of(self.variable).metadata
+
+    def register_hook(self, hook: Any) -> RemovableHandle:
+        """register_hook(hook): call `hook((), (gradient,))` after `.grad` of the leaf was updated."""
+        return register(hooks_of(self.variable).after, hook)
+
+    def register_prehook(self, hook: Any) -> RemovableHandle:
+        """register_prehook(hook): call `hook((gradient,))` before `.grad` of the leaf is updated."""
+        return register(hooks_of(self.variable).before, hook)
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {id(self.variable):#x}>"
+
+
+_arrivals: weakref.WeakValueDictionary[int, AccumulateGrad] = weakref.WeakValueDictionary()
+
+
+def arrival_at(leaf: Any) -> AccumulateGrad:
+    """The one that stands for a leaf, as long as somebody holds it (and so its leaf, whose id is the key)."""
+    found = _arrivals.get(id(leaf))
+    if found is None:
+        found = _arrivals[id(leaf)] = AccumulateGrad()
+        found.variable = leaf
+    return found
+
+
+def public_edge(place: Any) -> tuple[Any, int]:
+    """An edge as PyTorch shows it: (node, number of the node's result)."""
+    if place is None:
+        return (None, 0)
+    if isinstance(place, Output):
+        return (shown(place.parent), place.index)
+    return (shown(place) if isinstance(place, Node) else arrival_at(place), 0)

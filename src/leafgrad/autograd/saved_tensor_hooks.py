@@ -1,0 +1,181 @@
+"""Hooks for saved tensors: users decide in which form the values that a graph saves are kept until they are needed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import origin, recorder
+from leafgrad._core.node import UNCHANGING, Node, plan_of
+from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE
+from leafgrad._core.recorder import TensorBase, state, wrap
+from leafgrad._core.saved import output_tensor
+from leafgrad._core.thread_state import anomaly, every_thread
+from leafgrad.autograd.hooks import of_node, quietly
+
+Pack = Callable[[Any], Any]
+
+
+class Packed:
+    """One saved tensor in the form its pack hook gave it."""
+
+    __slots__ = ("form", "unpack_hook")
+
+    def __init__(self, tensor: Any, pack_hook: Pack, unpack_hook: Pack) -> None:
+        before = tensor.version[0]
+        form = quietly(False, pack_hook, tensor)
+        if tensor.version[0] != before:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "
+                "an issue if you need to perform in-place operations on the input to a pack hook.\n"
+                f"  at {errors.here()}"
+            )
+        # kept without its history: a result holds the node that would hold it here
+        self.form = wrap(tensor.array) if form is tensor and tensor.node is not None else form
+        self.unpack_hook = unpack_hook
+
+    def unpack(self) -> Any:
+        tensor = quietly(False, self.unpack_hook, self.form)
+        if not isinstance(tensor, TensorBase):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(tensor).__name__}\n  at {errors.here()}"
+            )
+        return tensor
+
+
+def pack_one(node: Node, index: int, tensor: Any, pack_hook: Pack, unpack_hook: Pack) -> None:
+    """Hand one saved value of a node over to a pair of hooks."""
+    of_node(node).packed[index] = Packed(tensor, pack_hook, unpack_hook)
+    assert isinstance(node.saved, tuple)
+    node.saved = (*node.saved[:index], None, *node.saved[index + 1 :])
+
+
+def innermost() -> Any:
+    """The pair of hooks that is in force in this thread, or None."""
+    return state.saved_hooks[-1] if state.saved_hooks else None
+
+
+def recorded(node: Node, tensors: Sequence[Any], of_results: Sequence[Any] = ()) -> None:
+    """A node was recorded while some thread wants to know of each. `of_results` are the versions of its results."""
+    if state.grad_enabled is True:
+        return  # another thread
+    if anomaly.enabled:
+        remember_cause(node)
+    pair = innermost()
+    if pair is None or node.versions is None:
+        return
+    assert isinstance(node.saved, tuple)
+    names = node.op.gradient_rules().saved_names
+    places = list(enumerate(plan_of(node)))
+    places.sort(key=lambda one: (one[1] < 0, names[one[0]] if one[0] < len(names) else ""))  # PyTorch's order
+    for index, place in places:
+        value = node.saved[index]
+        if place == NOTHING or place >= SHAPE or not isinstance(value, np.ndarray):
+            continue
+        if place >= OPTION:
+            tensor = wrap(value)
+        elif place >= 0:
+            tensor = tensors[place]
+            if tensor is None or tensor is recorder.number:
+                continue
+        else:
+            tensor = output_tensor(node, OUT - place, value)
+            tensor.version = of_results[OUT - place]
+        pack_one(node, index, tensor, *pair)
+    node.versions = UNCHANGING  # what hooks do with a tensor, its version cannot tell
+
+
+def remember_cause(node: Node) -> None:
+    """Anomaly mode: keep the stack that recorded a node and, if that was a gradient rule, whose."""
+    known = of_node(node).metadata
+    known["traceback_"] = forward_lines()
+    if state.running:
+        known["parent_"] = state.running[-1]
+
+
+def forward_lines() -> list[str]:
+    """The stack of the user's program, as a traceback shows it."""
+    import traceback  # here, because loading it takes time that few programs have to spend
+
+    return traceback.format_stack(origin.user_frame())
+
+
+class saved_tensors_hooks:
+    """saved_tensors_hooks(pack_hook, unpack_hook): inside, every tensor that an operation saves for the backward pass
+    is given to `pack_hook`, and what that returns is kept; `unpack_hook` makes a tensor of it again."""
+
+    def __init__(self, pack_hook: Pack, unpack_hook: Pack) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        if state.saved_hooks_refused is not None:
+            raise RuntimeError(state.saved_hooks_refused)
+        state.saved_hooks.append((self.pack_hook, self.unpack_hook))
+        watchers.start()
+
+    def __exit__(self, *error: Any) -> None:
+        state.saved_hooks.pop()
+        watchers.stop()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """save_on_cpu(pin_memory=False, device_type="cuda"): keep copies of saved tensors in memory, where they are
+    already; for programs written for other devices."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: tensor.clone(), lambda tensor: tensor)
+
+
+class disable_saved_tensors_hooks:
+    """disable_saved_tensors_hooks(error_message): inside, saved_tensors_hooks is refused with this message."""
+
+    def __init__(self, error_message: str) -> None:
+        self.error_message = error_message
+        self._before: list[Any] = []
+
+    def __enter__(self) -> None:
+        if state.saved_hooks:
+            raise RuntimeError(self.error_message)
+        self._before.append(state.saved_hooks_refused)
+        state.saved_hooks_refused = self.error_message
+
+    def __exit__(self, *error: Any) -> None:
+        state.saved_hooks_refused = self._before.pop()
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with disable_saved_tensors_hooks(self.error_message):
+                return function(*args, **kwargs)
+
+        return inside
+
+
+class Watchers:
+    """How many want to know of every node. While there are none, the recorder need not ask."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def start(self) -> None:
+        with every_thread:
+            self.count += 1
+            recorder.late.recorded = recorded
+        state.watch()
+
+    def stop(self) -> None:
+        with every_thread:
+            self.count -= 1
+            if self.count == 0:
+                recorder.late.recorded = None
+        state.watch()
+
+
+watchers = Watchers()

@@ -1,0 +1,91 @@
+"""Losses as modules: what the functions take as options, the constructors take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leafgrad.nn import functional as F
+from leafgrad.nn.modules.module import Module
+from leafgrad.ops.loss.options import legacy_reduction
+
+
+class _Loss(Module):
+    """A loss with a `reduction`: 'mean', 'sum' or 'none'."""
+
+    reduction: str
+
+    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+        super().__init__()
+        if size_average is not None or reduce is not None:
+            reduction = legacy_reduction(size_average, reduce)
+        self.reduction = reduction
+
+
+class MSELoss(_Loss):
+    """MSELoss(reduction='mean'): (input - target)², element by element, then the mean."""
+
+    def forward(self, input: Any, target: Any) -> Any:
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class L1Loss(_Loss):
+    """L1Loss(reduction='mean'): |input - target|, element by element, then the mean."""
+
+    def forward(self, input: Any, target: Any) -> Any:
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class _WeightedLoss(_Loss):
+    """A loss whose classes may have weights."""
+
+    def __init__(
+        self, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+class NLLLoss(_WeightedLoss):
+    """NLLLoss(weight=None, ignore_index=-100, reduction='mean'): -input[target] for log-probabilities `input`."""
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Any, target: Any) -> Any:
+        return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class CrossEntropyLoss(_WeightedLoss):
+    """CrossEntropyLoss(weight=None, ignore_index=-100, reduction='mean', label_smoothing=0.0):
+    -log_softmax(input)[target], for targets that are class numbers or probabilities."""
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input: Any, target: Any) -> Any:
+        return F.cross_entropy(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )

@@ -1,0 +1,1 @@
+"""Making tensors: from data, of a shape, in a range."""

@@ -1,0 +1,463 @@
+"""Tensors from what is already there: Python numbers and lists, NumPy arrays, buffers, other libraries' tensors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _dtypes, errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import Cut, Extra, TensorBase
+from leafgrad._core.thread_state import quiet
+from leafgrad._device import check_device, layout, strided
+from leafgrad._dtypes import dtype as Dtype
+
+_PYTHON_DTYPES = {float: _dtypes.float64, int: _dtypes.int64, bool: _dtypes.bool_, complex: _dtypes.complex128}
+_EXAMPLES: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # by NumPy's kind of dtype
+_CPP_NAMES = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}
+
+
+# -- arguments that every creation function takes ---------------------------------------------------------------------
+
+
+def as_dtype(name: str, wanted: Any) -> Dtype | None:
+    """The `dtype` argument: a dtype, None, or one of Python's own number types."""
+    if wanted is None or isinstance(wanted, Dtype):
+        return wanted
+    found = _PYTHON_DTYPES.get(wanted) if isinstance(wanted, type) else None
+    if found is None:
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(wanted).__name__}")
+    return found
+
+
+def check_options(name: str, options: dict[str, Any]) -> bool:
+    """Read layout=, device=, pin_memory= and requires_grad=: refuse what leafgrad does not have, return the last."""
+    requires_grad = False
+    for key, value in options.items():
+        if key == "requires_grad":
+            if value.__class__ is not bool:
+                raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {type(value).__name__}")
+            requires_grad = value
+        elif key == "device":
+            check_device(value)
+        elif key == "layout":
+            if value is not None and not isinstance(value, layout):
+                raise TypeError(f"{name}(): argument 'layout' must be torch.layout, not {type(value).__name__}")
+            if value is not None and value is not strided:
+                raise RuntimeError(f"{name}(): leafgrad has no tensors of layout {value}, only of torch.strided")
+        elif key == "pin_memory":
+            if value:
+                raise RuntimeError(
+                    "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
+                    "available on this system."
+                )
+        else:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+    return requires_grad
+
+
+def finished(array: Any, requires_grad: bool = False) -> Any:
+    """A new leaf around an array."""
+    made = recorder.wrap(array)
+    return made._set_requires_grad(True, errors.CREATED) if requires_grad else made
+
+
+def as_scalar(name: str, value: Any) -> Any:
+    """The argument `fill_value`: a number, or a tensor with one that has no history."""
+    if isinstance(value, TensorBase):
+        if value.array.ndim or value.needs_grad:
+            raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not Tensor")
+        return value.array.item()
+    if isinstance(value, np.generic):
+        return value.item()
+    if not isinstance(value, (int, float, complex)):
+        raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+    return value
+
+
+def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
+    """One Python number as an array without dimensions; an error if the dtype cannot hold it."""
+    quiet()
+    if value.__class__ is float and (kind is _dtypes.float32 or kind is _dtypes.float64):  # the usual case
+        return np.array(value, kind.np)
+    if kind.category == _dtypes.COMPLEX or kind is _dtypes.bool_:
+        return np.asarray(value).astype(kind.np)
+    name = _CPP_NAMES.get(kind.name, kind.name) if kind.is_floating_point else kind.name + suffix
+    overflow = RuntimeError(f"value cannot be converted to type {name} without overflow")
+    if isinstance(value, complex):
+        if value.imag:
+            raise overflow
+        value = value.real
+    if kind.is_floating_point:
+        try:
+            number = float(value)
+        except OverflowError:
+            raise overflow from None
+        # 16-bit floats are reached by way of float32, which rounds twice, as PyTorch does
+        return np.asarray(number).astype(np.float32 if kind.itemsize < 8 else np.float64).astype(kind.np)
+    info = np.iinfo(kind.np)
+    # unsigned numbers accept the negative of an integer that they hold, and wrap around; of a float they do not
+    lowest = -int(info.max) if not kind.is_signed and isinstance(value, int) else int(info.min)
+    highest = float(info.max) if isinstance(value, float) else int(info.max)  # rounded up, for int64, as in PyTorch
+    if not lowest <= value <= highest:  # nor nan
+        raise overflow
+    return np.asarray(int(value)).astype(kind.np)
+
+
+# -- tensor -----------------------------------------------------------------------------------------------------------
+
+
+def tensor(data: Any, *, dtype: Any = None, **options: Any) -> Any:
+    """tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False): a new leaf with a copy of
+    data."""
+    if not options:  # the common case
+        requires_grad = False
+    elif "layout" in options:
+        raise TypeError("tensor() got an unexpected keyword argument 'layout'")
+    else:
+        requires_grad = check_options("tensor", options)
+    if data.__class__ is float and dtype is None:  # the usual number
+        return finished(number(data, None), requires_grad)
+    if isinstance(data, TensorBase):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    made = finished(copied(data, as_dtype("tensor", dtype)), requires_grad)
+    if not requires_grad and holds_history(data):  # which is not copied: remembered, if somebody misses it later
+        made.extra = Extra()
+        made.extra.cut = Cut("tensor")
+    return made
+
+
+def holds_history(data: Any) -> bool:
+    """Is this a tensor that requires grad, or a list of tensors, one of which does?"""
+    if isinstance(data, TensorBase):
+        return data.needs_grad
+    if data.__class__ not in (list, tuple) or not data:
+        return False
+    if isinstance(data[0], TensorBase) or isinstance(data[-1], TensorBase):
+        return any([isinstance(t, TensorBase) and t.needs_grad for t in data])
+    return holds_history(data[0])
+
+
+def copied(data: Any, kind: Dtype | None) -> Any:
+    """A new array with the numbers in `data`, in the dtype that PyTorch would give them."""
+    quiet()
+    if data.__class__ is list or data.__class__ is tuple:
+        return nested(data, kind)
+    if isinstance(data, TensorBase):
+        array = data.array
+    elif isinstance(data, np.ndarray):
+        array = checked(data)
+    elif isinstance(data, np.generic):
+        array = np.asarray(data)
+        _dtypes.from_numpy_dtype(array.dtype)
+    elif isinstance(data, (int, float, complex)):
+        return number(data, kind)
+    elif hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
+        array = checked(np.asarray(data))
+    else:
+        return nested(data, kind)
+    if kind is not None and array.dtype != kind.np:
+        from leafgrad.ops.promotion import cast
+
+        return cast(array, kind)
+    return np.array(array, order="K")
+
+
+def number(value: Any, kind: Dtype | None) -> Any:
+    """A Python number as an array."""
+    if kind is None:
+        kind = _dtypes.scalar_dtype(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    if isinstance(value, complex) and not kind.is_complex and kind is not _dtypes.bool_:
+        raise TypeError(f"must be real number, not {type(value).__name__}")
+    return to_array(value, kind, suffix="")
+
+
+def nested(data: Any, kind: Dtype | None) -> Any:
+    """Nested sequences as an array."""
+    kinds: set[Any] = set()
+    plain = leaf_types(data, kinds)
+    if plain and kinds <= {int, float, bool, complex}:  # NumPy reads plain numbers as PyTorch does, and much faster
+        try:
+            array = np.array(data)
+        except ValueError:
+            array = None  # ragged: the walk below finds out where
+        if array is not None and array.dtype.kind in "bifc":
+            found = _dtypes.scalar_dtype(_EXAMPLES[array.dtype.kind]) if array.size else _dtypes.get_default_dtype()
+            wanted = kind or found
+            if wanted.category >= _dtypes.FLOAT or wanted is found:
+                if array.dtype.kind == "c" and not wanted.is_complex:
+                    raise TypeError("must be real number, not complex")
+                if wanted.itemsize > 2:
+                    return array.astype(wanted.np, copy=False)
+                from leafgrad.ops.promotion import cast
+
+                return cast(array, wanted)
+    shape = shape_of(data)
+    if kinds and any([isinstance(k, type) and issubclass(k, np.ndarray) for k in kinds]):
+        warnings.warn(
+            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to "
+            "a single numpy.ndarray with numpy.array() before converting to a tensor.",
+            UserWarning,
+            stacklevel=4,
+        )
+    if kind is None:
+        kind = inferred(data)
+    array = np.empty(shape, kind.np)
+    if array.size:
+        store(array, data, shape, 0, kind)
+    return array
+
+
+def leaf_types(data: Any, kinds: set[Any]) -> bool:
+    """Collect the types of the elements of nested lists and tuples; False if there are other sequences."""
+    if data.__class__ is not list and data.__class__ is not tuple:
+        return False
+    found = set(map(type, data))
+    if list in found or tuple in found:
+        return found <= {list, tuple} and all([leaf_types(part, kinds) for part in data])
+    kinds |= found
+    return True
+
+
+def is_sequence(value: Any) -> bool:
+    return (
+        not isinstance(value, (TensorBase, str, bytes, dict))
+        and hasattr(value, "__getitem__")
+        and hasattr(value, "__len__")
+    )
+
+
+def shape_of(data: Any) -> tuple[int, ...]:
+    """The shape of nested sequences, which is read off their first elements."""
+    shape = []
+    while is_sequence(data) and not isinstance(data, np.generic):
+        shape.append(len(data))
+        if len(shape) > 128:
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        if not len(data):
+            return tuple(shape)
+        data = data[0]
+    if isinstance(data, (str, bytes)):
+        if shape:
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    return tuple(shape)
+
+
+def inferred(data: Any) -> Dtype:
+    """The dtype of nested sequences: what all of their elements promote to."""
+    if isinstance(data, TensorBase):
+        return _dtypes.from_numpy_dtype(data.array.dtype)
+    if isinstance(data, (np.ndarray, np.generic)):
+        return _dtypes.from_numpy_dtype(data.dtype)
+    if isinstance(data, (int, float, complex)):
+        return _dtypes.scalar_dtype(data)
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if not is_sequence(data):
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    if not len(data):
+        return _dtypes.get_default_dtype()
+    result = inferred(data[0])
+    for i in range(1, len(data)):
+        result = _dtypes.promote_types(result, inferred(data[i]))
+    return result
+
+
+def store(array: Any, data: Any, shape: tuple[int, ...], dim: int, kind: Dtype) -> None:
+    """Put nested sequences into `array`, which has their shape."""
+    if dim == len(shape):
+        if isinstance(data, TensorBase):
+            if data.array.size != 1:
+                raise ValueError("only one element tensors can be converted to Python scalars")
+            if data.needs_grad:
+                warnings.warn(
+                    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                    "Consider using tensor.detach() first.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            data = data.array.item()
+        elif isinstance(data, (np.generic, np.ndarray)) and data.ndim == 0:
+            data = data.item()
+        if not isinstance(data, (int, float, complex)):
+            expected = "interpreted as an integer" if kind.category == _dtypes.INTEGER else "converted to a number"
+            raise TypeError(f"'{type(data).__name__}' object cannot be {expected}")
+        array[()] = number(data, kind)
+        return
+    if not is_sequence(data) and not isinstance(data, TensorBase):
+        raise TypeError("not a sequence")
+    if len(data) != shape[dim]:
+        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})")
+    for i in range(len(data)):
+        store(array[i, ...], data[i], shape, dim + 1, kind)
+
+
+# -- without a copy ---------------------------------------------------------------------------------------------------
+
+
+def checked(array: Any) -> Any:
+    """A NumPy array that can be a tensor's memory as it is."""
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported."
+        )
+    kind = _dtypes.from_numpy_dtype(array.dtype)
+    for step in array.strides:
+        if step < 0 or step % kind.itemsize:
+            break
+    else:
+        return array
+    if any([s % kind.itemsize for s in array.strides]):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+            "memory."
+        )
+    if any([s < 0 for s in array.strides]):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
+        )
+    return array
+
+
+def from_numpy(ndarray: Any) -> Any:
+    """from_numpy(ndarray): a tensor that shares memory with a NumPy array."""
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {_full_name(type(ndarray))})")
+    array = checked(ndarray)
+    if not array.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
+            "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
+            "data or make it writable before converting it to a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return recorder.wrap(array.view(np.ndarray))
+
+
+def _full_name(cls: type) -> str:
+    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """as_tensor(data, dtype=None, device=None): data itself if it is a tensor, its memory if it is a NumPy array, else
+    a new tensor."""
+    kind = as_dtype("as_tensor", dtype)
+    check_device(device)
+    if isinstance(data, TensorBase):
+        return data if kind is None else data.to(kind)  # type: ignore[attr-defined]
+    if isinstance(data, np.ndarray):
+        shared = from_numpy(data)
+        return shared if kind is None else shared.to(kind)
+    return finished(copied(data, kind))
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
+) -> Any:
+    """asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False): a tensor of obj, which shares its
+    memory where that is possible (always with copy=False, or an error; never with copy=True)."""
+    kind = as_dtype("asarray", dtype)
+    check_device(device)
+    if isinstance(obj, TensorBase):
+        shared: Any = obj
+    elif isinstance(obj, np.ndarray):
+        shared = from_numpy(obj)
+    elif hasattr(obj, "__dlpack__"):
+        shared = from_dlpack(obj)
+    elif isinstance(obj, (bytearray, memoryview)):
+        shared = frombuffer(obj, dtype=kind or _dtypes.get_default_dtype())
+    else:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return finished(copied(obj, kind), bool(requires_grad))
+    own = _dtypes.from_numpy_dtype(shared.array.dtype)
+    if copy is False and kind not in (None, own):
+        raise ValueError(f"can't alias tensor with dtype '{own.alias}' into dtype '{kind.alias if kind else ''}'.")
+    result = shared if kind is None else shared.to(kind)
+    if copy and result is shared:
+        result = shared.clone()
+    if requires_grad is None:
+        if result.requires_grad:
+            warnings.warn(
+                "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
+                "requires_grad=False explicitly to get the old behavior and silence this warning.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return result
+    return result.detach().requires_grad_(True) if requires_grad else result.detach()
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+    """from_dlpack(ext_tensor, *, device=None, copy=None): a tensor that shares memory with another library's."""
+    check_device(device)
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if type(ext_tensor).__name__ != "PyCapsule":
+            raise TypeError(f"from_dlpack() needs an object with __dlpack__, not {type(ext_tensor).__name__}")
+        ext_tensor = Capsule(ext_tensor)
+    array = np.from_dlpack(ext_tensor)
+    _dtypes.from_numpy_dtype(array.dtype)
+    return recorder.wrap(array.copy() if copy else array)
+
+
+class Capsule:
+    """A bare DLPack capsule as an object that hands it out, which is what NumPy asks for."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the CPU
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+    """frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): a vector that shares memory with an object
+    that has a buffer."""
+    kind = as_dtype("frombuffer", dtype) or _dtypes.get_default_dtype()
+    try:
+        memory = memoryview(buffer).cast("B")
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    length, size = memory.nbytes, kind.itemsize
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count < 0 and (length - offset) % size:
+        raise ValueError(
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
+            f"({size})"
+        )
+    if count > 0 and offset + count * size > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than "
+            f"actual buffer length ({length} bytes)"
+        )
+    if memory.readonly:
+        warnings.warn(
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "
+            "write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the "
+            "buffer to protect its data or make it writable before converting it to a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return finished(np.frombuffer(memory, kind.np, max(count, -1), offset), requires_grad)

@@ -1,0 +1,82 @@
+"""The old constructors: `Tensor(2, 3)`, `Tensor([1, 2])`, `LongTensor(...)`, and the types that go by such names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _dtypes
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._device import Size, check_device
+from leafgrad._dtypes import dtype as Dtype
+from leafgrad.ops.creation.factories import is_int, sizes
+from leafgrad.ops.creation.from_data import copied
+
+
+def legacy_array(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """The array for `Tensor(...)`: of a size without set values, or with the values of a sequence."""
+    check_device(options.pop("device", None))
+    data = options.pop("data", args[0] if len(args) == 1 else None)
+    if options:
+        raise TypeError(
+            f"new() received an invalid combination of arguments - got an unexpected keyword {next(iter(options))}"
+        )
+    if data is None and not args:
+        return np.empty(0, kind.np)
+    if data is None or isinstance(data, Size) or is_int(data):
+        return np.empty(sizes("new", args), kind.np)
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if isinstance(data, (int, float, complex)) or not hasattr(data, "__len__"):
+        raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+    return copied(data, kind)
+
+
+def legacy_tensor(cls: type, *args: Any, **options: Any) -> Any:
+    """Tensor(*size), Tensor(sequence), Tensor(other): a tensor of the default dtype; of `other`, the same memory."""
+    if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
+        made = recorder.wrap(args[0].array)
+        made.version = args[0].version
+    else:
+        made = recorder.wrap(legacy_array(_dtypes.get_default_dtype(), args, options))
+    made.__class__ = cls
+    return made
+
+
+def new(self: TensorBase, *args: Any, **options: Any) -> Any:
+    """new(*size), new(sequence): the old constructor in the dtype of this tensor."""
+    if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
+        return legacy_tensor(type(self), args[0])
+    return recorder.wrap(legacy_array(_dtypes.from_numpy_dtype(self.array.dtype), args, options))
+
+
+class TensorType(type):
+    """The class of `FloatTensor`, `LongTensor`, ...: calling one makes a tensor, isinstance looks at the dtype."""
+
+    dtype: Dtype
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
+            if args[0].array.dtype != cls.dtype.np:
+                own = _dtypes.from_numpy_dtype(args[0].array.dtype)
+                raise TypeError(
+                    f"expected a tensor of dtype {cls.dtype} (got {own})\n  fix: x.to({cls.dtype}), which converts"
+                )
+            return legacy_tensor(type(recorder.wrap(args[0].array)), args[0])
+        return recorder.wrap(legacy_array(cls.dtype, args, options))
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TensorBase) and instance.array.dtype == cls.dtype.np
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+
+def make_type(kind: Dtype) -> TensorType:
+    name = f"{kind.alias}Tensor"
+    return TensorType(name, (), {"dtype": kind, "__doc__": f"{name}(*size), {name}(sequence): a tensor of {kind}."})
+
+
+TYPES: dict[str, TensorType] = {f"{kind.alias}Tensor": make_type(kind) for kind in _dtypes.ALL if not kind.is_complex}

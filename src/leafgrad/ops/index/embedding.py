@@ -1,0 +1,88 @@
+"""Rows of a table: embedding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core.recorder import TensorBase
+from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_index, index_sum, outside, take_at, values_of
+from leafgrad.ops.inplace import changed
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+
+@op
+class embedding(Family):
+    """embedding(input, weight, padding_idx=None): the rows of weight that the indices in input name; the row
+    `padding_idx` gets no gradient."""
+
+    inputs = ("weight", "indices")
+    options = ("padding_idx", "by_frequency")
+    public_name = ""  # nn.functional has it
+
+    def forward(weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:
+        return take_at(weight, 0, 1, indices)
+
+    def call(
+        input: A,
+        weight: TensorBase,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Any:
+        kind = alias(input.array) if isinstance(input, TensorBase) else ""
+        check_index("embedding", "indices", 2, input, LONG_OR_INT,
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"torch.{kind}Tensor instead (while checking arguments for embedding)")  # fmt: skip
+        if weight.array.ndim != 2:
+            raise errors.mistake(RuntimeError, "'weight' must be 2-D", ("weight", errors.describe(weight)))
+        rows = weight.array.shape[0]
+        if padding_idx is not None:
+            if not -rows <= padding_idx < rows:
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx = padding_idx % rows
+        if (wrong := outside(input.array, 0, rows)) is not None:
+            rows_in = ("index", f"{wrong}, of {rows} rows"), ("weight", errors.describe(weight))
+            raise errors.mistake(IndexError, "index out of range in self", *rows_in)
+        if max_norm is not None:
+            shrink_rows(weight, input.array, max_norm, norm_type)
+        return embedding.record(weight, input, padding_idx, scale_grad_by_freq)
+
+    def vjp_weight(g: A, indices: A, weight_shape: A, padding_idx: A, by_frequency: A) -> A:
+        at = values_of(indices)
+        if padding_idx is not None or by_frequency:
+            factors = np.ones(at.shape, g.array.dtype if isinstance(g, TensorBase) else g.dtype)
+            if by_frequency:
+                factors /= np.bincount(at.reshape(-1), minlength=weight_shape[0])[at]
+            if padding_idx is not None:
+                factors[at == padding_idx] = 0
+            g = g * factors[..., None]
+        return index_sum(g, weight_shape, 0, 1, at)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(2, 5, dtype="int64", low=0, high=4), t(4, 3)),
+            S(t(6, dtype="int64", low=0, high=3), t(3, 2), padding_idx=1),
+            S(t(6, dtype="int64", low=0, high=3), t(3, 2), scale_grad_by_freq=True),
+            S(t(dtype="int64", low=0, high=3), t(3, 2)),
+            S(t(0, dtype="int64", low=0, high=3), t(3, 2)),
+        ]
+    )
+
+
+def shrink_rows(weight: TensorBase, indices: Array, max_norm: float, norm_type: float) -> None:
+    """Scale down, in place and unrecorded, the rows about to be used whose norm is above max_norm."""
+    rows = np.unique(indices)
+    norms = np.linalg.norm(weight.array[rows], norm_type, axis=1)
+    large = norms > max_norm
+    if large.any():
+        weight.array[rows[large]] *= (max_norm / (norms[large] + 1e-7))[:, None].astype(weight.array.dtype)
+        changed(weight)

@@ -1,0 +1,468 @@
+"""Reading elements that an index array points to: index, index_select, gather, take.
+
+Every form of x[array, ...] comes down to one: some neighbouring dimensions of x, taken as one, indexed by one array.
+`dim` is the first of them, `count` their number and `at` the array, so that `index(x, dim, count, at)` is
+
+    x.reshape(..., -1, ...).take(at, axis=dim)
+
+Its gradient adds up what came from equal indices (`index_sum`), and the gradient of that is `index` again.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core.recorder import TensorBase, late, wrap
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+INT64 = np.dtype(np.int64)  # to compare with: NumPy would have to make a dtype of np.int64 first, each time
+
+# -- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def take_at(x: Array, dim: int, count: int, at: Array) -> Array:
+    """Elements of x, where dimensions dim to dim + count - 1 are indexed as one. Always a copy, in row-major order."""
+    if x.flags.c_contiguous:
+        return merged(x, dim, count).take(at, axis=dim)
+    # taking from other layouts copies all of x first; NumPy's own indexing does not
+    taken = x[places(x.shape, dim, count, at)]
+    return np.array(taken, order="C")
+
+
+def put_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
+    """Write `values` to where `at` points; of several for one place the last one stays."""
+    if np.may_share_memory(x, values):
+        values = values.copy()
+    if x.flags.c_contiguous:
+        merged(x, dim, count)[(slice(None),) * dim + (at,)] = values
+    else:
+        x[places(x.shape, dim, count, at)] = values
+
+
+def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
+    """Add `values` to where `at` points, all of them if several point to one place."""
+    if np.may_share_memory(x, values):
+        values = values.copy()
+    if dim == 0 and x.flags.c_contiguous:
+        width = prod(x.shape[count:])
+        rows = np.broadcast_to(values, at.shape + x.shape[count:]).reshape(at.size, width)
+        add_rows(x.reshape(prod(x.shape[:count]), width), nonnegative(at, prod(x.shape[:count])), rows)
+    else:
+        np.add.at(x, places(x.shape, dim, count, at), values)
+
+
+def sum_at(g: Array, shape: tuple[int, ...], dim: int, count: int, at: Array) -> Array:
+    """Zeros of `shape` with g added to where `at` points: the gradient of `take_at`."""
+    sizes = shape[dim : dim + count]
+    places = prod(sizes)
+    # the indexed dimensions first, so that each index is one row
+    if dim:
+        g = g.transpose((*range(dim, dim + at.ndim), *range(dim), *range(dim + at.ndim, g.ndim)))
+    shape = sizes + shape[:dim] + shape[dim + count :]
+    width = prod(shape[count:])
+    rows, at = g.reshape(at.size, width), nonnegative(at, places)
+    # half precision sums in single precision, as everywhere else
+    total = np.zeros(shape, np.float32 if g.dtype.itemsize == 2 and g.dtype.kind not in "iu" else g.dtype)
+    if increasing(at):  # no index twice, so there is nothing to add: masks, sorted indices
+        total.reshape(places, width)[at] = rows
+    else:
+        add_rows(total.reshape(places, width), at, rows)
+    total = total.astype(g.dtype, copy=False)
+    if dim:
+        total = total.transpose((*range(count, count + dim), *range(count), *range(count + dim, len(shape))))
+    return total
+
+
+def add_rows(total: Array, at: Array, rows: Array) -> None:
+    """total[at[i]] += rows[i] for each i, one after the other. `total` is row-major, `at` flat and not negative.
+
+    np.add.at has a fast loop for flat arrays alone, so narrow rows are added element by element, in blocks whose
+    indices stay in the cache; with wide rows a Python loop over them is faster than computing all those indices.
+    """
+    width = total.shape[1]
+    if width == 0 or at.size == 0:
+        return
+    if width > 512:
+        for i, row in zip(at.tolist(), rows):
+            into = total[i]
+            np.add(into, row, into)
+        return
+    flat, columns, step = total.reshape(-1), np.arange(width), max(1, 32768 // width)
+    starts = at * width
+    for i in range(0, at.size, step):
+        elements = (starts[i : i + step, None] + columns).reshape(-1)
+        np.add.at(flat, elements, rows[i : i + step].reshape(-1).astype(total.dtype, copy=False))
+
+
+def merged(x: Array, dim: int, count: int) -> Array:
+    """A row-major array with `count` dimensions made one."""
+    if count == 1:
+        return x
+    shape = x.shape
+    return x.reshape(shape[:dim] + (prod(shape[dim : dim + count]),) + shape[dim + count :])
+
+
+def places(shape: tuple[int, ...], dim: int, count: int, at: Array) -> tuple[Any, ...]:
+    """NumPy's own index for what `dim`, `count` and `at` describe."""
+    lead = (slice(None),) * dim
+    return (*lead, at) if count == 1 else (*lead, *np.unravel_index(at, shape[dim : dim + count]))
+
+
+def nonnegative(at: Array, size: int) -> Array:
+    """Indices, known to be in range, flat and counted from the front."""
+    at = at.reshape(-1).astype(INT64, copy=False)
+    return np.where(at < 0, at + size, at) if at.size and at.min() < 0 else at
+
+
+def increasing(at: Array) -> bool:
+    return bool((at[1:] > at[:-1]).all())
+
+
+def elements_along(shape: tuple[int, ...], dim: int, index: Array) -> Array:
+    """For `gather` and its relatives: which elements of a row-major array of `shape` the index array selects, as
+    positions in the flat array. Element [i, j, k] is at [index[i, j, k], j, k] if dim is 0."""
+    after = prod(shape[dim + 1 :])
+    at = index if after == 1 and index.dtype == INT64 else index * np.int64(after)
+    step = 1
+    for d in range(len(shape) - 1, -1, -1):
+        if d != dim and index.shape[d] > 1:  # the first of each has nothing before it
+            at = at + np.arange(0, index.shape[d] * step, step).reshape((-1,) + (1,) * (len(shape) - 1 - d))
+        step *= shape[d]
+    return at
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+def alias(array: Array) -> str | None:
+    return from_numpy_dtype(array.dtype).alias
+
+
+def check_index(name: str, argument: str, position: int, index: Any, kinds: tuple[Any, ...], message: str) -> None:
+    """An index argument must be a tensor of one of the integer dtypes in `kinds`."""
+    if not isinstance(index, TensorBase):
+        raise errors.not_a_tensor(name, argument, position, index)
+    if index.array.dtype not in kinds and (index.array.size or len(kinds) == 1):  # nothing is said of empty ones
+        kind = from_numpy_dtype(index.array.dtype)
+        raise errors.mistake(RuntimeError, message, ("index", f"{errors.describe(index)}, {kind}"))
+
+
+LONG = (INT64,)
+LONG_OR_INT = (INT64, np.dtype(np.int32))
+
+
+def outside(index: Array, low: int, size: int) -> int | None:
+    """The first index that is not in [low, size)."""
+    index = index.memory() if index.__class__ is late.batched_array else index
+    if index.size == 0:
+        return None
+    if low == 0 and index.dtype == INT64:
+        if index.view(np.uint64).max() < size:  # one look at them, because negative ones seem very large
+            return None
+    elif index.min() >= low and index.max() < size:
+        return None
+    flat = index.reshape(-1)
+    return int(flat[np.argmax((flat < low) | (flat >= size))])
+
+
+def check_range(index: Array, low: int, size: int, dim: int, shape: Any, error: type[Exception] = RuntimeError) -> None:
+    if (wrong := outside(index, low, size)) is not None:
+        first = f"index {wrong} is out of bounds for dimension {dim} with size {size}"
+        raise errors.mistake(error, first, ("indexed", f"shape {errors.size(shape)}"))
+
+
+# -- x[array] ---------------------------------------------------------------------------------------------------------
+
+
+@op
+class index(Family):
+    """index(input, dim, count, at): the elements that the array `at` points to in `count` dimensions from `dim` on."""
+
+    options = ("dim", "count", "at")
+    forward = take_at
+    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
+    jvp = "linear"
+    public_name = ""
+
+    def call(input: A, dim: int, count: int, at: Array) -> Any:
+        return index.record(input, dim, count, at)
+
+    def vjp(g: A, input_shape: A, dim: A, count: A, at: A) -> A:
+        return index_sum(g, input_shape, dim, count, at)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(4, 3), 0, 1, np.array([0, 2, 2, -1])),
+            S(t(2, 3, 4), 1, 2, np.array([[0, 11], [5, 5]])),
+            S(t(3), 0, 1, np.array(1)),
+            S(t(3, 2), 0, 1, np.zeros(0, np.int64)),
+            S(t(0, 2), 0, 1, np.zeros((2, 0), np.int64)),
+        ]
+    )
+
+
+@op
+class index_sum(Family):
+    """index_sum(input, shape, dim, count, at): zeros of `shape` with input added to where `at` points."""
+
+    options = ("shape", "dim", "count", "at")
+    forward = sum_at
+    holomorphic = False
+    jvp = "linear"
+    public_name = ""
+    node_name = "IndexPutBackward0"
+
+    def call(input: A, shape: tuple[int, ...], dim: int, count: int, at: Array) -> Any:
+        return index_sum.record(input, shape, dim, count, at)
+
+    def vjp(g: A, dim: A, count: A, at: A) -> A:
+        return index(g, dim, count, at)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(4, 3), (3, 3), 0, 1, np.array([0, 2, 2, -1])),
+            S(t(2, 2, 2, 4), (2, 3, 2, 4), 1, 2, np.array([[0, 5], [3, 3]])),
+            S(t(0, 2), (3, 2), 0, 1, np.zeros(0, np.int64)),
+        ]
+    )
+
+
+@op
+class index_select(Family):
+    """index_select(input, dim, index): the slices of input along `dim` that the vector `index` names."""
+
+    inputs = ("input", "index")
+    options = ("dim",)
+
+    def forward(x: A, index: A, dim: Any) -> A:
+        if x.ndim == 0:
+            return x.copy()
+        return take_at(x, dim, 1, index.reshape(-1))
+
+    def call(input: A, dim: int, index: TensorBase) -> Any:
+        message = "index_select(): Expected dtype int32 or int64 for index"
+        check_index("index_select", "index", 2, index, LONG_OR_INT, message)
+        if index.array.ndim > 1:
+            raise errors.mistake(IndexError, "index_select(): Index is supposed to be a vector")
+        shape = input.array.shape
+        dim = wrap_dim(dim, len(shape))
+        if not shape and index.array.size != 1:
+            raise RuntimeError(
+                f"index_select(): Index to scalar can have only 1 value, got {index.array.size} value(s)"
+            )
+        if (wrong := outside(index.array, 0, shape[dim] if shape else 1)) is not None:
+            what = f"{wrong}, for dimension {dim} of shape {errors.size(shape)}"
+            raise errors.mistake(IndexError, "index out of range in self", ("index", what))
+        return index_select.record(input, index, dim)
+
+    def vjp_input(g: A, index: A, input_shape: A, dim: A) -> A:
+        return index_sum(g, input_shape, dim, 1, values_of(index).reshape(-1)) if input_shape else g
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(4, 3), 0, t(5, dtype="int64", low=0, high=4)),
+            S(t(2, 3, 4), -1, t(2, dtype="int64", low=0, high=4)),
+            S(t(3), 0, t(dtype="int64", low=0, high=3)),
+            S(t(), 0, t(1, dtype="int64", low=0, high=1)),
+            S(t(2, 3), 1, t(0, dtype="int64", low=0, high=3)),
+        ]
+    )
+
+
+def values_of(index: A) -> Array:
+    """The array of an index that was saved as a tensor: indices are never differentiated."""
+    return index.array if isinstance(index, TensorBase) else index
+
+
+# -- gather -----------------------------------------------------------------------------------------------------------
+
+
+def gather_array(x: Array, index: Array, dim: int) -> Array:
+    if x.ndim == 0 or index.ndim == 0:
+        return x.reshape(-1).take(index)
+    if index.size == 0:
+        return np.zeros(index.shape, x.dtype)
+    return x.reshape(-1).take(elements_along(x.shape, dim, index))
+
+
+def _gather_sum(g: Array, index: Array, shape: tuple[int, ...], dim: int) -> Array:
+    if not shape or index.ndim == 0 or index.size == 0:
+        at = index.reshape(-1)
+    else:
+        at = elements_along(shape, dim, index).reshape(-1)
+    return sum_at(g.reshape(-1), (prod(shape),), 0, 1, at).reshape(shape)
+
+
+@op
+class gather(Family):
+    """gather(input, dim, index): out[i][j] = input[index[i][j]][j] for dim 0, and likewise for the others."""
+
+    inputs = ("input", "index")
+    options = ("dim",)
+    forward = gather_array
+    holomorphic = False
+
+    def call(input: A, dim: int, index: TensorBase, *, sparse_grad: bool = False) -> Any:
+        check_index("gather", "index", 2, index, LONG_OR_INT, "gather(): Expected dtype int32/int64 for index")
+        dim = wrap_dim(dim, input.array.ndim)
+        check_along(index.array, dim, input.array, "input")
+        return gather.record(input, index, dim)
+
+    def vjp_input(g: A, index: A, input_shape: A, dim: A) -> A:
+        return gather_sum(g, index, input_shape, dim)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), 0, t(2, 4, dtype="int64", low=0, high=3)),
+            S(t(3, 4), -1, t(2, 6, dtype="int64", low=0, high=4)),
+            S(t(2, 3, 4), 1, t(2, 1, 3, dtype="int64", low=0, high=3)),
+            S(t(), 0, t(dtype="int64", low=0, high=1)),
+            S(t(3), 0, t(0, dtype="int64", low=0, high=3)),
+        ]
+    )
+
+
+@op
+class gather_sum(Family):
+    """gather_sum(input, index, shape, dim): zeros of `shape` with input added to where `gather` would have read it."""
+
+    inputs = ("input", "index")
+    options = ("shape", "dim")
+    forward = _gather_sum
+    holomorphic = False
+    public_name = ""
+    node_name = "ScatterAddBackward0"
+
+    def call(input: A, index: TensorBase, shape: tuple[int, ...], dim: int) -> Any:
+        return gather_sum.record(input, index, shape, dim)
+
+    def vjp_input(g: A, index: A, dim: A) -> A:
+        return gather(g, index, dim)
+
+    samples = staticmethod(lambda t: [S(t(2, 4), t(2, 4, dtype="int64", low=0, high=3), (3, 4), 0)])
+
+
+def check_along(index: Array, dim: int, x: Array, name: str, src: Array | None = None) -> None:
+    """May `index` be used along `dim` of x (and of src)?"""
+    if src is None and index.size and index.ndim == x.ndim:
+        for d, size in enumerate(index.shape):
+            if size > x.shape[d] and d != dim:
+                break
+        else:  # the usual case
+            check_range(index, 0, x.shape[dim] if x.ndim else 1, dim, x.shape)
+            return
+    for other, who in ((x, name), (src, "src")):
+        if other is not None and index.size and max(index.ndim, 1) != max(other.ndim, 1):
+            raise errors.mistake(
+                RuntimeError,
+                f"Index tensor must have the same number of dimensions as {who} tensor",
+                ("index", f"shape {errors.size(index.shape)}"),
+                (who, f"shape {errors.size(other.shape)}"),
+            )
+    if not index.size:
+        return
+    for d in range(index.ndim):
+        too_large = d != dim and index.shape[d] > (x.shape[d] if x.ndim else 1)
+        if src is None and name == "input" and too_large:
+            raise errors.mistake(
+                RuntimeError,
+                f"Size does not match at dimension {d} expected index {errors.size(index.shape)} to be no larger than "
+                f"self {errors.size(x.shape)} apart from dimension {dim}",
+            )
+        if too_large or (src is not None and index.shape[d] > (src.shape[d] if src.ndim else 1)):
+            than = "" if src is None else f" and to be no larger size than src {errors.size(src.shape)}"
+            raise errors.mistake(
+                RuntimeError,
+                f"Expected index {errors.size(index.shape)} to be no larger than self {errors.size(x.shape)} apart "
+                f"from dimension {dim}{than}",
+            )
+    check_range(index, 0, x.shape[dim] if x.ndim else 1, dim, x.shape)
+
+
+@composite(
+    lambda t: [
+        S(t(3, 4), t(1, 4, dtype="int64", low=0, high=3), 0),
+        S(t(3, 4), t(3, 2, dtype="int64", low=0, high=4), 1),
+        S(t(3, 4), t(5, dtype="int64", low=0, high=12)),
+    ]
+)
+def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = None) -> Any:
+    """take_along_dim(input, indices, dim=None): gather with broadcasting; of the flat input if dim is None."""
+    message = f"torch.take_along_dim(): dtype of indices should be Long but got {alias(indices.array)}"
+    check_index("take_along_dim", "indices", 2, indices, LONG, message)
+    x: Any = input
+    at: Any = indices
+    if dim is None:
+        return gather.function(x.reshape(-1), 0, at.reshape(-1))
+    if x.ndim != at.ndim:
+        raise errors.mistake(
+            RuntimeError,
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{x.ndim} dimensions for input, and {at.ndim} dimensions for indices",
+        )
+    dim = wrap_dim(dim, x.ndim)
+    size, wanted = x.array.shape[dim], at.array.shape[dim]
+    check_range(at.array, -size, size, dim, x.array.shape, IndexError)
+    along = [(*a.shape[:dim], 1, *a.shape[dim + 1 :]) for a in (x.array, at.array)]
+    try:
+        common = np.broadcast_shapes(*along)
+    except ValueError:
+        raise errors.broadcast_mismatch("take_along_dim", (x.array, at.array)) from None
+    at = wrap(np.where(at.array < 0, at.array + size, at.array))
+    wide = [(*common[:dim], n, *common[dim + 1 :]) for n in (size, wanted)]
+    return gather.function(x.expand(wide[0]), dim, at.expand(wide[1]))
+
+
+# -- take -------------------------------------------------------------------------------------------------------------
+
+
+def check_flat_range(index: Array, count: int) -> None:
+    if (wrong := outside(index, -count, count)) is not None:
+        raise errors.mistake(
+            IndexError, f"out of range: tried to access index {wrong} on a tensor of {count} elements."
+        )
+
+
+@op
+class take(Family):
+    """take(input, index): elements of the flat input, in the shape of index."""
+
+    inputs = ("input", "index")
+
+    def forward(x: A, index: A) -> A:
+        return x.reshape(-1).take(index)
+
+    def call(input: A, index: TensorBase) -> Any:
+        kind = alias(index.array) if isinstance(index, TensorBase) else ""
+        check_index("take", "index", 1, index, LONG, f"take(): Expected a long tensor for index, but got {kind}")
+        if input.array.size == 0 and index.array.size:
+            raise IndexError("take(): tried to take from an empty tensor")
+        check_flat_range(index.array, input.array.size)
+        return take.record(input, index)
+
+    def vjp_input(g: A, index: A, input_shape: A) -> A:
+        return index_sum(g, input_shape, 0, len(input_shape), counted_from_front(index, input_shape))
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(2, 3, dtype="int64", low=-12, high=12)),
+            S(t(5), t(dtype="int64", low=0, high=5)),
+            S(t(), t(2, dtype="int64", low=0, high=1)),
+            S(t(2, 2), t(0, dtype="int64", low=0, high=4)),
+        ]
+    )
+
+
+def counted_from_front(index: A, shape: tuple[int, ...]) -> Array:
+    at = values_of(index)
+    return nonnegative(at, prod(shape)).reshape(at.shape)

@@ -1,0 +1,389 @@
+"""x[...] in all its forms, reading and writing, with gradients.
+
+An index is read in two steps, as PyTorch does it. First everything that gives a view: numbers, slices, None, Ellipsis
+(leafgrad/ops/index/slices.py). Then, on that view, the index arrays and masks, all at once, which makes a copy
+(leafgrad/ops/index/gather.py). So a number between two arrays does not count as an array, as it would in NumPy:
+x[0, :, rows] is x[0][:, rows].
+"""
+
+from __future__ import annotations
+
+import warnings
+from builtins import slice as Slice
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _dtypes, errors
+from leafgrad._core import recorder
+from leafgrad._core.inplace import is_free
+from leafgrad._core.recorder import TensorBase, state
+from leafgrad.autograd.hooks import give_history
+from leafgrad.ops.index.gather import INT64
+from leafgrad.ops.index.gather import index as index_op
+from leafgrad.ops.index.overwrite import fill_where, fits, number_as, overwrite
+from leafgrad.ops.index.parse import (
+    Places,
+    Reading,
+    checked_slice,
+    in_bounds,
+    index_array,
+    out_of_bounds,
+    places_of,
+    read,
+    too_many,
+)
+from leafgrad.ops.index.scatter import index_write, write_index
+from leafgrad.ops.index.slices import new_dimension, select, slice_, view_at
+from leafgrad.ops.inplace import changed, check_overlap, check_writable, copy_slices, replace, stand_in
+from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
+from leafgrad.ops.promotion import cast
+from leafgrad.ops.registry import composite
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import axes_of, current_steps, permute, reshape
+
+Array = Any
+
+_BOOL = np.dtype(np.bool_)
+
+# -- x[index] ---------------------------------------------------------------------------------------------------------
+
+
+def getitem(self: Any, index: Any) -> Any:
+    """x[index]: a view for numbers, slices, None and Ellipsis; a copy for index tensors, lists and masks."""
+    kind = index.__class__
+    array = self.array
+    if index is None:
+        return view_at(new_dimension, self, (None, ...), array[None, ...])
+    if kind is int:
+        where = (index, ...)
+        try:
+            return view_at(select, self, where, array[where])
+        except IndexError:
+            raise (out_of_bounds(index, 0, array.shape) if array.ndim else too_many(index, ())) from None
+    if kind is Slice and array.ndim:
+        where = (checked_slice(index), ...)
+        return view_at(slice_, self, where, array[where])
+    if kind is tuple and (operation := simple(index)) is not None:
+        where = index if ... in index else (*index, ...)
+        try:
+            return view_at(operation, self, where, array[where])
+        except IndexError:
+            pass  # read() finds out what is wrong, and says it as PyTorch does
+    if kind is recorder.late.tensor_class and index.array.ndim and array.ndim and index.array.dtype == INT64:
+        try:
+            return index_op.record(self, 0, 1, kept(index.array, self))
+        except IndexError:  # NumPy checks while it reads
+            in_bounds(index.array, 0, array.shape, 0)
+            raise
+    if (at := marked(index, array)) is not None:
+        return index_op.record(self, 0, index.array.ndim, at)
+    reading = read(index, array.shape)
+    if reading.arrays is None:
+        where = reading.view or (...,)
+        return view_at(reading.operation, self, where, array[where])
+    if reading.view is not None:
+        self = view_at(reading.operation, self, reading.view, array[reading.view])
+    places = places_of(reading.arrays, self.array.shape)
+    if places.order is not None:
+        self = permute.function(self, places.order)
+    return index_op.record(self, places.dim, places.count, kept(places.at, self))
+
+
+def simple(index: tuple[Any, ...]) -> Any:
+    """What an index of plain numbers and slices, None and one Ellipsis is recorded as; None if there is more to it."""
+    operation: Any = None
+    dots = 0
+    for part in index:
+        kind = part.__class__
+        if kind is int:
+            operation = select
+        elif kind is Slice:
+            if part.step is not None:
+                return None
+            if part.start is not None or part.stop is not None:
+                if part is not checked_slice(part):
+                    return None
+                operation = slice_
+        elif part is None:
+            operation = new_dimension
+        elif part is ... and not dots:
+            dots = 1
+        else:
+            return None
+    return operation
+
+
+def marked(index: Any, array: Array) -> Array | None:
+    """Where a mask that fits is true, as places in the dimensions that it has, taken as one; None for other indices,
+    and for masks that have to be refused."""
+    if index.__class__ is not recorder.late.tensor_class:
+        return None
+    mask = index.array
+    if mask.__class__ is not np.ndarray or mask.dtype is not _BOOL or not mask.ndim:
+        return None
+    if mask.shape != array.shape[: mask.ndim]:
+        return None
+    return mask.reshape(-1).nonzero()[0]
+
+
+def kept(at: Array, *tensors: Any) -> Array:
+    """The index array of a node to be recorded: a copy, because the user may change the one he gave."""
+    if state.grad_enabled and any([t.needs_grad for t in tensors]):
+        return at.copy()
+    return at
+
+
+# -- x[index] = value -------------------------------------------------------------------------------------------------
+
+
+def setitem(self: Any, index: Any, value: Any) -> None:
+    """x[index] = value, where value is a tensor or a number."""
+    if written_directly(self, index, value):
+        return
+    if isinstance(value, TensorBase):
+        part: Any = value
+    elif isinstance(value, (int, float, complex, np.integer)):
+        part = recorder.wrap(number_as(value, self.array))
+    else:
+        module = "numpy." if isinstance(value, (np.ndarray, np.generic)) else ""
+        name = _dtypes.from_numpy_dtype(self.array.dtype).alias
+        raise errors.mistake(TypeError, f"can't assign a {module}{type(value).__name__} to a torch.{name}Tensor")
+    if index is False:
+        return
+    if index.__class__ is recorder.late.tensor_class and index.array.dtype == INT64 and index.array.ndim:
+        if not self.array.ndim:
+            raise too_many(index, ())
+        at = in_bounds(index.array, 0, self.array.shape, 0)
+        write_places(self, Places(0, 1, at, self.array.shape), part, False)
+        return
+    reading = read(index if index is not True else None, self.array.shape)
+    if reading.arrays is None:
+        if reading.view is None:
+            write_all(self, part)
+        else:
+            write_view(self, reading, part)
+        return
+    if reading.view is not None:
+        self = view_at(reading.operation, self, reading.view, self.array[reading.view])
+    places = places_of(reading.arrays, self.array.shape)
+    write_places(self, places, part, False)
+
+
+def written_directly(x: Any, index: Any, value: Any) -> bool:
+    """x[index] = value, done by NumPy where that means the same and autograd has nothing to do with it: done?"""
+    array = x.array
+    kind = index.__class__
+    data: Any = value
+    if isinstance(value, TensorBase):
+        data = value.array
+        if data.dtype is not array.dtype:
+            return False
+    elif not fits(value, array.dtype):
+        return False
+    if not is_free(x, value):
+        return False
+    whole = data is value or data.ndim == 0  # one number for all places
+    try:
+        if kind is recorder.late.tensor_class:
+            at = index.array
+            if at.__class__ is not np.ndarray or not array.ndim:
+                return False
+            if at.dtype.kind == "b" and whole and at.shape == array.shape:
+                fill_where(array, at, recorder.constant(value, array.dtype) if data is value else data)
+            elif at.dtype == INT64 and at.ndim and (whole or data.shape == at.shape + array.shape[1:]):
+                array[at] = data.copy() if data is not value and np.may_share_memory(array, data) else data
+            else:
+                return False
+        elif kind is int or (kind is tuple and simple(index) is not None) or (kind is Slice and is_simple(index)):
+            if whole:
+                array[index] = data
+            else:
+                into = array[index]
+                if into.__class__ is not np.ndarray or into.shape != data.shape:
+                    return False
+                into[...] = data
+        else:
+            return False
+    except IndexError:
+        return False  # read() finds out what is wrong, and says it as PyTorch does
+    changed(x)
+    return True
+
+
+def is_simple(part: Slice) -> bool:
+    """Is this a slice without a step, from and to plain numbers or nothing?"""
+    return part.step is None and part.start.__class__ in _BOUNDS and part.stop.__class__ in _BOUNDS
+
+
+_BOUNDS = (int, type(None))
+
+
+def delitem(self: Any, index: Any) -> None:
+    """del x[index]: tensors cannot lose elements."""
+    raise TypeError("Tensor does not support deleting items")
+
+
+def fitting(part: Any, shape: tuple[int, ...]) -> Any:
+    """A value without the leading dimensions of size 1 that `shape` has no place for."""
+    own = part.array.shape
+    extra = len(own) - len(shape)
+    if extra > 0 and own[:extra] == (1,) * extra:
+        return reshape(part, own[extra:])
+    return part
+
+
+def check_expands(own: tuple[int, ...], shape: tuple[int, ...], array: Array) -> None:
+    """May a value of shape `own` be written to a part of `shape`?"""
+    extra = len(shape) - len(own)
+    if extra < 0:
+        kind = _dtypes.from_numpy_dtype(array.dtype).alias
+        name = f"CPU{kind}Type" if array.dtype.kind in "bcV" else f"torch.{kind}Tensor"
+        first = (
+            f"expand({name}{{{errors.size(own)}}}, size={errors.size(shape)}): the number of sizes "
+            f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
+        )
+        raise errors.mistake(RuntimeError, first)
+    for d in range(len(shape) - 1, extra - 1, -1):
+        if own[d - extra] not in (1, shape[d]):
+            raise errors.mistake(
+                RuntimeError,
+                f"The expanded size of the tensor ({shape[d]}) must match the existing size ({own[d - extra]}) at "
+                f"non-singleton dimension {d}.  Target sizes: {errors.size(shape)}.  Tensor sizes: {errors.size(own)}",
+            )
+
+
+def write_all(x: Any, part: Any) -> None:
+    """x[...] = part: a copy, or a fill where part is one number."""
+    part = fitting(part, x.array.shape)
+    check_expands(part.array.shape, x.array.shape, part.array)
+    check_writable(x, part)
+    check_overlap(x.array, x.version, (part,), x.array.shape)
+    replace(x, copy_from.function if part.array.ndim or not x.array.ndim else fill_with_tensor, part)
+
+
+def write_view(x: Any, reading: Reading, part: Any) -> None:
+    """x[view] = part: the history of x, or of what x is a view of, becomes `copy_slices`."""
+    step = (reading.operation, (reading.view,))
+    into = x.array[reading.view]
+    part = fitting(part, into.shape)
+    check_expands(part.array.shape, into.shape, part.array)
+    check_part_writable(x, part)
+    check_overlap(into, x.version, (part,), into.shape)
+    seen_through = x.extra.view if x.extra is not None else None
+    base, steps = (x, (step,)) if seen_through is None else (seen_through.base, (*current_steps(x, seen_through), step))
+    recorded = recorder.needs_recording((base, part)) and x.array.dtype.kind not in "biu"
+    if recorded:
+        # neither the values of the base nor those of the part are needed: only where the part is
+        node = recorder.make_node(
+            copy_slices.core, (stand_in(base), part), (base.array, into), (steps, axes_of(base.array)), (), (),
+            base.array.shape, base.array.dtype,
+        )  # fmt: skip
+    if part.array.dtype != into.dtype and part.array.dtype.kind == "c":
+        warn_of_lost_imaginary(into)
+    np.copyto(into, cast(part.array, _dtypes.from_numpy_dtype(into.dtype)))
+    changed(x)
+    if recorded:
+        give_history(base, node)
+    if recorder.late.tangents is not None:
+        from leafgrad.autograd.forward_ad import change_part
+
+        change_part(x, reading.view, part)
+
+
+def check_part_writable(x: TensorBase, part: TensorBase) -> None:
+    """What `check_writable` would say of x[view], if that had been made first."""
+    is_base = x.extra is None or x.extra.view is None
+    if is_base and x.needs_grad and x.node is None and state.grad_enabled:
+        raise errors.leaf_in_place(x, True)
+    if not is_base and state.grad_enabled:
+        recorder.settle(x)
+    check_writable(x, part)
+
+
+def warn_of_lost_imaginary(into: Array) -> None:
+    if into.dtype.kind not in "bc":
+        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
+
+
+def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
+    """Write or add `values` to where `places` says."""
+    values = broadcastable(values, x, places, accumulate)
+    into = x if places.order is None else permute.function(x, places.order)
+    options = (places.dim, places.count, kept(places.at, x, values), accumulate)
+    overwrite(into, index_write.core, write_index, (values,), options)
+    return x
+
+
+def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
+    """Values that can be broadcast to what the index selects of x."""
+    if places.mask and values.array.size == 1 and not accumulate:
+        return reshape(values, ()).to(x.dtype)  # PyTorch fills masks, and only there takes another dtype
+    values = fitting(values, places.shape)
+    shape = values.array.shape
+    extra = len(places.shape) - len(shape)
+    if extra < 0 or any([n not in (1, places.shape[extra + d]) for d, n in enumerate(shape)]):
+        raise errors.mistake(
+            RuntimeError,
+            f"shape mismatch: value tensor of shape {errors.size(shape)} cannot be broadcast to indexing result of "
+            f"shape {errors.size(places.shape)}",
+        )
+    if values.array.dtype != x.array.dtype:
+        source, target = [_dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)]
+        raise errors.mistake(
+            RuntimeError,
+            f"Index put requires the source and destination dtypes match, got {target} for the destination and "
+            f"{source} for the source.",
+            fix=f"{errors.as_code(errors.name_of(values), 'value')}.to(torch.{x.dtype.name})",
+        )
+    return values
+
+
+# -- the same as methods ----------------------------------------------------------------------------------------------
+
+
+def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) -> Places:
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
+        )
+    if not isinstance(values, TensorBase):
+        raise errors.not_a_tensor(name, "values", 2, values)
+    arrays: list[Any] = []
+    for i, t in enumerate(indices):
+        if not isinstance(t, TensorBase):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+        array = index_array(t.array)
+        arrays += [array] + [()] * (array.ndim - 1 if array.dtype.kind == "b" else 0)
+    if not arrays:
+        raise errors.mistake(IndexError, f"{name}(): indices is empty: nothing says where the values go")
+    if len(arrays) > input.array.ndim:
+        raise errors.mistake(
+            IndexError, f"too many indices for tensor of dimension {input.array.ndim} (got {len(arrays)})"
+        )
+    return places_of(arrays, input.array.shape)
+
+
+def _put_samples(t: Any) -> list[S]:
+    return [
+        S(t(4, 3), (t(2, dtype="int64", low=0, high=4),), t(3), True),
+        S(t(4, 3), (t(2, dtype="int64", low=0, high=4), t(2, dtype="int64", low=0, high=3)), t(2), True),
+        S(t(4, 3), (t(1, dtype="int64", low=0, high=4),), t(1, 3)),
+        S(t(4, 3), (t(4, 3, dtype="bool"),), t()),
+    ]
+
+
+@composite(_put_samples)
+def index_put(input: TensorBase, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """index_put(input, indices, values, accumulate=False): a copy of input with input[indices] = values, or with
+    values added there."""
+    places = _places_of_tensors("index_put", input, indices, values)
+    values = broadcastable(values, input, places, accumulate)
+    return index_write.record(input, values, places.dim, places.count, kept(places.at, input, values), accumulate)
+
+
+@composite(lambda t: [])
+def index_put_(input: TensorBase, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """index_put_(indices, values, accumulate=False): index_put, in place."""
+    places = _places_of_tensors("index_put_", input, indices, values)
+    return write_places(input, places, values, accumulate)

@@ -1,0 +1,282 @@
+"""Masks: reading and writing where a bool tensor is True; positions of elements; triangles of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.ops.index.gather import alias, index, index_sum, values_of
+from leafgrad.ops.index.overwrite import Overwriting, fill_where, on_a_copy, same_dtype, value_tensor, zero
+from leafgrad.ops.index.slices import around
+from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.promotion import cast
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import expand
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+# -- where a mask says so ---------------------------------------------------------------------------------------------
+
+
+def check_mask(mask: Any, message: str, name: str) -> None:
+    if not isinstance(mask, TensorBase):
+        raise errors.not_a_tensor(name, "mask", 1, mask)
+    if mask.array.dtype.kind != "b":
+        raise errors.mistake(RuntimeError, message)
+
+
+def broadcast_with(input: TensorBase, mask: TensorBase, name: str) -> tuple[Any, Any]:
+    """A tensor and a mask in their common shape."""
+    if input.array.shape == mask.array.shape:
+        return input, mask
+    try:
+        shape = np.broadcast_shapes(input.array.shape, mask.array.shape)
+    except ValueError:
+        raise errors.broadcast_mismatch(name, (mask.array, input.array)) from None
+    wide = input if input.array.shape == shape else expand.function(input, shape)
+    return wide, mask if mask.array.shape == shape else expand.function(mask, shape)
+
+
+_CPP = {"float32": "float", "float64": "double", "uint8": "unsigned char", "int8": "signed char", "int16": "short int"}
+_CPP |= {"int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+
+
+def _masked_fill(x: Array, mask: Array, value: Array) -> None:
+    if mask.__class__ is np.ndarray and mask.shape == x.shape and value.dtype is x.dtype:
+        fill_where(x, mask, value)
+    else:
+        np.putmask(x, mask, cast(value, from_numpy_dtype(x.dtype)))
+
+
+@op
+class masked_fill(Overwriting):
+    """masked_fill(input, mask, value): value where the mask is True, input elsewhere."""
+
+    inputs = ("input", "mask", "value")
+    write = _masked_fill
+    forward = on_a_copy(_masked_fill)
+
+    def prepare(input: A, mask: TensorBase, value: Any) -> Any:
+        if not isinstance(mask, TensorBase) or mask.array.dtype.kind != "b":
+            kind = from_numpy_dtype(mask.array.dtype).name if isinstance(mask, TensorBase) else ""
+            message = f"masked_fill_ only supports boolean masks, but got mask with dtype {_CPP.get(kind, kind)}"
+            check_mask(mask, message, "masked_fill")
+        made = value_tensor("masked_fill", input, value)
+        name = "MaskedFillBackward1" if isinstance(value, TensorBase) else None
+        return (*broadcast_with(input, mask, "masked_fill"), made), (), name
+
+    def vjp_input(g: A, mask: A) -> A:
+        return masked_fill(g, mask, zero(g))
+
+    def vjp_value(g: A, mask: A) -> A:
+        return where(mask, g, zero_like(g))
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(3, 4, dtype="bool"), 1.5),
+            S(t(3, 4), t(4, dtype="bool"), t()),
+            S(t(4), t(2, 1, dtype="bool"), 0),
+            S(t(), t(dtype="bool"), t()),
+            S(t(0, 2), t(2, dtype="bool"), 1),
+        ]
+    )
+
+
+def _masked_scatter(x: Array, mask: Array, source: Array) -> None:
+    x[mask] = source.reshape(-1)[: np.count_nonzero(mask)]
+
+
+@op
+class masked_scatter(Overwriting):
+    """masked_scatter(input, mask, source): the elements of source, one after the other, where the mask is True."""
+
+    inputs = ("input", "mask", "source")
+    write = _masked_scatter
+    forward = on_a_copy(_masked_scatter)
+
+    def prepare(input: A, mask: TensorBase, source: TensorBase) -> Any:
+        kind = alias(mask.array) if isinstance(mask, TensorBase) else ""
+        message = f"masked_scatter_ only supports boolean masks, but got mask with dtype {kind}"
+        check_mask(mask, message, "masked_scatter")
+        same_dtype(
+            input.array,
+            source.array,
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{alias(input.array)} and {alias(source.array)}",
+        )
+        input, mask = broadcast_with(input, mask, "masked_scatter")
+        if np.count_nonzero(mask.array) > source.array.size:
+            raise errors.mistake(RuntimeError, "Number of elements of source < number of ones in mask")
+        return (input, mask, source), ()
+
+    def vjp_input(g: A, mask: A) -> A:
+        return masked_fill(g, mask, zero(g))
+
+    def vjp_source(g: A, mask: A, source_shape: A) -> A:
+        at = np.flatnonzero(values_of(mask))
+        size = int(np.prod(source_shape))
+        return around(index(g, 0, len(g.shape), at), (size,), (slice(0, at.size),)).reshape(source_shape)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(3, 4, dtype="bool"), t(3, 4)),
+            S(t(3, 4), t(4, dtype="bool"), t(20)),
+            S(t(), t(dtype="bool"), t(2)),
+        ]
+    )
+
+
+@op
+class masked_select(Family):
+    """masked_select(input, mask): the elements where the mask is True, in one dimension."""
+
+    inputs = ("input", "mask")
+    holomorphic = False
+
+    def forward(x: A, mask: A) -> A:
+        # positions first: NumPy's x[mask] stumbles over every change between True and False
+        return x.reshape(-1).take(np.flatnonzero(mask))
+
+    def call(input: A, mask: TensorBase) -> Any:
+        check_mask(mask, "masked_select: expected BoolTensor for mask", "masked_select")
+        return masked_select.record(*broadcast_with(input, mask, "masked_select"))
+
+    def vjp_input(g: A, input_shape: A, mask: A) -> A:
+        return index_sum(g, input_shape, 0, len(input_shape), np.flatnonzero(values_of(mask)))
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(3, 4, dtype="bool")),
+            S(t(3, 4), t(4, dtype="bool")),
+            S(t(4), t(2, 1, dtype="bool")),
+            S(t(), t(dtype="bool")),
+            S(t(0, 2), t(2, dtype="bool")),
+        ]
+    )
+
+
+# -- positions --------------------------------------------------------------------------------------------------------
+
+
+@op
+class nonzero(Family):
+    """nonzero(input, *, as_tuple=False): the positions of the elements that are not zero, one row for each; with
+    as_tuple one vector for each dimension."""
+
+    differentiable = False
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4, dtype="bool"), as_tuple=True), S(t()), S(t(0, 3))])
+
+    def forward(x: A) -> A:
+        return np.argwhere(x)
+
+    def call(input: A, *, as_tuple: bool = False) -> Any:
+        if not as_tuple:
+            return nonzero.record(input)
+        found = np.nonzero(np.atleast_1d(input.array))
+        return tuple([recorder.unrecorded(nonzero.core, (input,), positions) for positions in found])
+
+
+@composite(lambda t: [S(t(3, 4)), S(t())])
+def argwhere(input: TensorBase) -> Any:
+    """argwhere(input): the positions of the elements that are not zero, one row for each."""
+    return nonzero.function(input)
+
+
+@composite(lambda t: [S(t(3, 4), size=5), S(t(2, dtype="bool"), size=0), S(t(), size=2)])
+def nonzero_static(input: TensorBase, *, size: int, fill_value: int = -1) -> Any:
+    """nonzero_static(input, *, size, fill_value=-1): exactly `size` rows of nonzero, filled up or cut off."""
+    if size < 0:
+        raise errors.mistake(RuntimeError, "nonzero_static: 'size' must be an non-negative integer")
+    found = np.argwhere(input.array)[:size]
+    rows = np.full((size, found.shape[1]), fill_value, np.int64)
+    rows[: len(found)] = found
+    return recorder.unrecorded(nonzero.core, (input,), rows)
+
+
+@op
+class one_hot(Family):
+    """one_hot(tensor, num_classes=-1): for each index a vector of zeros with a one at that index."""
+
+    options = ("num_classes",)
+    differentiable = False
+    public_name = ""  # nn.functional has it
+    samples = staticmethod(lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)])
+
+    def forward(x: A, num_classes: Any) -> A:
+        return (x[..., None] == np.arange(num_classes)).astype(np.int64)
+
+    def call(tensor: A, num_classes: int = -1) -> Any:
+        x = tensor.array
+        if x.dtype != np.int64:
+            raise errors.mistake(RuntimeError, "one_hot is only applicable to index tensor of type LongTensor.")
+        if not x.size and num_classes <= 0:
+            raise errors.mistake(RuntimeError, "Can not infer total number of classes from empty tensor.")
+        if x.size and x.min() < 0:
+            raise errors.mistake(RuntimeError, "Class values must be non-negative.")
+        if num_classes == -1:
+            num_classes = int(x.max()) + 1
+        elif x.size and x.max() >= num_classes:
+            raise errors.mistake(RuntimeError, "Class values must be smaller than num_classes.")
+        return one_hot.record(tensor, num_classes)
+
+
+# -- triangles --------------------------------------------------------------------------------------------------------
+
+
+def _check_matrix(name: str, input: Any) -> None:
+    if not isinstance(input, TensorBase):
+        raise errors.not_a_tensor(name, "input", 1, input)
+    if input.array.ndim < 2:
+        first = f"{name}: input tensor must have at least 2 dimensions"
+        raise errors.mistake(RuntimeError, first, ("tensor", errors.describe(input)))
+
+
+def _matrices(t: Any) -> list[S]:
+    return [S(t(3, 4)), S(t(4, 3), 1), S(t(2, 3, 3), -1), S(t(3, 3), diagonal=7), S(t(0, 3))]
+
+
+@op
+class tril(Family):
+    """tril(input, diagonal=0): the lower triangle of matrices, zero above `diagonal`."""
+
+    row_major = True
+    options = ("diagonal",)
+    holomorphic = False
+    jvp = "linear"
+    in_place = True
+    forward = np.tril
+    samples = staticmethod(_matrices)
+
+    def call(input: A, diagonal: int = 0) -> Any:
+        _check_matrix("tril", input)
+        return tril.record(input, diagonal)
+
+    def vjp(g: A, diagonal: A) -> A:
+        return tril(g, diagonal)
+
+
+@op
+class triu(Family):
+    """triu(input, diagonal=0): the upper triangle of matrices, zero below `diagonal`."""
+
+    row_major = True
+    options = ("diagonal",)
+    holomorphic = False
+    jvp = "linear"
+    in_place = True
+    forward = np.triu
+    samples = staticmethod(_matrices)
+
+    def call(input: A, diagonal: int = 0) -> Any:
+        _check_matrix("triu", input)
+        return triu.record(input, diagonal)
+
+    def vjp(g: A, diagonal: A) -> A:
+        return triu(g, diagonal)

@@ -1,0 +1,189 @@
+"""Operations that change some elements of a tensor and leave the others: what they have in common.
+
+Each has an out-of-place form, which writes into a copy, and an in-place form, which writes into the memory itself and
+copies nothing. Both record the same node, so no rule may need the old values or the result.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.inplace import is_free
+from leafgrad._core.op import Op
+from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels.select import INTEGERS
+from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.inplace import about_to_change, changed, check_writable, follow, rebase, stand_in
+from leafgrad.ops.registry import Composite, Family, Operation, composites, renamed
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+_f32, _f64, _i64, _bool = [np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.bool_)]
+MANY = 8_192  # elements from which on it pays to look how many a mask selects
+FEW = 8  # a mask selects few elements if it is at most one of so many
+
+
+class Overwriting(Family, family=True):
+    """Operations that change some elements of a tensor. A block has
+
+    prepare(input, ...)   the arguments, checked: (tensors, options), where tensors[0] is the input, and, if PyTorch
+                          has several names for the node, the other one
+    write(x, ...)         the change of an array: of a copy of the input, or of its own memory
+    """
+
+    # the gradient of a choice is a choice, and needs no conjugation
+    holomorphic = False
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        prepare, write = body["prepare"], body["write"]
+
+        @functools.wraps(prepare)
+        def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+            if not isinstance(input, TensorBase):
+                raise errors.not_a_tensor(operation.name, "input", 1, input)
+            tensors, options, *name = prepare(input, *args, **kwargs)
+            return recorder.apply(named(operation.core, *name), tensors, options)
+
+        @functools.wraps(prepare)
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            tensors, options, *name = prepare(self, *args, **kwargs)
+            if tensors[0].array.shape != self.array.shape:
+                raise errors.in_place_shape(operation.name, self.array.shape, tensors[0].array.shape)
+            return overwrite(self, named(operation.core, *name), write, tensors[1:], options)
+
+        name = function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        method.__name__ = method.__qualname__ = name + "_"
+        method.__doc__ = f"{name}_(...): {name}, in place."
+        if operation.public_name:
+            composites[name + "_"] = Composite(method, lambda t: [], True, False)
+        return function
+
+
+_named: dict[Any, Op] = {}
+
+
+def named(core: Op, node_name: str | None = None) -> Op:
+    """An operation, its node shown under another name."""
+    if node_name is None:
+        return core
+    found = _named.get((core, node_name))
+    if found is None:
+        found = _named[core, node_name] = renamed(core, node_name)
+    return found
+
+
+def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
+    """The out-of-place form of a change of an array."""
+
+    def forward(x: Array, *rest: Any) -> Array:
+        out = np.array(x, order="C")
+        write(out, *rest)
+        return out
+
+    return forward
+
+
+def overwrite(x: Any, core: Op, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]) -> Any:
+    """Change the memory of x, and record it as `core` of (x, *others, *options)."""
+    if len(others) <= 2 and is_free(x, *others):  # the usual case
+        write(x.array, *[t.array for t in others], *options)
+        changed(x)
+        return x
+    check_writable(x, *others)
+    result = shadow = None
+    if recorder.late.tangents is not None:
+        shadow = recorder.wrap(x.array)
+        arrays = [x.array, *[t.array for t in others]]
+        recorder.late.tangents(core, (stand_in(x), *others), arrays, options, (shadow,))
+    if recorder.needs_recording((x, *others)) and x.array.dtype.kind not in "biu":
+        tensors = (stand_in(x), *others)
+        arrays = [t.array for t in tensors]
+        node = recorder.make_node(core, tensors, arrays, options, (), (), x.array.shape, x.array.dtype)
+        result = recorder.wrap_node(x.array, node)
+    about_to_change(x)
+    write(x.array, *[t.array for t in others], *options)
+    changed(x)
+    rebase(x, result)
+    follow(x, shadow)
+    return x
+
+
+def fits(value: Any, kind: Any) -> bool:
+    """Is this a number that a dtype surely holds, so that NumPy may be left to convert it? (False: perhaps.)"""
+    if value.__class__ is float:
+        return kind is _f64 or (kind is _f32 and -3e38 < value < 3e38)
+    if value.__class__ is int:
+        return (kind is _f32 or kind is _f64 or kind is _i64) and -(2**53) < value < 2**53
+    return value.__class__ is bool and kind is _bool
+
+
+def fill_where(x: Array, mask: Array, value: Array) -> None:
+    """Write a zero-dimensional array of the same dtype to where a mask of the same shape is True.
+
+    NumPy decides for each element, and where the mask follows no pattern the processor guesses wrong every second
+    time. So few elements are looked for, and many are chosen by their bits: x ^ ((x ^ value) & pattern).
+    """
+    bits = INTEGERS.get(x.dtype)
+    if x.size < MANY or bits is None or not (x.flags.c_contiguous and mask.flags.c_contiguous):
+        np.putmask(x, mask, value)
+    elif np.count_nonzero(mask) * FEW <= x.size:
+        x.reshape(-1)[np.flatnonzero(mask)] = value
+    else:
+        pattern = mask.view(np.int8).astype(bits)
+        np.negative(pattern, pattern)  # -1 is all ones
+        own = x.view(bits)
+        np.bitwise_and(pattern, np.bitwise_xor(own, value.view(bits)), pattern)
+        np.bitwise_xor(own, pattern, own)
+
+
+def number_as(value: Any, array: Array) -> Array:
+    """A Python number in the dtype of an array, which has to be able to hold it."""
+    if fits(value, array.dtype):
+        return np.array(value, array.dtype)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    return converted(value, array)
+
+
+def converted(value: Any, array: Array) -> Array:
+    """The same, for numbers of the size of a machine's."""
+    kind = from_numpy_dtype(array.dtype)
+    made = to_array(value, kind)
+    if kind.itemsize > 2 and array.dtype.kind in "fc" and np.isinf(made) and not np.isinf(value):
+        name = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}.get(kind.name, kind.name)
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return made
+
+
+def zero(g: A) -> Array:
+    return np.zeros((), g.array.dtype if isinstance(g, TensorBase) else g.dtype)
+
+
+def same_dtype(x: Array, source: Array, message: str) -> None:
+    if x.dtype != source.dtype:
+        raise errors.mistake(RuntimeError, message)
+
+
+def value_tensor(name: str, input: TensorBase, value: Any) -> Any:
+    """The value of a fill, a number or a tensor without dimensions, as a tensor."""
+    if isinstance(value, TensorBase):
+        if value.array.ndim:
+            raise errors.mistake(
+                RuntimeError,
+                f"{name}_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
+                f"dimension(s).",
+            )
+        return value
+    if not isinstance(value, (int, float, complex, np.integer)):
+        raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
+    return wrap(number_as(value, input.array))

@@ -1,0 +1,466 @@
+"""Writing elements that an index array points to: index_put, scatter, index_add and their relatives."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.ops.index.gather import (
+    LONG,
+    LONG_OR_INT,
+    add_at,
+    add_rows,
+    alias,
+    check_along,
+    check_flat_range,
+    check_index,
+    check_range,
+    counted_from_front,
+    elements_along,
+    gather,
+    index_select,
+    outside,
+    put_at,
+    values_of,
+)
+from leafgrad.ops.index.gather import index as index_op
+from leafgrad.ops.index.overwrite import Overwriting, number_as, on_a_copy, same_dtype, value_tensor, zero
+from leafgrad.ops.index.slices import around
+from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.promotion import cast
+from leafgrad.ops.registry import op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+# -- x[array] = values ------------------------------------------------------------------------------------------------
+
+
+def write_index(x: Array, values: Array, dim: int, count: int, at: Array, accumulate: bool) -> None:
+    (add_at if accumulate else put_at)(x, dim, count, at, values)
+
+
+@op
+class index_write(Overwriting):
+    """index_write(input, values, dim, count, at, accumulate): input with the elements that `index` would read
+    replaced by values, or with values added to them."""
+
+    inputs = ("input", "values")
+    options = ("dim", "count", "at", "accumulate")
+    jvp = "linear"
+    public_name = ""
+    node_name = "IndexPutBackward0"
+    write = write_index
+    forward = on_a_copy(write_index)
+
+    def prepare(input: A, values: Any, dim: int, count: int, at: Array, accumulate: bool) -> Any:
+        return (input, values), (dim, count, at, accumulate)
+
+    def vjp_input(g: A, dim: A, count: A, at: A, accumulate: A) -> A:
+        return g if accumulate else index_write(g, zero(g), dim, count, at, False)
+
+    def vjp_values(g: A, dim: A, count: A, at: A) -> A:
+        return index_op(g, dim, count, at)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(4, 3), t(2, 3), 0, 1, np.array([0, 2]), False),
+            S(t(4, 3), t(3), 0, 1, np.array([1, 1, -1]), True),
+            S(t(2, 3, 4), t(2, 2), 1, 2, np.array([3, 11]), False),
+            S(t(3, 4), t(3, 2), 1, 1, np.array([3, 3]), True),
+            S(t(3), t(0), 0, 1, np.zeros(0, np.int64), False),
+        ]
+    )
+
+
+# -- along one dimension ----------------------------------------------------------------------------------------------
+
+
+def vector(x: Array) -> Array:
+    """Tensors without dimensions are indexed as if they had one element in one dimension."""
+    return x.reshape(1) if x.ndim == 0 else x
+
+
+def check_slices(name: str, x: Array, dim: int, at: Array, source: Array) -> None:
+    """index_add and index_copy take one slice of source for each index."""
+    own, given = vector(x).shape, vector(source).shape
+    fits = own[:dim] + own[dim + 1 :] == given[:dim] + given[dim + 1 :]
+    if name == "index_add_" and not (fits and x.ndim == source.ndim):
+        raise errors.mistake(
+            RuntimeError,
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{errors.size(x.shape)} source.shape = {errors.size(source.shape)}",
+        )
+    if fits:
+        return
+    slices = [" ".join(map(str, a.shape[:dim] + a.shape[dim + 1 :])) for a in (x, source)]
+    raise errors.mistake(
+        RuntimeError,
+        f"{name}(): Source/destination tensor must have same slice shapes. Destination slice shape: {slices[0]} at "
+        f"dimension {dim} and source slice shape: {slices[1]} at dimension 0.",
+    )
+
+
+def _index_add(x: Array, at: Array, source: Array, dim: int, alpha: Any) -> None:
+    scaled = source if alpha == 1 else source * np.asarray(alpha).astype(source.dtype)
+    add_at(vector(x), dim, 1, at.reshape(-1), vector(scaled))
+
+
+@op
+class index_add(Overwriting):
+    """index_add(input, dim, index, source, *, alpha=1): input with alpha times the slices of source added to those
+    that the vector `index` names."""
+
+    inputs = ("input", "index", "source")
+    options = ("dim", "alpha")
+    holomorphic = True  # alpha may be complex
+    write = _index_add
+    forward = on_a_copy(_index_add)
+
+    def prepare(input: A, dim: int, index: TensorBase, source: TensorBase, *, alpha: Any = 1) -> Any:
+        x = input.array
+        dim = wrap_dim(dim, x.ndim)
+        kind = alias(index.array) if isinstance(index, TensorBase) else ""
+        message = f"index_add_(): Expected dtype int32/int64 for index but got: {kind}"
+        check_index("index_add", "index", 2, index, LONG_OR_INT, message)
+        if not isinstance(source, TensorBase):
+            raise errors.not_a_tensor("index_add", "source", 3, source)
+        if index.array.ndim > 1:
+            raise errors.mistake(
+                IndexError,
+                f"index_add_(): Index is supposed to be a vector, but got dim: {index.array.ndim} with type: {kind} "
+                f"and size: {errors.size(index.array.shape)}",
+            )
+        message = f"index_add_(): self ({alias(x)}) and source ({alias(source.array)}) must have the same scalar type"
+        same_dtype(x, source.array, message)
+        length = vector(source.array).shape[dim] if dim < max(source.array.ndim, 1) else -1
+        if index.array.size != length:
+            raise errors.mistake(
+                RuntimeError,
+                f"index_add_(): Number of indices ({index.array.size}) should be equal to source.size(dim): "
+                f"({length}), for dim: {dim}",
+            )
+        check_slices("index_add_", x, dim, index.array, source.array)
+        check_range(index.array, 0, vector(x).shape[dim], dim, x.shape)
+        return (input, index, source), (dim, alpha)
+
+    def vjp_input(g: A) -> A:
+        return g
+
+    def vjp_source(g: A, index: A, source_shape: A, dim: A, alpha: A) -> A:
+        return index_select(g, index, dim).reshape(source_shape) * alpha
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), t(2, 4)),
+            S(t(3, 4), 1, t(6, dtype="int64", low=0, high=4), t(3, 6), alpha=2),
+            S(t(3), 0, t(dtype="int64", low=0, high=3), t(1)),
+            S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
+        ]
+    )
+
+
+def _index_copy(x: Array, at: Array, source: Array, dim: int) -> None:
+    put_at(vector(x), dim, 1, at.reshape(-1), vector(source))
+
+
+@op
+class index_copy(Overwriting):
+    """index_copy(input, dim, index, source): input with the slices that the vector `index` names replaced by source."""
+
+    inputs = ("input", "index", "source")
+    options = ("dim",)
+    write = _index_copy
+    forward = on_a_copy(_index_copy)
+
+    def prepare(input: A, dim: int, index: TensorBase, source: TensorBase) -> Any:
+        x = input.array
+        dim = wrap_dim(dim, x.ndim)
+        kind = alias(index.array) if isinstance(index, TensorBase) else ""
+        message = f"index_copy_(): Expected a long tensor for index, but got {kind}"
+        check_index("index_copy", "index", 2, index, LONG, message)
+        if not isinstance(source, TensorBase):
+            raise errors.not_a_tensor("index_copy", "source", 3, source)
+        if index.array.ndim > 1:
+            raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.array.ndim})")
+        same_dtype(
+            x,
+            source.array,
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{alias(x)} and (source) {alias(source.array)}",
+        )
+        check_slices("index_copy_", x, dim, index.array, source.array)
+        length = vector(source.array).shape[dim]
+        if index.array.size != length:
+            raise errors.mistake(
+                IndexError,
+                f"index_copy_(): Number of indices ({index.array.size}) should be equal to source.size(dim) ({length})",
+            )
+        size = vector(x).shape[dim]
+        if (wrong := outside(index.array, 0, size)) is not None:
+            raise errors.mistake(
+                IndexError, f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {size}"
+            )
+        return (input, index, source), (dim,)
+
+    def vjp_input(g: A, index: A, dim: A) -> A:
+        return index_fill(g, index, zero(g), dim)
+
+    def vjp_source(g: A, index: A, source_shape: A, dim: A) -> A:
+        return index_select(g, index, dim).reshape(source_shape)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), 0, t(1, dtype="int64", low=0, high=3), t(1, 4)),
+            S(t(3, 4), -1, t(1, dtype="int64", low=0, high=4), t(3, 1)),
+            S(t(), 0, t(1, dtype="int64", low=0, high=1), t(1)),
+        ]
+    )
+
+
+def _index_fill(x: Array, at: Array, value: Array, dim: int) -> None:
+    put_at(vector(x), dim, 1, at.reshape(-1), cast(value, from_numpy_dtype(x.dtype)))
+
+
+@op
+class index_fill(Overwriting):
+    """index_fill(input, dim, index, value): input with the slices that the vector `index` names filled with value."""
+
+    inputs = ("input", "index", "value")
+    options = ("dim",)
+    write = _index_fill
+    forward = on_a_copy(_index_fill)
+
+    def prepare(input: A, dim: int, index: TensorBase, value: Any) -> Any:
+        x = input.array
+        if not isinstance(index, TensorBase):
+            raise errors.not_a_tensor("index_fill", "index", 2, index)
+        if index.array.dtype not in LONG:
+            raise errors.mistake(IndexError, "index_fill_(): Expected dtype int64 for index.")
+        dim = wrap_dim(dim, x.ndim)
+        if index.array.ndim > 1:
+            raise errors.mistake(RuntimeError, "Index has to be a vector/scalar")
+        if isinstance(value, complex) and x.dtype.kind != "c":
+            raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+        size = vector(x).shape[dim]
+        check_range(index.array, -size, size, dim, x.shape, IndexError)
+        name = "IndexFillBackward1" if isinstance(value, TensorBase) else None
+        return (input, index, value_tensor("index_fill", input, value)), (dim,), name
+
+    def vjp_input(g: A, index: A, dim: A) -> A:
+        return index_fill(g, index, zero(g), dim)
+
+    def vjp_value(g: A, index: A, dim: A) -> A:
+        # an index that comes twice fills once
+        return where(_filled(g.shape, values_of(index), dim), g, zero_like(g))
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), 1.5),
+            S(t(3, 4), 1, t(2, dtype="int64", low=-4, high=4), t()),
+            S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
+        ]
+    )
+
+
+def _filled(shape: Any, at: Array, dim: int) -> Array:
+    mask = np.zeros(tuple(shape), bool)
+    put_at(vector(mask), dim, 1, at.reshape(-1), np.True_)
+    return mask
+
+
+# -- scatter ----------------------------------------------------------------------------------------------------------
+
+
+def elements(x: Array, at: Array, dim: int, src: Array) -> tuple[Array, Array, Array]:
+    """What `scatter` writes to, where, and what: all three flat if x is row-major."""
+    x, at = vector(x), vector(at)
+    src = src if src.ndim == 0 else src[tuple([slice(0, n) for n in at.shape])]
+    src = np.broadcast_to(src, at.shape)
+    if np.may_share_memory(x, src):
+        src = src.copy()
+    if x.flags.c_contiguous:
+        return (x.reshape(-1), elements_along(x.shape, dim, at).reshape(-1), src.reshape(-1))
+    grid = list(np.ogrid[tuple([slice(0, n) for n in at.shape])])
+    grid[dim] = at
+    return x, tuple(grid), src
+
+
+def _scatter(x: Array, at: Array, src: Array, dim: int, reduce: str) -> None:
+    if reduce == "add":
+        scatter_add_array(x, at, src, dim)
+    elif at.size:
+        into, where_to, values = elements(x, at, dim, src)
+        if reduce == "multiply":
+            np.multiply.at(into, where_to, values)
+        else:
+            into[where_to] = values
+
+
+def scatter_add_array(x: Array, at: Array, src: Array, dim: int) -> None:
+    if at.size:
+        into, where_to, values = elements(x, at, dim, src)
+        if into.ndim == 1 and where_to.__class__ is not tuple:
+            add_rows(into[:, None], where_to, values[:, None])
+        else:
+            np.add.at(into, where_to, values)
+
+
+def _read_back(g: A, index: A, src_shape: A, dim: A) -> A:
+    """The gradient of src: what was written is read again, and what was not needed of it gets zero."""
+    read = gather(g, index, dim)
+    shape = values_of(index).shape
+    if shape == src_shape or not src_shape:
+        return read
+    return around(read, src_shape, tuple([slice(0, n) for n in shape])) if read.ndim else read.reshape(src_shape)
+
+
+def _no_gradient() -> RuntimeError:
+    first = "derivative for aten::scatter is not implemented"
+    return errors.mistake(RuntimeError, first, fix="x.scatter_reduce(dim, index, src, reduce='prod')")
+
+
+@op
+class scatter(Overwriting):
+    """scatter(input, dim, index, src, *, reduce=None): out[index[i][j]][j] = src[i][j] for dim 0, and likewise for the
+    others. In the place of src may stand a number. With reduce="add" or "multiply" it adds to what is there, or
+    multiplies it."""
+
+    inputs = ("input", "index", "src")
+    options = ("dim", "reduce")
+    write = _scatter
+    forward = on_a_copy(_scatter)
+
+    def prepare(
+        input: A, dim: int, index: TensorBase, src: Any = None, value: Any = None, *, reduce: Any = None
+    ) -> Any:
+        check_index("scatter", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
+        if reduce not in (None, "add", "multiply"):
+            raise errors.mistake(RuntimeError, "reduce argument must be either add or multiply.")
+        dim = wrap_dim(dim, input.array.ndim)
+        src = value if src is None else src
+        if not isinstance(src, TensorBase):
+            check_along(index.array, dim, input.array, "self")
+            return ((input, index, wrap(number_as(src, input.array))), (dim, reduce or ""), "ScatterBackward1")
+        if reduce is not None:
+            warnings.warn(
+                "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
+                "PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
+                UserWarning,
+                stacklevel=3,
+            )
+        check_along(index.array, dim, input.array, "self", src.array)
+        message = "scatter(): Expected self.dtype to be equal to src.dtype"
+        same_dtype(input.array, src.array, message)
+        return (input, index, src), (dim, reduce or "")
+
+    def vjp_input(g: A, index: A, dim: A, reduce: A) -> A:
+        if reduce == "multiply":
+            raise _no_gradient()
+        return g if reduce else scatter(g, index, zero(g), dim, "")
+
+    def vjp_src(g: A, index: A, src_shape: A, dim: A, reduce: A) -> A:
+        if reduce == "multiply":
+            raise _no_gradient()
+        return _read_back(g, index, src_shape, dim)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), 0, t(1, 4, dtype="int64", low=0, high=3), t(1, 4)),
+            S(t(3, 4), 1, t(2, 1, dtype="int64", low=0, high=4), t(3, 4)),
+            S(t(3, 4), 1, t(3, 2, dtype="int64", low=0, high=4), 1.5),
+            S(t(), 0, t(dtype="int64", low=0, high=1), t()),
+            S(t(3), 0, t(0, dtype="int64", low=0, high=3), t(0)),
+        ]
+    )
+
+
+@op
+class scatter_add(Overwriting):
+    """scatter_add(input, dim, index, src): out[index[i][j]][j] += src[i][j] for dim 0, and likewise for the others."""
+
+    inputs = ("input", "index", "src")
+    options = ("dim",)
+    write = scatter_add_array
+    forward = on_a_copy(scatter_add_array)
+
+    def prepare(input: A, dim: int, index: TensorBase, src: TensorBase) -> Any:
+        check_index("scatter_add", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
+        if not isinstance(src, TensorBase):
+            raise errors.not_a_tensor("scatter_add", "src", 3, src)
+        dim = wrap_dim(dim, input.array.ndim)
+        check_along(index.array, dim, input.array, "self", src.array)
+        same_dtype(input.array, src.array, "scatter(): Expected self.dtype to be equal to src.dtype")
+        return (input, index, src), (dim,)
+
+    def vjp_input(g: A) -> A:
+        return g
+
+    vjp_src = _read_back
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), 0, t(5, 4, dtype="int64", low=0, high=3), t(5, 4)),
+            S(t(3, 4), 1, t(2, 6, dtype="int64", low=0, high=4), t(3, 7)),
+            S(t(), 0, t(dtype="int64", low=0, high=1), t()),
+        ]
+    )
+
+
+@op
+class put(Overwriting):
+    """put(input, index, source, accumulate=False): elements of the flat input replaced by source, or added to."""
+
+    inputs = ("input", "index", "source")
+    options = ("accumulate",)
+
+    def write(x: Array, at: Array, source: Array, accumulate: bool) -> None:
+        at = counted_from_front(at, x.shape).reshape(-1)
+        write_index(x, source.reshape(-1), 0, x.ndim, at, accumulate)
+
+    forward = on_a_copy(write)
+
+    def prepare(input: A, index: TensorBase, source: TensorBase, accumulate: bool = False) -> Any:
+        x = input.array
+        kind = alias(index.array) if isinstance(index, TensorBase) else ""
+        check_index("put", "index", 1, index, LONG, f"put_(): Expected a long tensor for index, but got {kind}")
+        if not isinstance(source, TensorBase):
+            raise errors.not_a_tensor("put", "source", 2, source)
+        same_dtype(
+            x,
+            source.array,
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{alias(x)} and source.dtype = {alias(source.array)}",
+        )
+        if index.array.size != source.array.size:
+            raise errors.mistake(
+                IndexError,
+                "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+                f"{source.array.size}, index.numel() = {index.array.size}",
+            )
+        check_flat_range(index.array, x.size)
+        return (input, index, source), (accumulate,)
+
+    def vjp_input(g: A, index: A, accumulate: A) -> A:
+        if accumulate:
+            return g
+        at = values_of(index)
+        return put(g, at, np.zeros(at.shape, zero(g).dtype), False)
+
+    def vjp_source(g: A, index: A, source_shape: A) -> A:
+        return index_op(g, 0, len(g.shape), counted_from_front(index, g.shape)).reshape(source_shape)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(2, dtype="int64", low=-12, high=12), t(2), True),
+            S(t(3, 4), t(1, dtype="int64", low=-12, high=12), t(1)),
+            S(t(), t(1, dtype="int64", low=0, high=1), t(1)),
+        ]
+    )

@@ -1,0 +1,205 @@
+"""scatter_reduce and index_reduce: several elements of a source brought together in one place of a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_along, check_index, check_range, gather, values_of
+from leafgrad.ops.index.overwrite import named, same_dtype, zero
+from leafgrad.ops.index.scatter import elements, scatter, scatter_add_array, vector
+from leafgrad.ops.index.slices import around, slice_
+from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+_UFUNCS: dict[str, Any] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+
+
+def _neutral(reduce: str, kind: Any) -> Any:
+    """What a reduction starts from where the tensor's own value does not count."""
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    if kind.kind == "b":
+        return reduce == "amin"
+    if kind.kind in "iu":
+        return np.iinfo(kind).min if reduce == "amax" else np.iinfo(kind).max
+    return -np.inf if reduce == "amax" else np.inf
+
+
+def _counts(x: Array, at: Array, dim: int, include_self: bool, kind: Any) -> Array:
+    """How many elements come together in each place."""
+    counts = np.ones(x.shape, kind) if include_self else np.zeros(x.shape, kind)
+    scatter_add_array(counts, at, np.ones((), kind), dim)
+    return np.maximum(counts, 1)
+
+
+def _scatter_reduce(x: Array, at: Array, src: Array, dim: int, reduce: str, include_self: bool) -> Array:
+    out = np.array(x, order="C")
+    if not at.size:
+        return out
+    into, where_to, values = elements(out, at, dim, src)
+    if not include_self:
+        into[where_to] = _neutral(reduce, x.dtype)
+    _UFUNCS[reduce].at(into, where_to, values)
+    if reduce == "mean":
+        integers = x.dtype.kind in "iu"
+        counts = _counts(x, at, dim, include_self, x.dtype if integers else np.float64)
+        out = out // counts if integers else (out / counts).astype(x.dtype)
+    return out
+
+
+def check_kind(kernel: str, x: Array, reduce: str) -> None:
+    if (x.dtype.kind == "b" and reduce == "mean") or (x.dtype.kind == "c" and reduce in ("amax", "amin")):
+        raise errors.mistake(NotImplementedError, f"\"{kernel}\" not implemented for '{alias(x)}'")
+
+
+def _used(src: A, index: A) -> A:
+    """The part of src that the index has places for."""
+    return slice_(src, tuple([slice(0, n) for n in values_of(index).shape]))
+
+
+def _unused_zero(g: A, src_shape: tuple[int, ...], index: A) -> A:
+    """The gradient of the part that was used as that of all of src."""
+    shape = values_of(index).shape
+    return g if shape == src_shape else around(g, src_shape, tuple([slice(0, n) for n in shape]))
+
+
+def _amount(index: A, shape: Any, like: A, dim: int, include_self: bool) -> Array:
+    kind = zero(like).dtype
+    return _counts(np.zeros(tuple(shape), bool), values_of(index), dim, include_self, kind)
+
+
+def _shares(input: A, index: A, src: A, out: A, dim: int) -> tuple[Array, Array, Array]:
+    """For amax and amin: where the input and src are the result, and how many of them are in each place."""
+    x, at, result = values_of(input), values_of(index), values_of(out)
+    own = x == result
+    theirs = values_of(_used(src, index)) == gather(result, at, dim)
+    count = own.astype(np.float64)
+    scatter_add_array(count, at, theirs.astype(np.float64), dim)
+    return own, theirs, np.maximum(count, 1).astype(zero(out).dtype)
+
+
+@op
+class scatter_reduce(Family):
+    """scatter_reduce(input, dim, index, src, reduce, *, include_self=True): the elements of src that `scatter` would
+    write to one place, brought together by their sum, prod, mean, amax or amin."""
+
+    inputs = ("input", "index", "src")
+    options = ("dim", "reduce", "include_self")
+    in_place = True
+    forward = _scatter_reduce
+
+    def call(input: A, dim: int, index: TensorBase, src: TensorBase, reduce: str, *, include_self: bool = True) -> Any:
+        if reduce not in _UFUNCS:
+            raise errors.mistake(
+                RuntimeError, f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+            )
+        message = "scatter(): Expected dtype int32/int64 for index"
+        check_index("scatter_reduce", "index", 2, index, LONG_OR_INT, message)
+        if not isinstance(src, TensorBase):
+            raise errors.not_a_tensor("scatter_reduce", "src", 3, src)
+        dim = wrap_dim(dim, input.array.ndim)
+        check_along(index.array, dim, input.array, "self", src.array)
+        same_dtype(input.array, src.array, "scatter(): Expected self.dtype to be equal to src.dtype")
+        check_kind(f"scatter_gather_tensor_cpu_reduce_{reduce}", input.array, reduce)
+        return scatter_reduce.record(input, index, src, dim, reduce, include_self)
+
+    def vjp_input(g: A, input: A, index: A, src: A, dim: A, reduce: A, include_self: A, out: A) -> A:
+        if not include_self:
+            return scatter(g, index, zero(g), dim, "")  # where something was written the input does not count
+        if reduce == "sum":
+            return g
+        if reduce == "mean":
+            return g / _amount(index, g.shape, g, dim, True)
+        if reduce == "prod":
+            none = input == 0
+            whole = where(none, 1.0 + zero_like(g), input)
+            return g * scatter_reduce(whole, index, src, dim, "prod", True) / whole
+        own, _, count = _shares(input, index, src, out, dim)
+        return where(own, g / count, zero_like(g))
+
+    def vjp_src(g: A, input: A, index: A, src: A, dim: A, reduce: A, include_self: A, out: A, src_shape: A) -> A:
+        if reduce == "sum":
+            return _unused_zero(gather(g, index, dim), src_shape, index)
+        if reduce == "mean":
+            each = g / _amount(index, g.shape, g, dim, include_self)
+            return _unused_zero(gather(each, index, dim), src_shape, index)
+        if reduce == "prod":
+            return _unused_zero(_prod_src(g, input, index, src, dim, include_self, out), src_shape, index)
+        _, theirs, count = _shares(input, index, src, out, dim)
+        back = where(theirs, gather(g / count, index, dim), zero_like(g))
+        return _unused_zero(back, src_shape, index)
+
+    samples = staticmethod(
+        lambda t: (
+            [
+                S(t(3, 4), 0, t(5, 4, dtype="int64", low=0, high=3), t(5, 4), reduce, include_self=own)
+                for reduce in ("sum", "prod", "mean", "amax", "amin")
+                for own in (True, False)
+            ]
+            + [S(t(), 0, t(dtype="int64", low=0, high=1), t(), "sum")]
+        )
+    )
+
+
+def _prod_src(g: A, input: A, index: A, src: A, dim: int, include_self: bool, out: A) -> A:
+    """The product of the others, for each factor. A zero that is alone in its place is the one case where the result
+    cannot be divided by the factor and the product of the others is not zero."""
+    src, at = _used(src, index), values_of(index)
+    none = values_of(src) == 0
+    zeros = np.zeros(tuple(g.shape), np.float64)
+    scatter_add_array(zeros, at, none.astype(np.float64), dim)
+    alone = none & (gather(zeros, at, dim) == 1)
+    one = 1.0 + zero_like(g)
+    without = scatter_reduce(input, at, where(alone, one, src), dim, "prod", include_self)
+    divided = gather(g * out, at, dim) / where(none, one, src)
+    return where(alone, gather(g * without, at, dim), divided)
+
+
+@composite(
+    lambda t: [
+        S(t(3, 4), 0, t(5, dtype="int64", low=0, high=3), t(5, 4), reduce, include_self=own)
+        for reduce in ("prod", "mean", "amax", "amin")
+        for own in (True, False)
+    ],
+    in_place=True,
+)
+def index_reduce(
+    input: TensorBase, dim: int, index: TensorBase, source: TensorBase, reduce: str, *, include_self: bool = True
+) -> Any:
+    """index_reduce(input, dim, index, source, reduce, *, include_self=True): the slices of source that the vector
+    `index` assigns to one slice of input, brought together by their prod, mean, amax or amin."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise errors.mistake(
+            RuntimeError, f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+        )
+    kind = alias(index.array) if isinstance(index, TensorBase) else ""
+    message = f"index_reduce_(): Expected dtype int32/int64 for index but got: {kind}"
+    check_index("index_reduce", "index", 2, index, LONG_OR_INT, message)
+    x: Any = input
+    dim = wrap_dim(dim, x.array.ndim)
+    at: Any = index
+    check_range(at.array, 0, vector(x.array).shape[dim], dim, x.array.shape)
+    src: Any = source
+    if not src.array.ndim:
+        at = at.reshape(())
+    else:
+        at = at.reshape((1,) * dim + (-1,) + (1,) * (src.array.ndim - dim - 1)).expand(src.array.shape)
+    check_along(at.array, dim, x.array, "self", src.array)
+    same_dtype(x.array, src.array, "index_reduce_(): self and source expected to have the same dtype")
+    if x.array.dtype.kind in "bc" and not include_self:
+        first = f"\"index_reduce_func_exclude_input_init\" not implemented for '{alias(x.array)}'"
+        raise errors.mistake(NotImplementedError, first)
+    check_kind("index_func_", x.array, reduce)
+    return recorder.apply(named(scatter_reduce.core, "IndexReduceBackward0"), (x, at, src), (dim, reduce, include_self))

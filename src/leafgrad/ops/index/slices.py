@@ -1,0 +1,201 @@
+"""Views of a part: what x[0], x[1:3], x[..., None] and their mixtures are made of.
+
+The operations here differ in name only: each shows `x[index]`, where `index` is a tuple of numbers, slices with
+positive steps, None and Ellipsis, exactly as NumPy takes it. An Ellipsis at the end makes NumPy return a view even
+where the result has no dimensions.
+"""
+
+from __future__ import annotations
+
+import operator
+from builtins import slice as Slice
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._core.views import make_view
+from leafgrad.ops.inplace import copy_slices
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import ViewFamily, wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+
+ALL = Slice(None)
+
+
+def _zeros_around(g: A, input_shape: A, index: A) -> A:
+    return around(g, input_shape, index)
+
+
+def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...], out: Any) -> Any:
+    """`out`, which is t.array[index], as a view of t that is recorded as `operation`."""
+    return make_view(operation.core, operation, t, (index,), out)
+
+
+@op
+class select(ViewFamily):
+    """select(input, dim, index): input without dimension `dim`, at position `index` of it."""
+
+    options = ("index",)
+    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
+    forward = operator.getitem
+    vjp = _zeros_around
+
+    def call(input: A, dim: int, index: Any) -> Any:
+        array = input.array
+        if not array.ndim:
+            raise IndexError("select() cannot be applied to a 0-dim tensor.")
+        dim, number = wrap_dim(dim, array.ndim), operator.index(index)
+        if not -array.shape[dim] <= number < array.shape[dim]:
+            raise errors.mistake(
+                IndexError,
+                f"select(): index {number} out of range for tensor of size {errors.size(array.shape)} at dimension "
+                f"{dim}",
+            )
+        where = (*(ALL,) * dim, number, ...) if dim else (number, ...)
+        return view_at(select, input, where, array[where])
+
+    samples = staticmethod(lambda t: [S(t(3, 4), 0, 1), S(t(2, 3, 4), -1, -2), S(t(3), 0, 0), S(t(2, 0), 0, 1)])
+
+
+@op
+class slice_(ViewFamily):
+    """slice(input, index): a part of input, by a tuple as NumPy takes it."""
+
+    options = ("index",)
+    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
+    forward = operator.getitem
+    vjp = _zeros_around
+    public_name = ""
+
+    def call(input: A, index: tuple[Any, ...]) -> Any:
+        return view_at(slice_, input, index, input.array[index])
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(5, 4), (Slice(1, 4, 2), ...)),
+            S(t(5, 4), (2, Slice(1, None), ...)),
+            S(t(5, 4), (..., Slice(3, 9))),
+            S(t(5, 4), (Slice(0, 0), ...)),
+        ]
+    )
+
+
+@op
+class new_dimension(ViewFamily):
+    """new_dimension(input, index): `slice` under the name that PyTorch gives to x[..., None]."""
+
+    options = ("index",)
+    holomorphic = False
+    forward = operator.getitem
+    vjp = _zeros_around
+    node_name = "UnsqueezeBackward0"
+    public_name = ""
+
+    def call(input: A, index: tuple[Any, ...]) -> Any:
+        return view_at(new_dimension, input, index, input.array[index])
+
+    samples = staticmethod(lambda t: [S(t(3, 2), (None, ...)), S(t(3, 2), (..., None))])
+
+
+@op
+class alias(ViewFamily):
+    """alias(input, index): `slice` under the name that PyTorch gives to x[...], all of x."""
+
+    options = ("index",)
+    holomorphic = False
+    forward = operator.getitem
+    vjp = _zeros_around
+    public_name = ""
+
+    def call(input: A, index: tuple[Any, ...]) -> Any:
+        return view_at(alias, input, index, input.array[index])
+
+    samples = staticmethod(lambda t: [S(t(3, 2), (...,)), S(t(), (...,))])
+
+
+@op
+class around(Family):
+    """around(input, shape, index): zeros of `shape` with the part at `index` replaced by input."""
+
+    options = ("shape", "index")
+    jvp = "linear"
+    holomorphic = False
+    public_name = ""
+    node_name = "SliceBackward0"
+
+    def forward(x: A, shape: Any, index: Any) -> A:
+        whole = np.zeros(shape, x.dtype)
+        whole[index] = x
+        return whole
+
+    def call(input: A, shape: tuple[int, ...], index: tuple[Any, ...]) -> Any:
+        return around.record(input, shape, index)
+
+    def vjp(g: A, index: A) -> A:
+        return slice_(g, index)
+
+    samples = staticmethod(lambda t: [S(t(2, 4), (5, 4), (Slice(1, 4, 2), ...)), S(t(), (3,), (1, ...))])
+
+
+@composite(lambda t: [S(t(5, 3), 0, 1, 3), S(t(5, 3), -1, -2, 2), S(t(3), 0, 3, 0)])
+def narrow(input: TensorBase, dim: int, start: Any, length: int) -> Any:
+    """narrow(input, dim, start, length): `length` positions of dimension `dim`, from `start` on, as a view."""
+    shape = input.array.shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    dim, first = wrap_dim(dim, len(shape)), operator.index(start)
+    size = shape[dim]
+    if not -size <= first <= size:
+        raise errors.mistake(
+            IndexError, f"start out of range (expected to be in range of [{-size}, {size}], but got {first})"
+        )
+    first = first + size if first < 0 else first
+    if first + length > size:
+        message = f"start ({first}) + length ({length}) exceeds dimension size ({size})."
+        raise errors.mistake(RuntimeError, message, ("tensor", errors.describe(input)))
+    return slice_.function(input, (*(ALL,) * dim, Slice(first, first + length), ...))
+
+
+@composite(lambda t: [S(t(3, 4), t(4), 0, 1), S(t(3, 4), t(3), -1, -1)])
+def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> Any:
+    """select_scatter(input, src, dim, index): a copy of input in which select(dim, index) is replaced by src."""
+    dim = wrap_dim(dim, input.array.ndim)
+    part = (*(ALL,) * dim, index, ...)
+    _same_shape(src, input.array[part].shape, "slice")
+    return _replaced(input, part, src, "SelectScatterBackward0")
+
+
+@composite(lambda t: [S(t(5, 3), t(2, 3), 0, 1, 3), S(t(4, 6), t(4, 3), 1, 0, 6, 2)])
+def slice_scatter(
+    input: TensorBase, src: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Any:
+    """slice_scatter(input, src, dim=0, start=None, end=None, step=1): a copy of input with a slice replaced by src."""
+    dim = wrap_dim(dim, input.array.ndim)
+    if step < 1:
+        raise RuntimeError("slice step must be positive")
+    part = (*(ALL,) * dim, Slice(start, end, step), ...)
+    _same_shape(src, input.array[part].shape, "slice")
+    return _replaced(input, part, src, "SliceScatterBackward0")
+
+
+def _replaced(input: TensorBase, part: tuple[Any, ...], src: TensorBase, node_name: str) -> Any:
+    """A copy of input with one part replaced."""
+    from leafgrad.ops.index.overwrite import named
+
+    return recorder.apply(named(copy_slices.core, node_name), (input, src), (((slice_, (part,)),), None))
+
+
+def _same_shape(src: TensorBase, shape: tuple[int, ...], what: str) -> None:
+    if src.array.shape != shape:
+        raise errors.mistake(
+            RuntimeError,
+            f"expected src to have a size equal to the {what} of self. src size = {errors.size(src.array.shape)}, "
+            f"{what} size = {errors.size(shape)}",
+        )

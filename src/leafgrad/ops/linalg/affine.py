@@ -1,0 +1,205 @@
+"""Products of matrices with something added: addmm, and linear, the layer of most networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad.ops.linalg.checks import (
+    Call,
+    adds_before_unfolding,
+    alike,
+    check_addmm,
+    check_linear,
+    factor,
+    not_tensors,
+)
+from leafgrad.ops.linalg.products import any_product, is_half, matmul, rows, times
+from leafgrad.ops.pointwise.elementwise import add
+from leafgrad.ops.registry import Family, op, renamed
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+
+_f32: Any = np.dtype(np.float32)
+_f64: Any = np.dtype(np.float64)
+ndarray: Any = np.ndarray
+
+
+@op
+class addmm(Family):
+    """addmm(input, mat1, mat2, *, beta=1, alpha=1): beta * input + alpha * (mat1 @ mat2)."""
+
+    inputs = ("input", "mat1", "mat2")
+    options = ("beta", "alpha")
+    in_place = True
+
+    def forward(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
+        if is_half(a.dtype):
+            return _addmm(x.astype(_f32), a.astype(_f32), b.astype(_f32), beta, alpha).astype(a.dtype)
+        return _addmm(x, a, b, beta, alpha)
+
+    def call(input: A, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
+        for position, (name, value) in enumerate((("input", input), ("mat1", mat1), ("mat2", mat2))):
+            if not isinstance(value, TensorBase):
+                raise errors.not_a_tensor("addmm", name, position + 1, value)
+        x, a, b = input.array, mat1.array, mat2.array
+        # nearly always a bias, or as much as there are products
+        if not (
+            alike(a, b) and x.dtype is a.dtype and a.ndim == 2 == b.ndim and a.shape[1] == b.shape[0]
+            and (x.shape == b.shape[1:] or x.shape == (a.shape[0], b.shape[1]))
+        ):  # fmt: skip
+            check_addmm(x, a, b)
+        if beta.__class__ is not int or alpha.__class__ is not int or not alike(a, b):
+            beta, alpha = [factor(v, a.dtype) for v in (beta, alpha)]
+        return recorder.apply(addmm.core, (input, mat1, mat2), (beta, alpha))
+
+    def vjp_input(g: A, beta: A) -> A:
+        return g if beta == 1 else g * beta
+
+    def vjp_mat1(g: A, mat2: A, alpha: A) -> A:
+        r = times(g, mat2.T)
+        return r if alpha == 1 else r * alpha
+
+    def vjp_mat2(g: A, mat1: A, alpha: A) -> A:
+        r = times(mat1.T, g)
+        return r if alpha == 1 else r * alpha
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(2, 4), t(2, 3), t(3, 4)),
+            S(t(4), t(2, 3), t(3, 4), beta=2, alpha=3),
+            S(t(2, 1), t(2, 3), t(3, 4), beta=0),
+            S(t(), t(2, 3), t(3, 4), alpha=2),
+            S(t(2, 4), t(2, 0), t(0, 4), beta=3),
+            S(t(0, 4), t(0, 3), t(3, 4)),
+        ]
+    )
+
+
+def _addmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+    out = a.dot(b)
+    if alpha != 1:
+        out *= alpha
+    if beta != 0:  # with zero, PyTorch does not even look at the input: not at its nan either
+        out += x if beta == 1 else x * beta
+    return out
+
+
+BLOCK = 1024
+_ones: dict[Any, Any] = {}
+
+
+def column_sums(g: Any) -> Any:
+    """The sum of the rows of a matrix. As a product with ones it takes a third of the time of np.add.reduce; a long sum
+    is made of the sums of blocks, so that rounding errors do not add up."""
+    n = len(g)
+    if n > 2 * BLOCK:
+        whole = n // BLOCK * BLOCK
+        blocks = np.matmul(ones(BLOCK, g.dtype), g[:whole].reshape(n // BLOCK, BLOCK, g.shape[1]))
+        return column_sums(blocks) + ones(n - whole, g.dtype).dot(g[whole:])
+    return ones(n, g.dtype).dot(g)
+
+
+def ones(n: int, kind: Any) -> Any:
+    found = _ones.get((n, kind))
+    if found is None:
+        found = np.ones(n, kind)
+        if len(_ones) < 100:
+            _ones[n, kind] = found
+    return found
+
+
+@op
+class linear(Family):
+    """linear(input, weight, bias=None): input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
+
+    inputs = ("input", "weight", "bias")
+    node_name = "AddmmBackward0"
+    method = False
+
+    def forward(x: A, weight: A, bias: A) -> A:
+        kind = x.dtype
+        if bias is None:
+            return any_product(x, weight.T)
+        if is_half(kind):
+            return (any_product(x.astype(_f32), weight.T.astype(_f32)) + bias.astype(_f32)).astype(kind)
+        out = x.dot(weight.T) if x.ndim == 2 else any_product(x, weight.T)
+        out += bias
+        return out
+
+    def call(input: A, weight: TensorBase, bias: TensorBase | None = None) -> Any:
+        try:
+            x, w = input.array, weight.array
+            b = None if bias is None else bias.array
+        except AttributeError:
+            raise not_tensors(input, weight, bias) from None
+        kind, n = x.dtype, x.ndim
+        if (
+            n == 0 or w.ndim != 2 or x.shape[-1] != w.shape[1]
+            or kind is not w.dtype or not (kind is _f32 or kind is _f64)
+            or (b is not None and (b.shape != w.shape[:1] or b.dtype is not kind))
+        ):  # fmt: skip
+            check_linear(x, w, b)
+            if w.ndim == 1 or (b is not None and b.ndim != 1 and n != 2):
+                return _linear_unusual(input, weight, bias)
+        if n == 2:
+            core = linear.core if b is not None else linear_without_bias
+        else:
+            without_bias = vector_without_bias if n == 1 else linear_folded_without_bias
+            core = linear_folded if b is not None else without_bias
+        return recorder.apply(core, (input, weight, bias), ())
+
+    def vjp_input(g: A, weight: A) -> A:
+        if g.__class__ is ndarray:
+            return any_product(g, weight)
+        return matmul.record(g, weight)
+
+    def vjp_weight(g: A, input: A) -> A:
+        if g.ndim != 2:
+            g, input = rows(g), rows(input)
+        return times(g.T, input)
+
+    def vjp_bias(g: A, bias_shape: A) -> A:
+        if g.__class__ is ndarray and bias_shape == g.shape[-1:] and not is_half(g.dtype):
+            return column_sums(rows(g))
+        return g  # the engine sums what was broadcast
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(2, 3), t(4, 3), t(4)),
+            S(t(2, 3), t(4, 3)),
+            S(t(3), t(4, 3), t(4)),
+            S(t(3), t(4, 3)),
+            S(t(2, 5, 3), t(4, 3), t(4)),
+            S(t(2, 5, 3), t(4, 3), None),
+            S(t(2, 3), t(4, 3), t(2, 4)),
+            S(t(2, 3), t(3)),
+            S(t(0, 3), t(4, 3), t(4)),
+            S(t(2, 0), t(4, 0), t(4)),
+        ]
+    )
+
+
+linear_without_bias = renamed(linear.core, "MmBackward0")
+linear_folded = renamed(linear.core, "ViewBackward0")
+linear_folded_without_bias = renamed(linear.core, "UnsafeViewBackward0")
+vector_without_bias = renamed(linear.core, "SqueezeBackward4")
+
+
+def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:
+    """A weight that is a vector, or a bias that is none: composed of other operations."""
+    if weight.array.ndim == 1:
+        if bias is not None and input.array.ndim == 2:
+            call = Call("linear", input.array, weight.array)
+            raise call.refused("mat2 must be a matrix, got 1-D tensor", "with a bias, the weight must be a matrix")
+        result = matmul.function(input, weight)
+        return result if bias is None else add.function(result, bias)
+    if adds_before_unfolding(input.array, bias.array):
+        folded = linear.function(rows(input), weight, bias)
+        return folded.reshape((*input.shape[:-1], weight.array.shape[0]))
+    return add.function(linear.function(input, weight), bias)

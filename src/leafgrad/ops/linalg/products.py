@@ -1,0 +1,401 @@
+"""Products of matrices and vectors.
+
+Matrices of different dtypes are not promoted, they are refused, as PyTorch does. Half precision is computed in single
+precision and rounded once. Everything that is a product of two matrices in the end goes through `product`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad.ops.linalg.checks import (
+    Call,
+    alike,
+    arrays_of,
+    check_batches,
+    check_matmul,
+    check_matrices,
+    check_matrix_vector,
+    check_vectors,
+)
+from leafgrad.ops.pointwise.convert import conj
+from leafgrad.ops.pointwise.elementwise import mul
+from leafgrad.ops.registry import Family, composite, op, renamed
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import permute, transpose, unsqueeze, view_of
+
+A = Any  # an array, or a tensor under create_graph
+
+_f32: Any = np.dtype(np.float32)
+_f64: Any = np.dtype(np.float64)
+ndarray: Any = np.ndarray
+
+# -- kernels ----------------------------------------------------------------------------------------------------------
+
+
+def product(a: Any, b: Any) -> Any:
+    """The product of two arrays of at most two dimensions. `ndarray.dot` gives transposed arrays to BLAS without a
+    copy, as np.matmul does, and takes half as long on small ones."""
+    kind = a.dtype
+    if kind is _f32 or kind is _f64 or not is_half(kind):
+        return a.dot(b)
+    return a.astype(_f32).dot(b.astype(_f32)).astype(kind)
+
+
+def is_half(kind: Any) -> bool:
+    """Is this float16 or bfloat16? Both are computed in float32."""
+    return bool(kind.itemsize == 2 and kind.kind not in "iu")
+
+
+def rows(x: A) -> A:
+    """(..., n) as a matrix of n columns, without copying where the memory allows it."""
+    if x.ndim == 2:
+        return x
+    columns = x.shape[-1]
+    count = 1
+    for size in x.shape[:-1]:
+        count *= size  # not -1 in the shape below: that is ambiguous for empty arrays
+    return x.reshape((count, columns))
+
+
+def any_product(a: Any, b: Any) -> Any:
+    """The product of two arrays of any number of dimensions from one on."""
+    if b.ndim > 2:
+        if is_half(a.dtype):
+            return np.matmul(a.astype(_f32), b.astype(_f32)).astype(a.dtype)
+        return np.matmul(a, b)
+    if a.ndim <= 2:
+        return product(a, b)
+    # a batch times one matrix is a single product of taller matrices
+    if is_half(a.dtype):
+        return any_product(a.astype(_f32), b.astype(_f32)).astype(a.dtype)
+    out = np.empty(a.shape[:-1] + b.shape[1:], a.dtype)
+    tall = rows(a)
+    tall.dot(b, out.reshape(tall.shape[:1] + b.shape[1:]))
+    return out
+
+
+def times(a: A, b: A) -> A:
+    """`product` for rules: of two matrices that are arrays or tensors."""
+    return product(a, b) if a.__class__ is ndarray else mm.record(a, b)
+
+
+# -- matrices and vectors ---------------------------------------------------------------------------------------------
+
+
+@op
+class mm(Family):
+    """mm(input, mat2): the product of two matrices, (n, k) with (k, m)."""
+
+    inputs = ("input", "mat2")
+    forward = product
+
+    def call(input: A, mat2: TensorBase) -> Any:
+        a, b = arrays_of("mm", ("input", "mat2"), input, mat2)
+        if a.ndim != 2 or b.ndim != 2:
+            which = "mat2" if a.ndim == 2 else "self"
+            raise Call("mm", a, b).refused(f"{which} must be a matrix", "both must have two dimensions")
+        return matrices("mm", input, mat2, a, b)
+
+    def vjp_input(g: A, mat2: A) -> A:
+        return times(g, mat2.T)
+
+    def vjp_mat2(g: A, input: A) -> A:
+        return times(input.T, g)
+
+    samples = staticmethod(
+        lambda t: [S(t(2, 3), t(3, 4)), S(t(1, 1), t(1, 1)), S(t(2, 0), t(0, 3)), S(t(0, 2), t(2, 3))]
+    )
+
+
+def matrices(name: str, input: TensorBase, mat2: TensorBase, a: Any, b: Any) -> Any:
+    """The product of two tensors that are known to be matrices."""
+    if a.shape[1] != b.shape[0] or not alike(a, b):
+        check_matrices(Call(name, a, b), a, b)
+    return recorder.pair(mm.core, input, mat2)
+
+
+@op
+class mv(Family):
+    """mv(input, vec): the product of a matrix (n, k) and a vector (k)."""
+
+    inputs = ("input", "vec")
+    forward = product
+
+    def call(input: A, vec: TensorBase) -> Any:
+        a, b = arrays_of("mv", ("input", "vec"), input, vec)
+        if a.ndim != 2 or b.shape != a.shape[1:] or not alike(a, b):
+            check_matrix_vector(Call("mv", a, b), a, b)
+        return recorder.pair(mv.core, input, vec)
+
+    def vjp_input(g: A, vec: A) -> A:
+        return g.reshape(-1, 1) * vec if g.__class__ is ndarray else unsqueeze(g, 1) * vec
+
+    def vjp_vec(g: A, input: A) -> A:
+        return product(input.T, g) if g.__class__ is ndarray else mv(input.T, g)
+
+    samples = staticmethod(lambda t: [S(t(2, 3), t(3)), S(t(2, 0), t(0)), S(t(0, 2), t(2))])
+
+
+@op
+class dot(Family):
+    """dot(input, tensor): the sum of the products of the elements of two vectors."""
+
+    inputs = ("input", "tensor")
+    forward = product
+
+    def call(input: A, tensor: TensorBase) -> Any:
+        a, b = arrays_of("dot", ("input", "tensor"), input, tensor)
+        if a.ndim != 1 or a.shape != b.shape or not alike(a, b):
+            check_vectors("dot", a, b)
+        return recorder.pair(dot.core, input, tensor)
+
+    def vjp_input(g: A, tensor: A) -> A:
+        return g * tensor
+
+    def vjp_tensor(g: A, input: A) -> A:
+        return g * input
+
+    samples = staticmethod(lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))])
+
+
+@op
+class vdot(Family):
+    """vdot(input, other): dot(conj(input), other)."""
+
+    inputs = ("input", "other")
+    holomorphic = False
+
+    def forward(a: A, b: A) -> A:
+        return product(a.conj() if a.dtype.kind == "c" else a, b)
+
+    def call(input: A, other: TensorBase) -> Any:
+        check_vectors("vdot", *arrays_of("vdot", ("input", "other"), input, other))
+        return recorder.apply(vdot.core, (input, other), ())
+
+    def vjp_input(g: A, other: A) -> A:
+        return conj(g) * other
+
+    def vjp_other(g: A, input: A) -> A:
+        return g * input
+
+    samples = staticmethod(lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))])
+
+
+@op
+class bmm(Family):
+    """bmm(input, mat2): the products of two equally long stacks of matrices, (b, n, k) with (b, k, m)."""
+
+    inputs = ("input", "mat2")
+    forward = any_product
+
+    def call(input: A, mat2: TensorBase) -> Any:
+        a, b = arrays_of("bmm", ("input", "mat2"), input, mat2)
+        if a.ndim == 3 == b.ndim and a.shape[0] == b.shape[0] and a.shape[2] == b.shape[1] and alike(a, b):
+            return recorder.pair(bmm.core, input, mat2)
+        call = Call("bmm", a, b)
+        for number, x in ((1, a), (2, b)):
+            if x.ndim != 3:
+                raise call.refused(f"batch{number} must be a 3D tensor", "both must have three dimensions")
+        if a.shape[0] != b.shape[0]:
+            raise call.refused(
+                f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, {a.shape[2]}] but got: "
+                f"[{b.shape[0]}, {b.shape[1]}].",
+                f"dimension 0 is {a.shape[0]} in the first and {b.shape[0]} in the second",
+            )
+        check_batches(call, a, b)
+        return recorder.apply(bmm.core, (input, mat2), ())
+
+    def vjp_input(g: A, mat2: A) -> A:
+        return any_product(g, mat2.swapaxes(1, 2)) if g.__class__ is ndarray else bmm(g, transpose(mat2, 1, 2))
+
+    def vjp_mat2(g: A, input: A) -> A:
+        return any_product(input.swapaxes(1, 2), g) if g.__class__ is ndarray else bmm(transpose(input, 1, 2), g)
+
+    samples = staticmethod(lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]])
+
+
+@composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))])
+def outer(input: TensorBase, vec2: TensorBase) -> Any:
+    """outer(input, vec2): the matrix of all products of an element of one vector with an element of the other."""
+    a, b = arrays_of("outer", ("input", "vec2"), input, vec2)
+    for name, x in (("self", a), ("vec2", b)):
+        if x.ndim != 1:
+            first = f"outer: Expected 1-D argument {name}, but got {x.ndim}-D"
+            raise Call("outer", a, b).refused(first, "both must be vectors")
+    return mul.function(unsqueeze.function(input, 1), vec2)
+
+
+@composite(lambda t: [S(t(3), t(4))])
+def ger(input: TensorBase, vec2: TensorBase) -> Any:
+    """ger(input, vec2): the old name of outer."""
+    return outer(input, vec2)
+
+
+# -- any number of dimensions -----------------------------------------------------------------------------------------
+
+
+@op
+class matmul(Family):
+    """matmul(input, other): the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading
+    dimensions are broadcast."""
+
+    inputs = ("input", "other")
+    forward = any_product
+    node_name = "UnsafeViewBackward0"  # what PyTorch's composition of reshapes and bmm ends in
+
+    def call(input: A, other: TensorBase) -> Any:
+        a, b = arrays_of("matmul", ("input", "other"), input, other)
+        n, m = a.ndim, b.ndim
+        if n == 2 and m == 2:
+            return matrices("matmul", input, other, a, b)
+        core = matmul.core
+        if n <= 2 and m <= 2:
+            if not (n and m and a.shape[-1] == b.shape[0] and alike(a, b)):
+                check_matmul(input, other)
+            core = vector_times_matrix if m == 2 else mv.core if n == 2 else dot.core
+        elif not (n == m and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and alike(a, b)):
+            check_matmul(input, other)
+        return recorder.pair(core, input, other)
+
+    def vjp_input(g: A, other: A, input_shape: A, other_shape: A) -> A:
+        g = as_matrices(g, input_shape, other_shape)
+        if len(other_shape) == 1:
+            other = unsqueeze(other, 1)
+        r = matmul(g, transpose(other, -2, -1))
+        return r.squeeze(-2) if len(input_shape) == 1 else r
+
+    def vjp_other(g: A, input: A, input_shape: A, other_shape: A) -> A:
+        g = as_matrices(g, input_shape, other_shape)
+        if len(input_shape) == 1:
+            input = unsqueeze(input, 0)
+        if len(other_shape) <= 2:
+            # one product of tall matrices, not many products that are then added up
+            r = times(rows(input).T, rows(g))
+        else:
+            r = matmul(transpose(input, -2, -1), g)
+        return r.squeeze(-1) if len(other_shape) == 1 else r
+
+    samples = staticmethod(
+        lambda t: [
+            *[S(t(3), t(*b)) for b in [(3,), (3, 2), (2, 3, 2)]],
+            *[S(t(2, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2)]],
+            *[S(t(2, 4, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2), (1, 3, 4), (5, 1, 3, 2)]],
+            *[S(t(2, 1, 2, 3), t(*b)) for b in [(3,), (3, 2), (4, 3, 2)]],
+            *[S(t(*a), t(*b)) for a, b in [((0,), (0,)), ((2, 0, 3), (3, 4)), ((2, 3, 0), (0, 2)), ((0, 2, 3), (3,))]],
+        ]
+    )
+
+
+def as_matrices(g: A, input_shape: Any, other_shape: Any) -> A:
+    """The gradient of a product with the dimension of size one put back that a vector operand does not leave."""
+    if len(other_shape) == 1:
+        g = unsqueeze(g, g.ndim)
+    return unsqueeze(g, g.ndim - 1) if len(input_shape) == 1 else g
+
+
+vector_times_matrix = renamed(matmul.core, "SqueezeBackward4")
+
+
+def matmul_operator(self: Any, other: Any) -> Any:
+    """self @ other. NotImplemented lets Python try the other operand."""
+    if isinstance(other, TensorBase):
+        a, b = self.array, other.array
+        return matrices("matmul", self, other, a, b) if a.ndim == 2 == b.ndim else matmul.function(self, other)
+    return matmul.function(self, wrap(other)) if isinstance(other, ndarray) else NotImplemented
+
+
+def reflected_matmul_operator(self: Any, other: Any) -> Any:
+    """other @ self, for those who call it by name, and for NumPy arrays on the left."""
+    if isinstance(other, TensorBase):
+        return matmul.function(other, self)
+    return matmul.function(wrap(other), self) if isinstance(other, ndarray) else NotImplemented
+
+
+# -- transposes that are attributes -----------------------------------------------------------------------------------
+
+
+def transposed(self: Any) -> Any:
+    """T: the dimensions in reverse order; meant for matrices."""
+    n = self.array.ndim
+    if n == 0:
+        _warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+    elif n != 2:
+        _warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+        )
+    return view_of(permute, self, tuple(range(n - 1, -1, -1)))
+
+
+def matrices_transposed(self: Any) -> Any:
+    """mT: the last two dimensions exchanged."""
+    if self.array.ndim == 0:
+        _warn("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.")
+        return self
+    return _exchange(self, "tensor.mT is only supported on matrices or batches of matrices.")
+
+
+def conjugate_transposed(self: Any) -> Any:
+    """H: a matrix transposed and conjugated."""
+    n = self.array.ndim
+    if n == 0:
+        _warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
+        return conj.function(self)
+    if n != 2:
+        more = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
+        raise errors.mistake(
+            RuntimeError, f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.{more}"
+        )
+    return conj.function(_exchange(self, ""))
+
+
+def matrices_conjugate_transposed(self: Any) -> Any:
+    """mH: the last two dimensions exchanged, and conjugated."""
+    if self.array.ndim == 0:
+        _warn("Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().")
+        return conj.function(self)
+    return conj.function(_exchange(self, "tensor.mH is only supported on matrices or batches of matrices."))
+
+
+@composite(lambda t: [S(t(2, 3)), S(t(2, 3, 4))])
+def adjoint(input: TensorBase) -> Any:
+    """adjoint(input): the last two dimensions exchanged, and conjugated."""
+    if input.array.ndim == 0:
+        _warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
+        return conj.function(input)
+    return conj.function(_exchange(input, "tensor.adjoint() is only supported on matrices or batches of matrices."))
+
+
+def _exchange(x: Any, otherwise: str) -> Any:
+    n = x.array.ndim
+    if n < 2:
+        raise errors.mistake(RuntimeError, f"{otherwise} Got {n}-D tensor.")
+    return view_of(transpose, x, n - 2, n - 1)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def install(cls: Any) -> None:
+    """Put the operators and attributes of this file on the class Tensor. There is no `@=` in place: Python makes
+    `a = a @ b` of it, as with PyTorch."""
+    cls.__matmul__ = matmul_operator
+    cls.__rmatmul__ = reflected_matmul_operator
+    cls.T = property(transposed)
+    cls.mT = property(matrices_transposed)
+    cls.H = property(conjugate_transposed)
+    cls.mH = property(matrices_conjugate_transposed)
+
+
+from leafgrad.ops.linalg.affine import addmm, linear  # noqa: E402  built on this module, and part of it for importers
+
+__all__ = ["addmm", "bmm", "dot", "linear", "matmul", "mm", "mv", "outer", "vdot"]

@@ -1,0 +1,1 @@
+"""Loss functions. Registered with `leafgrad.nn.functional`, so that `import leafgrad` need not wait for them."""

@@ -1,0 +1,247 @@
+"""Losses of yes-or-no predictions: binary cross entropy, of probabilities and of logits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._core.thread_state import quiet
+from leafgrad._device import Size
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels import absolute, exponential, log1p, minimum, negative, subtract
+from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, reduced, share
+from leafgrad.ops.pointwise.elementwise import log, sigmoid
+from leafgrad.ops.pointwise.where import where
+from leafgrad.ops.promotion import cast, common_dtype
+from leafgrad.ops.reduce.common import F32, F64, is_half, raw, refused
+from leafgrad.ops.reduce.softmax import ZERO, in_single
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S, real
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@in_single
+def _log_sigmoid(x: Any) -> Any:
+    if x.ndim and (x.dtype is F32 or x.dtype is F64):  # the same, each step in the place of the one before
+        e = absolute(x)
+        log1p(exponential(negative(e, e), e), e)
+        return subtract(minimum(x, ZERO[x.dtype.char]), e, e)
+    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+
+
+@op
+class logsigmoid_(Family):
+    """logsigmoid(input): log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
+
+    forward = _log_sigmoid
+    node_name = "LogSigmoidBackward0"
+    public_name = ""
+    method = False
+    jvp = "elementwise"
+    samples = real()
+
+    def call(input: Any) -> Any:
+        if input.array.dtype.kind in "biuc":
+            raise refused("log_sigmoid_cpu", input)
+        return logsigmoid_.record(input)
+
+    def vjp(g: A, input: A) -> A:
+        return g * sigmoid(-input)
+
+
+logsigmoid = logsigmoid_.function
+
+
+def _no_gradient(name: str, **constants: Any) -> None:
+    for argument, tensor in constants.items():
+        if tensor is not None and recorder.needs_recording((tensor,)):
+            raise RuntimeError(
+                f"The function '{name}' is not differentiable with respect to argument '{argument}'. This input cannot "
+                "have requires_grad True."
+            )
+
+
+# -- of probabilities -------------------------------------------------------------------------------------------------
+
+
+@op
+class binary_cross_entropy_(Family):
+    """binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction='mean'):
+    -weight * (target * log(input) + (1 - target) * log(1 - input)), where no logarithm counts less than -100."""
+
+    inputs = ("input", "target", "weight")
+    options = ("reduction",)
+    public_name = ""
+    method = False
+
+    def forward(x: A, y: A, weight: A, reduction: str) -> A:
+        kind = x.dtype
+        if is_half(kind):
+            x, y = x.astype(F32), y.astype(F32)
+        losses = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
+        if weight is not None:
+            losses = losses * weight
+        return reduced(losses, reduction).astype(kind)
+
+    def call(
+        input: Any,
+        target: TensorBase,
+        weight: TensorBase | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> Any:
+        if size_average is not None or reduce is not None:
+            reduction = legacy_reduction(size_average, reduce)
+        reduction = checked_reduction(reduction)
+        x, y = input.array, target.array
+        if x.shape != y.shape:
+            raise ValueError(
+                f"Using a target size ({Size(y.shape)}) that is different to the input size ({Size(x.shape)}) is "
+                "deprecated. Please ensure they have the same size."
+            )
+        if weight is not None:
+            _check_weight_shape(weight.array.shape, y.shape)
+        _no_gradient("binary_cross_entropy", weight=weight)
+        if x.dtype.kind in "biuc":
+            raise refused("binary_cross_entropy", input)
+        if x.dtype != y.dtype:
+            found, expected = [from_numpy_dtype(v.dtype).alias for v in (y, x)]
+            raise RuntimeError(f"Found dtype {found} but expected {expected}\n  at {errors.here()}")
+        for name, values in (("input", x), ("target", y)):
+            if not ((values >= 0) & (values <= 1)).all():
+                raise RuntimeError(
+                    f"all elements of {name} should be between 0 and 1\n  at {errors.here()}\n"
+                    "  fix: torch.sigmoid() first, or binary_cross_entropy_with_logits"
+                )
+        return binary_cross_entropy_.record(input, target, weight, reduction)
+
+    def vjp_input(g: A, input: A, target: A, weight: A, reduction: A) -> A:
+        spread = (1 - input) * input
+        least = np.asarray(np.float32(1e-12)).astype(raw(input).dtype)  # so rounded in PyTorch, for doubles too
+        slope = (input - target) / where(raw(spread) < least, least, spread)
+        return share(g, slope, reduction) * (slope if weight is None else slope * weight)
+
+    def vjp_target(g: A, input: A, weight: A, reduction: A) -> A:
+        slope = log(1 - input) - log(input)
+        return share(g, slope, reduction) * (slope if weight is None else slope * weight)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4, low=0.1, high=0.9), t(3, 4, low=0, high=1)),
+            S(t(5, low=0.1, high=0.9), t(5, low=0, high=1), reduction="sum"),
+            S(t(2, 3, low=0.1, high=0.9), t(2, 3, low=0, high=1), reduction="none"),
+        ]
+    )
+
+
+binary_cross_entropy = binary_cross_entropy_.function
+
+
+def _check_weight_shape(own: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    for back in range(1, min(len(own), len(shape)) + 1):
+        if own[-back] != shape[-back] and 1 not in (own[-back], shape[-back]):
+            raise RuntimeError(
+                f"Attempting to broadcast a dimension of length {own[-back]} at {-back}! Mismatching argument at index "
+                f"1 had {Size(own)}; but expected shape should be broadcastable to {errors.size(shape)}"
+            )
+
+
+# -- of logits --------------------------------------------------------------------------------------------------------
+
+
+@op
+class binary_cross_entropy_with_logits_(Family):
+    """binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction='mean',
+    pos_weight=None): -weight * (pos_weight * target * log(p) + (1 - target) * log(1 - p)) of p = sigmoid(input)."""
+
+    inputs = ("input", "target", "weight", "pos_weight")
+    options = ("reduction",)
+    public_name = ""
+    method = False
+
+    def forward(x: A, y: A, weight: A, pos_weight: A, reduction: str) -> A:
+        kind = x.dtype
+        if is_half(kind):
+            x, y = x.astype(F32), y.astype(F32)
+        likelihood = _log_sigmoid(x)
+        if pos_weight is not None:
+            likelihood = ((pos_weight - 1) * y + 1) * likelihood
+        losses = (1 - y) * x - likelihood
+        if weight is not None:
+            losses = losses * weight
+        return reduced(losses, reduction).astype(kind)
+
+    def call(
+        input: Any,
+        target: TensorBase,
+        weight: TensorBase | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+        pos_weight: TensorBase | None = None,
+    ) -> Any:
+        if size_average is not None or reduce is not None:
+            reduction = legacy_reduction(size_average, reduce)
+        reduction = checked_reduction(reduction)
+        shape, other = input.array.shape, target.array.shape
+        if shape != other:
+            raise ValueError(f"Target size ({Size(other)}) must be the same as input size ({Size(shape)})")
+        kind = common_dtype(input, target)
+        if not kind.is_floating_point:
+            raise refused("log_sigmoid_cpu", input)
+        if target.array.dtype.kind in "biu":
+            own = from_numpy_dtype(target.array.dtype)
+            raise RuntimeError(
+                f"result type {kind.alias} can't be cast to the desired output type {own.alias}\n  at {errors.here()}\n"
+                "  fix: target.float()"
+            )
+        _no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+        quiet()
+        x, y = cast(input.array, kind), cast(target.array, kind)
+        weights = [None if w is None else w.array for w in (weight, pos_weight)]
+        _check_broadcast(x, *weights)
+        arrays = (x, y, *weights)
+        core, tensors = binary_cross_entropy_with_logits_.core, (input, target, weight, pos_weight)
+        out = recorder.as_array(recorder.compute(core, arrays, (reduction,)))
+        return recorder.finish(core, tensors, arrays, (reduction,), out)
+
+    def vjp_input(g: A, input: A, target: A, weight: A, pos_weight: A, reduction: A) -> A:
+        if pos_weight is None:
+            slope = sigmoid(input) - target
+        else:
+            yes = pos_weight * target
+            slope = (yes + 1 - target) * sigmoid(input) - yes
+        return share(g, slope, reduction) * (slope if weight is None else slope * weight)
+
+    def vjp_target(g: A, input: A, weight: A, pos_weight: A, reduction: A) -> A:
+        slope = -input if pos_weight is None else -input - (pos_weight - 1) * logsigmoid_(input)
+        return share(g, slope, reduction) * (slope if weight is None else slope * weight)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(3, 4, low=0, high=1)),
+            S(t(5), t(5, low=0, high=1), reduction="sum"),
+            S(t(2, 3), t(2, 3, low=0, high=1), reduction="none"),
+        ]
+    )
+
+
+binary_cross_entropy_with_logits = binary_cross_entropy_with_logits_.function
+
+
+def _check_broadcast(x: Any, weight: Any, pos_weight: Any) -> None:
+    """Weights may be smaller than the input, not larger."""
+    for pair, small in (((pos_weight, x), pos_weight), ((x, weight), weight)):
+        if small is not None:
+            try:
+                shape = np.broadcast_shapes(x.shape, small.shape)
+            except ValueError as error:
+                raise errors.broadcast_mismatch("binary_cross_entropy_with_logits", pair) from error
+            if shape != x.shape:
+                raise errors.in_place_shape("binary_cross_entropy_with_logits", x.shape, shape)

@@ -1,0 +1,427 @@
+"""Losses of classifiers: the negative log likelihood, alone or in one step with log_softmax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._core.thread_state import quiet
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels import exponential, subtract
+from leafgrad.ops.loss.options import checked_reduction, legacy_reduction
+from leafgrad.ops.pointwise.elementwise import true_div
+from leafgrad.ops.pointwise.where import where
+from leafgrad.ops.reduce.common import (
+    F32,
+    F64,
+    Dims,
+    add_reduce,
+    is_half,
+    refused,
+    row_sums,
+    starts_of_rows,
+    total_of_all,
+)
+from leafgrad.ops.reduce.extremes import place
+from leafgrad.ops.reduce.softmax import log_softmax, softmax
+from leafgrad.ops.registry import Family, Operation, registry, renamed
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+
+INT64 = np.dtype(np.int64)
+
+# -- shapes and targets -----------------------------------------------------------------------------------------------
+# Scores have the classes in dimension 1: (N, C) or (N, C, d1, ...); a single row (C,) has them in dimension 0.
+
+
+def check_shapes(x: Any, target: TensorBase, weight: Any) -> None:
+    """Complain, in PyTorch's words, about a target or weights that do not go with scores of this shape."""
+    own, t = x.shape, target.array.shape
+    if weight is None and len(own) == 2 and t == own[:1] and target.array.dtype is INT64:
+        return  # nearly always
+    if not own:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if len(own) > 1 and (not t or own[0] != t[0]):
+        raise ValueError(
+            f"Expected input batch_size ({own[0]}) to match target batch_size ({t[0] if t else 0}).\n"
+            f"  at {errors.here()}"
+        )
+    if len(own) <= 2:
+        if len(t) > 1:
+            raise RuntimeError(f"0D or 1D target tensor expected, multi-target not supported\n  at {errors.here()}")
+        if len(own) == 1 and t not in ((), (1,)):
+            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t[0]}")
+    elif len(own) == 4:
+        if len(t) != 3:
+            raise RuntimeError(
+                f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(t)}"
+            )
+        if t[1:] != own[2:]:
+            raise RuntimeError(f"size mismatch (got input: {errors.size(own)} , target: {errors.size(t)}")
+    elif t[1:] != own[2:]:
+        raise RuntimeError(f"Expected target size {errors.size(own[:1] + own[2:])}, got {errors.size(t)}")
+    if target.array.dtype != INT64 and target.array.dtype != np.uint8:
+        alias = from_numpy_dtype(target.array.dtype).alias
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {alias}\n  at {errors.here()}")
+    if weight is not None:
+        check_weight(x, weight, "")
+
+
+def check_weight(x: Any, weight: TensorBase, where_from: str) -> None:
+    classes = x.shape[class_dim(x.shape)]
+    if weight.array.shape != (classes,):
+        raise RuntimeError(
+            f"{where_from}weight tensor should be defined either for all {classes} classes or no classes but got "
+            f"weight tensor of shape: {errors.size(weight.array.shape)}"
+        )
+
+
+def class_dim(shape: Dims) -> int:
+    return 0 if len(shape) == 1 else 1
+
+
+def as_rows(x: Any) -> Any:
+    """Scores as a contiguous matrix, one row for each decision."""
+    if x.ndim > 2:
+        x = np.moveaxis(x, 1, -1).reshape(-1, x.shape[1])
+    elif x.ndim == 1:
+        x = x.reshape(1, -1)
+    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+
+
+def from_rows(rows: Any, shape: Dims) -> Any:
+    """The matrix of `as_rows` in the shape that it came from."""
+    if len(shape) <= 2:
+        return rows.reshape(shape)
+    return np.moveaxis(rows.reshape(shape[:1] + shape[2:] + shape[1:2]), -1, 1)
+
+
+def losses_shape(shape: Dims) -> Dims:
+    """The shape of the losses of single decisions."""
+    return shape[:1] + shape[2:] if len(shape) > 1 else ()
+
+
+def beside_classes(g: A, shape: Dims) -> A:
+    """A gradient of single decisions with the dimension of classes back in place, with size 1."""
+    return g.reshape(shape[:1] + (1,) + shape[2:] if len(shape) > 1 else (1,))
+
+
+def read_targets(target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
+    """(the class of each decision, which decisions count); the latter is None if all do. What does not count gets
+    class 0."""
+    t = target.reshape(-1)
+    if t.dtype is not INT64 and t.dtype != INT64:
+        t = t.astype(INT64)
+    # the places of extremes are found several times faster than extremes
+    if not 0 <= ignore_index < classes and (not t.size or (t[t.argmin()] >= 0 and t[t.argmax()] < classes)):
+        return t, None
+    counts = t != ignore_index
+    wrong = t[counts & ((t < 0) | (t >= classes))]
+    if wrong.size:
+        raise IndexError(
+            f"Target {wrong[0]} is out of bounds.\n"
+            f"  there are {classes} classes, 0 to {classes - 1}, at {errors.here()}"
+        )
+    return np.where(counts, t, 0), counts
+
+
+def combine(losses: Any, total_weight: float, reduction: str, shape: Dims, kind: Any) -> Any:
+    """The losses of single decisions, or their sum, or their mean."""
+    if reduction == "none":
+        return losses.reshape(losses_shape(shape)).astype(kind, copy=False)
+    if losses.dtype is kind and (kind is F32 or kind is F64):
+        out = total_of_all(losses)
+        return out / total_weight if reduction == "mean" else out
+    out = total_of_all(losses)
+    return np.asarray(out / total_weight if reduction == "mean" else out, kind)
+
+
+# -- nll_loss ---------------------------------------------------------------------------------------------------------
+
+
+class _NllLoss(Family, family=True):
+    """nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'):
+    -weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
+
+    inputs = ("input", "target", "weight")
+    options = ("ignore_index", "reduction")
+    public_name = ""
+    method = False
+
+    def forward(x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
+        rows = as_rows(x)
+        if weight is None and not is_half(x.dtype):
+            chosen, counts = read_targets(target, rows.shape[1], ignore_index)
+            if counts is None:  # all count, and all the same
+                picked = rows.take(starts_of_rows(*rows.shape) + chosen)
+                return combine(-picked, len(picked), reduction, x.shape, x.dtype)
+        classes, factors, total_weight = _weights(rows.shape[1], target, weight, ignore_index, x.dtype)
+        picked = rows[np.arange(len(rows)), classes]
+        losses = np.where(factors == 0, 0, -picked * factors)  # ignored infinities are ignored
+        return combine(losses, total_weight, reduction, x.shape, x.dtype)
+
+    def call(
+        input: Any,
+        target: TensorBase,
+        weight: TensorBase | None = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> Any:
+        if size_average is not None or reduce is not None:
+            reduction = legacy_reduction(size_average, reduce)
+        return negative_log_likelihood(input, target, weight, ignore_index, checked_reduction(reduction))
+
+    def vjp_input(g: A, target: A, weight: A, ignore_index: A, reduction: A, input_shape: A) -> A:
+        dim = class_dim(input_shape)
+        size = input_shape[dim]
+        target, weight = [v.array if isinstance(v, TensorBase) else v for v in (target, weight)]
+        kind = g.array.dtype if isinstance(g, TensorBase) else g.dtype
+        if g.__class__ is np.ndarray and weight is None and len(input_shape) == 2 and not is_half(kind):
+            chosen, counts = read_targets(target, size, ignore_index)
+            if counts is None:
+                back = np.zeros(input_shape, kind)
+                share = g / -len(chosen) if reduction == "mean" else -g
+                back.reshape(-1)[starts_of_rows(*input_shape) + chosen] = share
+                return back
+        classes, factors, total_weight = _weights(size, target, weight, ignore_index, kind)
+        if reduction == "mean":
+            factors = np.where(factors == 0, 0, factors / total_weight)
+        if reduction == "none":
+            g = beside_classes(g, input_shape)
+        factors = beside_classes(factors.astype(kind), input_shape)
+        return place(g * -factors, beside_classes(classes, input_shape), dim, size)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
+            S(t(4), t(dtype="int64", low=0, high=4)),
+            S(t(2, 4, 3), t(2, 3, dtype="int64", low=0, high=4), reduction="sum"),
+            S(t(2, 4, 3, 2), t(2, 3, 2, dtype="int64", low=0, high=4), t(4, low=0.1), reduction="none"),
+            S(t(3, 4), t(3, dtype="int64", low=0, high=4), ignore_index=1, reduction="sum"),
+        ]
+    )
+
+
+def _weights(classes: int, target: Any, weight: Any, ignore_index: int, kind: Any) -> tuple[Any, Any, float]:
+    """(the class of each decision, how much it counts, how much all of them count)"""
+    chosen, counts = read_targets(target, classes, ignore_index)
+    wide = F32 if is_half(kind) else kind
+    factors = np.ones(len(chosen), wide) if weight is None else weight[chosen].astype(wide, copy=False)
+    if counts is not None:
+        factors = factors * counts
+    return chosen, factors, add_reduce(factors)
+
+
+def negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+    x = input.array
+    check_shapes(x, target, weight)
+    if x.dtype.kind in "biuc":
+        raise refused("nll_loss_out_frame", input)
+    if weight is not None:
+        if weight.array.dtype != x.dtype:
+            own, found = [from_numpy_dtype(v.dtype).alias for v in (x, weight.array)]
+            raise RuntimeError(f"expected scalar type {own} but found {found}")
+        if recorder.needs_recording((weight,)):
+            raise RuntimeError(
+                "The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. This input "
+                "cannot have requires_grad True."
+            )
+    operation = nll_loss_ if x.ndim <= 2 else nll_loss_2d
+    return operation.record(input, target, weight, ignore_index, reduction)
+
+
+def _two_names(block: type, name: str) -> tuple[Operation, Operation]:
+    """The same operation twice, because the graph names it differently for scores with further dimensions."""
+    first = registry[name] = Operation(name, Family, {**vars(block), "node_name": "NllLossBackward0"})
+    spatial = {**vars(block), "node_name": "NllLoss2DBackward0"}
+    second = registry[name + "_2d"] = Operation(name + "_2d", Family, spatial)
+    return first, second
+
+
+nll_loss_, nll_loss_2d = _two_names(_NllLoss, "nll_loss")
+nll_loss = nll_loss_.function
+
+
+# -- cross_entropy ----------------------------------------------------------------------------------------------------
+
+
+class _CrossEntropy(Family, family=True):
+    """cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean',
+    label_smoothing=0.0): the negative log likelihood of classes, or of probabilities, under softmax(input)."""
+
+    inputs = ("input", "target")
+    options = ("ignore_index", "reduction", "kept")
+    public_name = ""
+    method = False
+
+    def forward(x: A, target: A, ignore_index: int, reduction: str, kept: list[Any]) -> A:
+        rows = as_rows(x)
+        kind = rows.dtype
+        if is_half(kind):
+            rows = rows.astype(F32)
+        count, classes = rows.shape
+        chosen, counts = read_targets(target, classes, ignore_index)
+        if not count:
+            return combine(rows.reshape(-1), 0.0, reduction, x.shape, kind)
+        starts = starts_of_rows(count, classes)
+        e = subtract(rows, rows.take(rows.argmax(1) + starts).reshape(-1, 1))  # so that no exponential overflows
+        places = starts + chosen
+        losses = e.take(places)
+        exponential(e, e)
+        sums = row_sums(e)
+        np.subtract(np.log(sums), losses, losses)
+        if counts is not None:
+            losses = np.where(counts, losses, 0)  # not even infinite ones
+            count = int(np.count_nonzero(counts))
+        kept[:] = e, sums, places, counts, count
+        return combine(losses, count, reduction, x.shape, kind)
+
+    def call(
+        input: Any,
+        target: TensorBase,
+        weight: TensorBase | None = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> Any:
+        if size_average is not None or reduce is not None:
+            reduction = legacy_reduction(size_average, reduce)
+        elif reduction != "mean":
+            reduction = checked_reduction(reduction)
+        quiet()
+        x = input.array
+        if x.shape == target.array.shape:
+            return _of_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
+        if label_smoothing > 0:
+            return _smoothed(input, target, weight, ignore_index, reduction, label_smoothing)
+        if weight is not None or recorder.late.batched_array in (x.__class__, target.array.__class__):
+            scores = log_softmax.function(input, class_dim(x.shape))
+            return negative_log_likelihood(scores, target, weight, ignore_index, reduction)
+        if x.dtype.kind in "biuc":
+            raise refused("log_softmax_lastdim_kernel_impl", input)
+        check_shapes(x, target, None)
+        operation = cross_entropy_ if x.ndim <= 2 else cross_entropy_2d
+        return operation.record(input, target, ignore_index, reduction, [])
+
+    def vjp_input(g: A, input: A, reduction: A, kept: A, input_shape: A) -> A:
+        if not kept:
+            return 0 * input
+        e, sums, places, counts, count = kept
+        if isinstance(g, TensorBase):
+            # the same with operations that are recorded: (softmax - one_hot) * share
+            one_hot, shares = np.zeros_like(e), np.ones(len(e), e.dtype)
+            one_hot.reshape(-1)[places] = 1
+            if counts is not None:
+                shares *= counts
+            if reduction == "mean" and count:
+                shares /= count
+            if reduction == "none":
+                g = beside_classes(g, input_shape)
+            off = softmax(input, class_dim(input_shape)) - from_rows(one_hot, input_shape)
+            return off * (g * beside_classes(shares, input_shape))
+        shares = g.reshape(-1)
+        if reduction == "mean":
+            shares = shares / count
+        if counts is not None:
+            shares = np.where(counts, shares, 0)
+        rows = e * (shares / sums).reshape(-1, 1)
+        rows.reshape(-1)[places] -= shares
+        return from_rows(rows, input_shape)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
+            S(t(4), t(dtype="int64", low=0, high=4)),
+            S(t(2, 4, 3), t(2, 3, dtype="int64", low=0, high=4), reduction="sum"),
+            S(t(2, 4, 3, 2), t(2, 3, 2, dtype="int64", low=0, high=4), reduction="none"),
+            S(t(3, 4), t(3, dtype="int64", low=0, high=4), ignore_index=1, reduction="sum"),
+            S(t(3, 4), t(3, dtype="int64", low=0, high=4), t(4, low=0.1)),
+            S(t(3, 4), t(3, dtype="int64", low=0, high=4), label_smoothing=0.1),
+            S(t(3, 4), t(3, 4, low=0, high=1)),
+        ]
+    )
+
+
+cross_entropy_, cross_entropy_2d = _two_names(_CrossEntropy, "cross_entropy")
+cross_entropy = cross_entropy_.function
+
+
+def _check_smoothing(label_smoothing: float) -> None:
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+
+
+def _of_probabilities(
+    input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, label_smoothing: float
+) -> Any:
+    """The cross entropy of targets that are a probability for each class."""
+    kind, shape = from_numpy_dtype(target.array.dtype), input.array.shape
+    if not kind.is_floating_point:
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities, got {kind.alias}\n  at {errors.here()}"
+        )
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    _check_smoothing(label_smoothing)
+    dim = class_dim(shape)
+    if weight is not None:
+        check_weight(input.array, weight, "cross_entropy: ")
+    scores = log_softmax.function(input, dim)
+    if label_smoothing > 0:
+        target = target * (1 - label_smoothing) + label_smoothing / shape[dim]
+    products = scores * target
+    if weight is not None:
+        products = products * _for_classes(weight, shape)
+    if reduction == "none":
+        return -products.sum(dim)
+    total = -products.sum()
+    if reduction == "sum":
+        return total
+    return recorder.binary(_mean, total, input.array.size // shape[dim] if input.array.size else 0)
+
+
+_mean = renamed(true_div.core, "DivBackward1")  # the name that division by a number has inside of PyTorch
+
+
+def _for_classes(weight: Any, shape: Dims) -> Any:
+    """Weights of the classes in a shape that can be multiplied with scores."""
+    return weight.reshape(tuple([-1 if i == class_dim(shape) else 1 for i in range(len(shape))]))
+
+
+def _amount_of_each(classes: Any, counts: Any, weight: Any, kind: Any) -> Any:
+    """How much all decisions count, for each sample of a map."""
+    if weight is None:
+        return recorder.wrap(counts.astype(kind).sum())
+    each = weight.index_select(0, recorder.wrap(np.where(counts, classes, 0).reshape(-1)))
+    return (each * recorder.wrap(counts.reshape(-1).astype(kind))).sum()
+
+
+def _smoothed(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, label_smoothing: float) -> Any:
+    """The cross entropy of class numbers, mixed with that of equal probabilities for all classes."""
+    _check_smoothing(label_smoothing)
+    shape = input.array.shape
+    dim = class_dim(shape)
+    scores = log_softmax.function(input, dim)
+    likelihood = negative_log_likelihood(scores, target, weight, ignore_index, reduction)
+    even = -(scores if weight is None else scores * _for_classes(weight, shape)).sum(dim)
+    counts = target.array.reshape(even.array.shape) != ignore_index
+    even = where(counts, even, np.zeros((), even.array.dtype))
+    if reduction != "none":
+        even = even.sum()
+    if reduction == "mean":
+        classes = target.array.reshape(counts.shape)
+        if counts.__class__ is np.ndarray:
+            chosen = classes[counts]
+            even = even / float(chosen.size if weight is None else weight.array[chosen].sum())
+        else:  # many samples, in which different numbers of decisions count
+            even = even / _amount_of_each(classes, counts, weight, even.array.dtype)
+    return (1 - label_smoothing) * likelihood + even * (label_smoothing / shape[dim])

@@ -1,0 +1,247 @@
+"""Losses: how far predictions are from targets. They belong to `nn.functional`, not to the top level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._core.thread_state import quiet
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.ops.loss.binary import binary_cross_entropy, binary_cross_entropy_with_logits, logsigmoid
+from leafgrad.ops.loss.cross_entropy import cross_entropy, nll_loss
+from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, reduced, share, warn_of_broadcasting
+from leafgrad.ops.pointwise.elementwise import sgn
+from leafgrad.ops.pointwise.where import where
+from leafgrad.ops.promotion import cast, common_dtype
+from leafgrad.ops.reduce.common import F32, F64, is_half, raw, refused, sum_of_squares
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+
+
+# -- distances --------------------------------------------------------------------------------------------------------
+
+
+@op
+class mse_loss_(Family):
+    """mse_loss(input, target, size_average=None, reduce=None, reduction='mean', weight=None): (input - target)**2,
+    its mean, its sum, or itself."""
+
+    inputs = ("input", "target")
+    options = ("reduction",)
+    public_name = ""
+    method = False
+
+    def forward(x: A, y: A, reduction: str) -> A:
+        off = x - y
+        if reduction == "none" or is_half(off.dtype):
+            return reduced(off * off, reduction)
+        out = sum_of_squares(off)
+        return out / off.size if reduction == "mean" else out
+
+    def call(
+        input: Any,
+        target: TensorBase,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+        weight: TensorBase | None = None,
+    ) -> Any:
+        quiet()
+        x, y = input.array, target.array
+        if x.shape != y.shape:
+            warn_of_broadcasting(input, target)
+        if size_average is not None or reduce is not None:
+            reduction = legacy_reduction(size_average, reduce)
+        if weight is not None:
+            return _weighted((input - target) ** 2, weight, input, reduction)
+        if reduction != "mean":
+            reduction = checked_reduction(reduction)
+        kind = x.dtype
+        if kind is not y.dtype or not (kind is F32 or kind is F64):
+            x, y = _in_common(input, target, "mse_cpu")
+        try:
+            out = recorder.compute(mse_loss_.core, (x, y), (reduction,))
+        except ValueError:
+            raise errors.broadcast_mismatch("mse_loss", (x, y)) from None
+        return recorder.finish(mse_loss_.core, (input, target), (x, y), (reduction,), recorder.as_array(out))
+
+    def vjp_input(g: A, input: A, target: A, reduction: A) -> A:
+        off = input - target
+        return share(g, off, reduction, 2) * off
+
+    def vjp_target(g: A, input: A, target: A, reduction: A) -> A:
+        off = target - input
+        return share(g, off, reduction, 2) * off
+
+    samples = staticmethod(
+        lambda t: [
+            *[S(t(3, 4), t(3, 4)), S(t(5), t(5), reduction="sum"), S(t(2, 3), t(2, 3), reduction="none")],
+            *[S(t(), t()), S(t(2, 3), t(2, 3), weight=t(2, 3, low=0.1))],
+        ]
+    )
+
+
+mse_loss = mse_loss_.function
+
+
+def _in_common(input: TensorBase, target: TensorBase, kernel: str) -> tuple[Any, Any]:
+    """Both arrays in the dtype that promotion gives them; losses are for real floating point numbers."""
+    kind = common_dtype(input, target)
+    if not kind.is_floating_point:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind.alias}'\n  at {errors.here()}")
+    return cast(input.array, kind), cast(target.array, kind)
+
+
+def _weighted(losses: Any, weight: Any, input: TensorBase, reduction: str) -> Any:
+    """Losses times their weights; the mean is weighted too."""
+    if weight.array.shape != input.array.shape:
+        raise ValueError("Weights and input must have the same size.")
+    losses = losses * weight
+    if reduction == "none":
+        return losses
+    if reduction == "sum":
+        return losses.sum()
+    if reduction == "mean":
+        return losses.sum() / weight.sum()
+    raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+
+
+@op
+class smooth_l1_loss_(Family):
+    """smooth_l1_loss(input, target, size_average=None, reduce=None, reduction='mean', beta=1.0): |input - target|, with
+    the corner below beta replaced by a parabola; its mean, its sum, or itself."""
+
+    inputs = ("input", "target")
+    options = ("reduction", "beta")
+    node_name = "SmoothL1LossBackward0"
+    public_name = ""
+    method = False
+
+    def forward(x: A, y: A, reduction: str, beta: float) -> A:
+        size = _size(x - y)
+        out = reduced(np.where(size < beta, size * size * (0.5 / beta), size - 0.5 * beta), reduction)
+        return out.astype(x.dtype)
+
+    def call(
+        input: Any,
+        target: TensorBase,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> Any:
+        if input.array.shape != target.array.shape:
+            warn_of_broadcasting(input, target)
+        if size_average is not None or reduce is not None:
+            reduction = legacy_reduction(size_average, reduce)
+        reduction = checked_reduction(reduction)
+        if beta == 0:
+            losses = (input - target).abs()
+            return losses if reduction == "none" else getattr(losses, reduction)()
+        if beta < 0:
+            raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+        return _distance(smooth_l1_loss_, input, target, _in_common(input, target, "smooth_l1_cpu"), reduction, beta)
+
+    def vjp_input(g: A, input: A, target: A, reduction: A, beta: A) -> A:
+        return _slope(g, input - target, reduction, beta, 1 / beta)
+
+    def vjp_target(g: A, input: A, target: A, reduction: A, beta: A) -> A:
+        return _slope(g, target - input, reduction, beta, 1 / beta)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(3, 4)),
+            S(t(5), t(5), reduction="sum", beta=0.5),
+            S(t(2, 3), t(2, 3), reduction="none", beta=2.0),
+        ]
+    )
+
+
+smooth_l1_loss = smooth_l1_loss_.function
+
+
+@op
+class huber_loss_(Family):
+    """huber_loss(input, target, reduction='mean', delta=1.0, weight=None): (input - target)**2 / 2, continued as
+    straight lines beyond delta; its mean, its sum, or itself."""
+
+    inputs = ("input", "target")
+    options = ("reduction", "delta")
+    public_name = ""
+    method = False
+
+    def forward(x: A, y: A, reduction: str, delta: float) -> A:
+        size = _size(x - y)
+        out = reduced(np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)), reduction)
+        return out.astype(x.dtype)
+
+    def call(
+        input: Any, target: TensorBase, reduction: str = "mean", delta: float = 1.0, weight: TensorBase | None = None
+    ) -> Any:
+        if input.array.shape != target.array.shape:
+            warn_of_broadcasting(input, target)
+        kind = from_numpy_dtype(input.array.dtype)
+        if not kind.is_floating_point:
+            raise refused("huber_cpu", input)
+        if delta <= 0:
+            raise RuntimeError("huber_loss does not support non-positive values for delta.")
+        arrays = input.array, cast(target.array, kind)
+        if weight is not None:
+            losses = _distance(huber_loss_, input, target, arrays, "none", delta)
+            weighted = _weighted(losses, weight, input, "none" if reduction == "mean" else reduction)
+            return weighted.mean() if reduction == "mean" else weighted
+        return _distance(huber_loss_, input, target, arrays, checked_reduction(reduction), delta)
+
+    def vjp_input(g: A, input: A, target: A, reduction: A, delta: A) -> A:
+        return _slope(g, input - target, reduction, delta, 1)
+
+    def vjp_target(g: A, input: A, target: A, reduction: A, delta: A) -> A:
+        return _slope(g, target - input, reduction, delta, 1)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4), t(3, 4)),
+            S(t(5), t(5), reduction="sum", delta=0.5),
+            S(t(2, 3), t(2, 3), reduction="none", delta=2.0),
+        ]
+    )
+
+
+huber_loss = huber_loss_.function
+
+
+def _size(off: Any) -> Any:
+    return np.abs(off.astype(F32) if is_half(off.dtype) else off)
+
+
+def _distance(operation: Any, input: Any, target: Any, arrays: tuple[Any, Any], *options: Any) -> Any:
+    quiet()
+    try:
+        out = recorder.compute(operation.core, arrays, options)
+    except ValueError as error:
+        raise errors.broadcast_mismatch(operation.core.name, arrays) from error
+    return recorder.finish(operation.core, (input, target), arrays, options, recorder.as_array(out))
+
+
+def _slope(g: A, off: A, reduction: str, limit: float, steepness: float) -> A:
+    """The gradient of a parabola up to `limit` that goes on as a straight line."""
+    inside = np.abs(raw(off)) < limit
+    return share(g, off, reduction) * where(inside, off * steepness, sgn(off) * (limit * steepness))
+
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
+    "huber_loss",
+    "logsigmoid",
+    "mse_loss",
+    "nll_loss",
+    "smooth_l1_loss",
+]

@@ -1,0 +1,68 @@
+"""What losses have in common: how the losses of many elements become one number, and complaints about shapes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from leafgrad._core.recorder import TensorBase
+from leafgrad._device import Size
+from leafgrad.ops.reduce.common import F32, F64, raw, total, total_of_all
+from leafgrad.ops.reduce.reductions import mean_dim
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def legacy_reduction(size_average: Any, reduce: Any, stacklevel: int = 3) -> str:
+    """The `reduction` that the two flags of old times stand for."""
+    if reduce is not None and not reduce:
+        reduction = "none"
+    else:
+        reduction = "mean" if size_average is None or size_average else "sum"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+    return reduction
+
+
+def checked_reduction(reduction: str, stacklevel: int = 3) -> str:
+    if reduction == "elementwise_mean":
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+        return "mean"
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction\n  fix: 'mean', 'sum' or 'none'")
+    return reduction
+
+
+def warn_of_broadcasting(input: TensorBase, target: TensorBase) -> None:
+    warnings.warn(
+        f"Using a target size ({Size(target.array.shape)}) that is different to the input size "
+        f"({Size(input.array.shape)}). This will likely lead to incorrect results due to broadcasting. Please ensure "
+        "they have the same size.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def reduced(losses: Any, reduction: str) -> Any:
+    """The losses of single elements, or their sum, or their mean."""
+    if reduction == "none":
+        return losses
+    if (losses.dtype is F32 or losses.dtype is F64) and losses.flags.c_contiguous:
+        out = total_of_all(losses)
+        return out / losses.size if reduction == "mean" else out
+    dims = tuple(range(losses.ndim))
+    return mean_dim.forward(losses, dims, False) if reduction == "mean" else total(losses, dims, False)
+
+
+def share(g: A, losses: A, reduction: str, factor: float = 1) -> A:
+    """The part of the gradient that each element gets (times a factor)."""
+    if reduction == "mean":
+        factor /= raw(losses).size or 1
+    return g if factor == 1 else g * factor

@@ -1,0 +1,121 @@
+"""The argument `out=`: results written into a tensor that is already there.
+
+No operation knows about it. `with_out` wraps a public function: the result is computed as always, then written into
+`out`, whose shape it takes if need be.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core.recorder import TensorBase, state
+from leafgrad._dtypes import can_cast, from_numpy_dtype
+
+# Functions of `leafgrad.ops` that take `out` in PyTorch: one result, or several as a tuple.
+_NAMES = """
+    abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr all amax amin aminmax angle any arccos arccosh
+    arcsin arcsinh arctan arctan2 arctanh argmax argmin asin asinh atan atan2 atanh baddbmm bitwise_and
+    bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm cat ceil chain_matmul clamp clamp_max
+    clamp_min clip column_stack complex concat concatenate conj_physical copysign cos cosh cross cummax cummin cumprod
+    cumsum deg2rad diag diff digamma div divide dot dstack eq erf erfc erfinv exp exp2 expm1 fix float_power floor
+    floor_divide fmax fmin fmod frac frexp gather gcd ge ger greater greater_equal gt heaviside histc hstack hypot i0
+    igamma index_add index_copy index_select inner inverse isin isneginf isposinf kron kthvalue lcm ldexp le lerp less
+    less_equal lgamma log log10 log1p log2 log_softmax logaddexp logaddexp2 logcumsumexp logical_and logical_not
+    logical_or logical_xor logit logsumexp lt masked_select matmul max maximum mean median min minimum mm mode msort mul
+    multiply mv nan_to_num nanmean nanmedian nanquantile nansum ne neg negative nextafter nonzero norm not_equal outer
+    polar polygamma pow prod quantile rad2deg reciprocal remainder renorm round row_stack rsqrt scatter scatter_add
+    searchsorted sgn sigmoid sign signbit sin sinc sinh softmax sort sqrt square stack std sub subtract sum take
+    take_along_dim tan tanh tensordot topk tril triu true_divide trunc var vdot vstack where xlogy
+"""
+NAMES = frozenset(_NAMES.split())
+
+
+def with_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` with a further argument `out`."""
+
+    def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return function(*args, **kwargs)
+        targets = out if isinstance(out, (tuple, list)) else (out,)
+        if not all([isinstance(t, TensorBase) for t in targets]):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+        check_no_gradient(name, [*args, *kwargs.values(), *targets])
+        result = function(*args, **kwargs)
+        if isinstance(result, tuple) != isinstance(out, (tuple, list)) or (
+            isinstance(result, tuple) and len(result) != len(targets)
+        ):
+            count = len(result) if isinstance(result, tuple) else 1
+            raise TypeError(f"{name}(): argument 'out' must hold as many tensors as there are results, here {count}")
+        results = result if isinstance(result, tuple) else (result,)
+        for target, value in zip(targets, results):
+            write_out(name, target, value.array)
+        if isinstance(result, tuple):
+            return type(result)(targets)
+        return out
+
+    wrapped.__name__ = wrapped.__qualname__ = name
+    wrapped.__doc__ = function.__doc__
+    wrapped.__wrapped__ = function  # type: ignore[attr-defined]
+    return wrapped
+
+
+def check_no_gradient(name: str, values: list[Any]) -> None:
+    """Writing into `out` cannot be differentiated, so nothing involved may ask for it."""
+    for value in values:
+        if isinstance(value, (tuple, list)):
+            check_no_gradient(name, list(value))
+        elif isinstance(value, TensorBase) and value.needs_grad and state.grad_enabled:
+            raise RuntimeError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                "arguments requires grad."
+            )
+
+
+def write_out(name: str, out: TensorBase, array: Any) -> Any:
+    """Write a result into `out`: the dtype must be able to hold it; another shape is taken over, with a warning."""
+    source, target = from_numpy_dtype(array.dtype), from_numpy_dtype(out.array.dtype)
+    if not can_cast(source, target):
+        raise RuntimeError(f"result type {source.alias} can't be cast to the desired output type {target.alias}")
+    if out.array.size and out.array.shape != array.shape:
+        warnings.warn(
+            f"An output with one or more elements was resized since it had shape {errors.size(out.array.shape)}, which "
+            f"does not match the required output shape {errors.size(array.shape)}. This behavior is deprecated, and in "
+            "a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
+            "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+            UserWarning,
+            stacklevel=4,
+        )
+    resize_output(out, array.shape)
+    return store_output(name, out, array)
+
+
+def resize_output(out: TensorBase, shape: tuple[int, ...]) -> None:
+    if out.array.shape != shape:
+        out.array = np.empty(shape, out.array.dtype)
+
+
+def store_output(name: str, out: TensorBase, array: Any) -> Any:
+    """The values of `array` in `out`, which has its shape."""
+    from leafgrad.ops.inplace import changed
+
+    check_no_gradient(name, [out])
+    if out.extra is not None and out.extra.inference and not state.inference:
+        raise errors.inference_changed(out)
+    check_no_overlap(out.array)
+    np.copyto(out.array, array, casting="unsafe")
+    changed(out)
+    return out
+
+
+def check_no_overlap(array: Any) -> None:
+    """An expanded tensor shows one memory location several times: writing to it would be ambiguous."""
+    if 0 in array.strides and array.size > 1 and any([st == 0 and s > 1 for st, s in zip(array.strides, array.shape)]):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )

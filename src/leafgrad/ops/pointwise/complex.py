@@ -1,0 +1,163 @@
+"""Complex numbers out of pairs of real ones, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _dtypes, errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad.ops.pointwise.convert import conj
+from leafgrad.ops.pointwise.elementwise import sgn
+from leafgrad.ops.registry import Family, composite, op, renamed
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import ViewFamily, view_of
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class complex_(Family):
+    """complex(real, imag): complex numbers with these parts."""
+
+    inputs = ("real", "imag")
+    holomorphic = False
+    jvp = "linear"
+    method = False
+
+    def forward(real: A, imag: A) -> A:
+        wide = np.result_type(real.dtype, np.float32)
+        out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(wide, np.complex64))
+        out.real, out.imag = real, imag
+        return out
+
+    def call(real: A, imag: TensorBase) -> Any:
+        check_parts(real, imag)
+        try:
+            np.broadcast_shapes(real.array.shape, imag.array.shape)
+        except ValueError:
+            raise errors.broadcast_mismatch("complex", (real.array, imag.array)) from None
+        return complex_.record(real, imag)
+
+    def vjp_real(g: A) -> A:
+        return g.real
+
+    def vjp_imag(g: A) -> A:
+        return g.imag
+
+    samples = staticmethod(lambda t: [S(t(3, 2), t(3, 2)), S(t(3, 1), t(2)), S(t(), t())])
+
+
+def check_parts(first: TensorBase, second: TensorBase) -> None:
+    """Complex numbers are made of two real ones of the same dtype."""
+    kinds = [_dtypes.from_numpy_dtype(t.array.dtype) for t in (first, second)]
+    if not all([k in (_dtypes.float16, _dtypes.float32, _dtypes.float64) for k in kinds]):
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {kinds[0].alias} and {kinds[1].alias}"
+        )
+    if kinds[0] is not kinds[1]:
+        raise RuntimeError(
+            f"Expected object of scalar type {kinds[0].alias} but got scalar type {kinds[1].alias} for second argument"
+        )
+
+
+@op
+class polar_form(Family):
+    """polar(abs, angle): complex numbers with these absolute values and angles."""
+
+    inputs = ("abs", "angle")
+    holomorphic = False
+    method = False
+    public_name = "polar"
+    node_name = "PolarBackward0"
+
+    def forward(abs: A, angle: A) -> A:
+        return complex_.forward(abs * np.cos(angle), abs * np.sin(angle))
+
+    def call(abs: Any, angle: Any) -> Any:
+        check_parts(abs, angle)
+        if abs.array.dtype == np.float16:
+            raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
+        try:
+            return polar_form.record(abs, angle)
+        except ValueError as error:
+            raise errors.broadcast_mismatch("polar", (abs.array, angle.array)) from error
+
+    def vjp_abs(g: A, out: A) -> A:
+        return (g.conj() * sgn(out)).real
+
+    def vjp_angle(g: A, out: A) -> A:
+        return (g.conj() * (out * 1j)).real
+
+    samples = staticmethod(
+        lambda t: [S(t(3, 2, low=0.3), t(3, 2)), S(t(3, 1, low=0.3), t(2)), S(t(low=0.3), t()), S(t(0), t(0))]
+    )
+
+
+@op
+class view_as_real(ViewFamily):
+    """view_as_real(input): the memory of complex numbers as pairs of real ones, in a new last dimension."""
+
+    holomorphic = False
+    method = False
+
+    def forward(x: A) -> A:
+        x = np.asarray(x)  # a gradient may be a NumPy scalar, which is no memory to look at
+        kind = _dtypes.from_numpy_dtype(x.dtype).to_real()
+        shape, strides = (*x.shape, 2), (*x.strides, kind.itemsize)
+        return np.lib.stride_tricks.as_strided(x.real, shape, strides)
+
+    def call(input: A) -> Any:
+        if input.array.dtype.kind != "c":
+            raise RuntimeError("view_as_real is only supported for complex tensors")
+        return view_of(view_as_real, input)
+
+    def vjp(g: A) -> A:
+        return view_as_complex(g.contiguous() if isinstance(g, TensorBase) else np.ascontiguousarray(g))  # type: ignore[attr-defined]
+
+    samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])
+
+
+@op
+class view_as_complex(ViewFamily):
+    """view_as_complex(input): the memory of pairs of real numbers, the last dimension, as complex ones."""
+
+    holomorphic = False
+    method = False
+
+    def forward(x: A) -> A:
+        return x.view(_dtypes.from_numpy_dtype(x.dtype).to_complex().np)[..., 0]
+
+    def call(input: A) -> Any:
+        array = input.array
+        kind = _dtypes.from_numpy_dtype(array.dtype)
+        if kind not in (_dtypes.float32, _dtypes.float64):
+            raise RuntimeError(
+                "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar "
+                f"type: {kind.alias}"
+            )
+        if not array.ndim:
+            raise RuntimeError("Input tensor must have one or more dimensions")
+        if array.shape[-1] != 2:
+            raise RuntimeError("Tensor must have a last dimension of size 2")
+        if array.strides[-1] != array.itemsize:
+            raise RuntimeError("Tensor must have a last dimension with stride 1")
+        if any([s % (2 * array.itemsize) for s in array.strides[:-1]]):
+            raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+        return view_of(view_as_complex, input)
+
+    def vjp(g: A) -> A:
+        return view_as_real(g)
+
+    samples = staticmethod(lambda t: [S(t(3, 2, contiguous=True)), S(t(2, contiguous=True))])
+
+
+@composite(lambda t: [S(t(3, 2))], in_place=True)
+def conj_physical(input: TensorBase) -> Any:
+    """conj_physical(input): the complex conjugate, computed at once."""
+    return input if input.array.dtype.kind != "c" else recorder.apply(_conj_physical, (input,), ())
+
+
+_conj_physical = renamed(conj.core, "ConjPhysicalBackward0")

@@ -1,0 +1,188 @@
+"""Copies, other dtypes, and the two parts of a complex number."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import Cut, Extra, TensorBase, state
+from leafgrad._device import channels_last
+from leafgrad._dtypes import bool_, complex128, float64, from_numpy_dtype
+from leafgrad._dtypes import dtype as Dtype
+from leafgrad._layouts import copy_in_format, is_dense, laid_like, lies_in_format
+from leafgrad.ops.promotion import cast
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S, real
+from leafgrad.ops.shape.views import ViewFamily, view_of
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class clone(Family):
+    """clone(input, *, memory_format=preserve_format): a copy through which gradients flow."""
+
+    jvp = "linear"
+    samples = staticmethod(real())
+
+    def forward(x: A) -> A:
+        return x.copy()
+
+    def call(input: A, *, memory_format: Any = None) -> Any:
+        if not isinstance(input, TensorBase):
+            raise errors.not_a_tensor("clone", "input", 1, input)
+        if memory_format is None and input.array.flags.c_contiguous:
+            return clone.record(input)
+        return clone_in_format.record(input, memory_format)
+
+    def vjp(g: A) -> A:
+        return g
+
+
+@op
+class clone_in_format(Family):
+    """clone_in_format(input, memory_format): a copy whose elements lie in memory as the format says."""
+
+    options = ("memory_format",)
+    jvp = "linear"
+    node_name = "CloneBackward0"
+    public_name = ""
+    samples = staticmethod(lambda t: [S(t(3, 2), None), S(t(2, 3, 4, 5), channels_last)])
+    forward = copy_in_format
+
+    def call(input: A, memory_format: Any) -> Any:
+        return clone_in_format.record(input, memory_format)
+
+    def vjp(g: A) -> A:
+        return g
+
+
+@op
+class to_dtype(Family):
+    """to_dtype(input, dtype): the same values in another dtype; what `to`, `float`, `double`, ... do."""
+
+    options = ("kind",)
+    jvp = "linear"
+    node_name = "ToCopyBackward0"
+    public_name = ""
+    holomorphic = False
+    samples = staticmethod(lambda t: [S(t(3, 2), float64), S(t(3, 2), complex128), S(t(0), complex128)])
+
+    def forward(x: A, kind: Any) -> A:
+        converted = cast(x, kind)
+        return converted if is_dense(x) else laid_like(x, converted)
+
+    def call(input: A, kind: Dtype) -> Any:
+        have, wanted = input.array.dtype, kind.np
+        if have is wanted or have == wanted:
+            return input
+        if have.kind == "c" and not kind.is_complex and kind is not bool_:
+            warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3)
+        return to_dtype.record(input, kind)
+
+    def vjp(g: A) -> A:
+        return g  # the engine brings gradients to the dtype of the value they belong to
+
+
+@composite(lambda t: [S(t(3, 2)), S(t(2, 3, 4, 5), memory_format=channels_last)])
+def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
+    """contiguous(input, memory_format=contiguous_format): the tensor itself if its elements lie in memory one after the
+    other, otherwise a copy in which they do."""
+    if lies_in_format(input.array, memory_format):
+        return input
+    return clone.record(input) if memory_format is None else clone_in_format.record(input, memory_format)
+
+
+@composite(lambda t: [])
+def detach(input: TensorBase) -> Any:
+    """detach(input): the same memory without the history: gradients end here."""
+    result: TensorBase = recorder.wrap(input.array)
+    result.version = input.version
+    cut = Cut("detach") if input.needs_grad else None if input.extra is None else input.extra.cut
+    inference = input.extra is not None and input.extra.inference
+    result.extra = None  # a view of a tensor that was made outside inference_mode is an ordinary tensor inside as well
+    if cut is not None or inference:
+        result.extra = Extra()
+        result.extra.cut = cut
+        result.extra.inference = inference
+    return result
+
+
+# -- complex numbers --------------------------------------------------------------------------------------------------
+
+
+@op
+class conj(Family):
+    """conj(input): the complex conjugate; real tensors stay as they are."""
+
+    holomorphic = False
+    jvp = "linear"
+    samples = staticmethod(real())
+    forward = np.conj
+
+    def call(input: A) -> Any:
+        return input if input.array.dtype.kind != "c" else conj.record(input)
+
+    def vjp(g: A) -> A:
+        return g.conj()
+
+
+@op
+class real_part(ViewFamily):
+    """real(input): the real part, as a view."""
+
+    holomorphic = False
+    node_name = "SelectBackward0"  # of view_as_real, in PyTorch
+    public_name = "real"
+    method = False  # a property
+    samples = staticmethod(lambda t: [S(t(3, 2)), S(t())])
+
+    def forward(x: A) -> A:
+        return x.real
+
+    def call(input: A) -> Any:
+        return input if input.array.dtype.kind != "c" else view_of(real_part, input)
+
+    def vjp(g: A) -> A:
+        return g  # the engine makes it complex
+
+
+@op
+class imag_part(ViewFamily):
+    """imag(input): the imaginary part, as a view. Only complex tensors have one."""
+
+    holomorphic = False
+    node_name = "SelectBackward0"
+    public_name = "imag"
+    method = False  # a property
+    samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])
+
+    def forward(x: A) -> A:
+        return x.imag
+
+    def call(input: A) -> Any:
+        if input.array.dtype.kind != "c":
+            raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        return view_of(imag_part, input)
+
+    def vjp(g: A) -> A:
+        return g * 1j
+
+
+def to_array_dtype(t: TensorBase, np_dtype: Any) -> Any:
+    """What the engine uses to cast a gradient that is a tensor."""
+    return to_dtype.function(t, from_numpy_dtype(np_dtype))
+
+
+def with_array(t: TensorBase, array: Any) -> Any:
+    """A leaf under another array (its value in another dtype, as it was saved), gradients going to the leaf."""
+    before = state.grad_enabled
+    state.grad_enabled = True
+    try:
+        return to_dtype.record(t, from_numpy_dtype(array.dtype))
+    finally:
+        state.grad_enabled = before

@@ -1,0 +1,173 @@
+"""Division and what comes with it: rounding modes, floor division, remainder, and subtraction the other way round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad._core.recorder import TensorBase
+from leafgrad._dtypes import BOOL, COMPLEX
+from leafgrad.ops.pointwise.elementwise import Binary, mul, reciprocal, sub, true_div
+from leafgrad.ops.pointwise.where import zeros_of
+from leafgrad.ops.promotion import NUMBERS
+from leafgrad.ops.registry import composite, op
+from leafgrad.ops.samples import S, pairs
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def refuse_zero(x: Any, y: Any) -> None:
+    if x.dtype.kind in "iu" and np.any(y == 0):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def floor_quotient(x: Any, y: Any) -> Any:
+    refuse_zero(x, y)
+    return np.floor_divide(x, y)
+
+
+def truncated_quotient(x: Any, y: Any) -> Any:
+    refuse_zero(x, y)
+    if x.dtype.kind not in "iu":
+        return np.trunc(np.true_divide(x, y))
+    quotient = np.floor_divide(x, y)
+    # one less than the truncated one where it is negative and not exact
+    return quotient + ((quotient < 0) & (quotient * y != x)).astype(x.dtype)
+
+
+@op
+class div_floor(Binary):
+    """div_floor(input, other): input / other, rounded down."""
+
+    forward = floor_quotient
+    node_name = "DivBackward2"
+    public_name = ""
+    samples = pairs(0.3, 3)
+    refuses = (BOOL, COMPLEX)
+    kernel = "div_floor_cpu"
+    vjp_input = zeros_of
+    vjp_other = zeros_of
+
+
+@op
+class div_trunc(Binary):
+    """div_trunc(input, other): input / other, rounded towards zero."""
+
+    forward = truncated_quotient
+    node_name = "DivBackward2"
+    public_name = ""
+    samples = pairs(0.3, 3)
+    refuses = (BOOL, COMPLEX)
+    kernel = "div_trunc_cpu"
+    vjp_input = zeros_of
+    vjp_other = zeros_of
+
+
+_ROUNDINGS = {None: true_div, "floor": div_floor, "trunc": div_trunc}
+
+
+@composite(
+    lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0), S(t(3), t(3, low=0.5), rounding_mode="floor")], in_place=True
+)
+def div(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
+    """div(input, other, *, rounding_mode=None): input / other; rounded towards zero by 'trunc', down by 'floor'."""
+    if rounding_mode not in _ROUNDINGS:
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}"
+        )
+    return _ROUNDINGS[rounding_mode].function(input, other)
+
+
+@composite(lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0)], in_place=True)
+def true_divide(input: Any, other: Any) -> Any:
+    """true_divide(input, other): input / other, in floating point."""
+    return true_div.function(input, other)
+
+
+def no_derivative(name: str) -> Any:
+    def rule(g: A) -> A:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return rule
+
+
+@op
+class floor_divide(Binary):
+    """floor_divide(input, other): input / other, rounded down. It has no derivative, as in PyTorch."""
+
+    forward = floor_quotient
+    node_name = "NotImplemented"
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4, dtype="int64", low=1, high=9), t(4, dtype="int64", low=1, high=5)),
+            S(t(0, dtype="int64", low=1, high=9), 3),
+            S(t(dtype="int64", low=1, high=9), 3),
+        ]
+    )
+    refuses = (BOOL, COMPLEX)
+    kernel = "div_floor_cpu"
+    vjp_input = no_derivative("floor_divide")
+    vjp_other = no_derivative("floor_divide")
+
+
+@op
+class remainder(Binary):
+    """remainder(input, other): what floor division leaves, with the sign of the divisor."""
+
+    def forward(x: A, y: A) -> A:
+        refuse_zero(x, y)
+        return np.remainder(x, y)
+
+    node_name = "RemainderBackward1"
+    number_name = "RemainderBackward0"
+    samples = pairs(0.3, 3)
+    refuses = (BOOL, COMPLEX)
+    kernel = "remainder_cpu"
+
+    def vjp_input(g: A) -> A:
+        return g
+
+    def vjp_other(g: A, input: A, other: A) -> A:
+        return -g * div_floor(input, other)
+
+
+@op
+class rsub_same(Binary):
+    """rsub_same(input, other): other - input; what `number - tensor` does."""
+
+    def forward(x: A, y: A) -> A:
+        return np.subtract(y, x)
+
+    node_name = "RsubBackward0"
+    number_name = "RsubBackward1"
+    public_name = ""
+    refuses = (BOOL,)
+    because = sub.rules.because
+    no_bool = sub.rules.no_bool
+
+    def vjp_input(g: A) -> A:
+        return -g
+
+    def vjp_other(g: A) -> A:
+        return g
+
+
+@composite(lambda t: [S(t(3, 2), t(2)), S(t(3), 2.0), S(t(3), 2.0, alpha=3)], method=False)
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """rsub(input, other, *, alpha=1): other - alpha * input."""
+    if alpha != 1 and input.array.dtype.kind != "b":  # bools are refused below
+        input = mul.function(input, alpha)
+    return rsub_same.function(input, other)
+
+
+def subtract_from(self: Any, other: Any) -> Any:
+    """`other - x`."""
+    return rsub_same.function(self, other) if isinstance(other, (TensorBase, np.ndarray, *NUMBERS)) else NotImplemented
+
+
+def divide_into(self: Any, other: Any) -> Any:
+    """`other / x`, by way of the reciprocal, as PyTorch computes it."""
+    if not isinstance(other, (TensorBase, np.ndarray, *NUMBERS)):
+        return NotImplemented
+    return mul.function(reciprocal.function(self), other)

@@ -1,0 +1,499 @@
+"""Elementwise operations: one tensor, or two that are broadcast against each other."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase, operators
+from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
+from leafgrad.kernels import add as plus
+from leafgrad.kernels import clip, divide, exponential, fast, multiply, negative
+from leafgrad.ops.pointwise.where import where, zero_like, zeros_of
+from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary, operand
+from leafgrad.ops.registry import Family, Operation, op
+from leafgrad.ops.samples import pairs, real
+
+A = Any  # an array, or a tensor under create_graph
+times: Any = fast(np.multiply, operator.mul)  # `g * x` for rules: on arrays as on tensors
+
+# Constants of kernels: NumPy takes a zero-dimensional array much faster than a Python number.
+_FAST = (np.dtype(np.float32), np.dtype(np.float64))
+_FLOATS = (np.dtype(np.float16), *_FAST)
+LIMITS = {kind: (np.full((), -np.inf, kind), np.full((), np.inf, kind)) for kind in _FLOATS}
+_ZERO = {kind: np.zeros((), kind) for kind in _FLOATS}
+_ONE = {kind: np.ones((), kind) for kind in _FAST}
+WORTH_REUSING = 16_384  # elements from which on memory that nobody holds any more is worth the questions
+
+# -- one tensor -------------------------------------------------------------------------------------------------------
+
+
+class Unary(Family, family=True):
+    """y[i] = f(x[i]). `integers` says what becomes of integers and bools: 'float' or 'same'; `no_bool` and `no_complex`
+    are the messages with which those are refused."""
+
+    jvp = "elementwise"
+    samples: Any = staticmethod(real())
+    integers = "float"
+    no_bool = ""
+    no_complex = ""
+    in_place = True
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        core, integers = operation.core, body.get("integers", Unary.integers)
+        refused = {"b": body.get("no_bool", ""), "c": body.get("no_complex", "")}
+
+        def function(input: Any) -> Any:
+            if not isinstance(input, TensorBase):
+                raise errors.not_a_tensor(operation.name, "input", 1, input)
+            kind = input.array.dtype.kind
+            if kind != "f":
+                if why := refused.get(kind):
+                    # PyTorch's kernels say that something is not implemented, its own checks do not
+                    kernel = kind == "c" or "not implemented" in why
+                    raise NotImplementedError(why) if kernel else RuntimeError(why)
+                if kind in "biu" and integers == "float":
+                    input = float_input(input)
+            return recorder.single(core, input)
+
+        function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        return function
+
+
+@op
+class neg(Unary):
+    """neg(input): each element with its sign changed."""
+
+    forward = fast(np.negative)
+    integers = "same"
+    no_bool = (
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+        "`~` or `logical_not()` operator instead."
+    )
+
+    def vjp(g: A) -> A:
+        return -g
+
+
+@op
+class exp(Unary):
+    """exp(input): e to the power of each element."""
+
+    forward = fast(np.exp)
+
+    def vjp(g: A, out: A) -> A:
+        return g * out
+
+
+@op
+class log(Unary):
+    """log(input): the natural logarithm of each element."""
+
+    forward = fast(np.log)
+    samples = real(0.1, 4)
+
+    def vjp(g: A, input: A) -> A:
+        return g / input
+
+
+@op
+class sqrt(Unary):
+    """sqrt(input): the square root of each element."""
+
+    forward = fast(np.sqrt)
+    samples = real(0.1, 4)
+
+    def vjp(g: A, out: A) -> A:
+        return g / (2 * out)
+
+
+@op
+class sin(Unary):
+    """sin(input): the sine of each element."""
+
+    forward = fast(np.sin)
+
+    def vjp(g: A, input: A) -> A:
+        return g * cos(input)
+
+
+@op
+class cos(Unary):
+    """cos(input): the cosine of each element."""
+
+    forward = fast(np.cos)
+
+    def vjp(g: A, input: A) -> A:
+        return g * -sin(input)
+
+
+@op
+class tanh(Unary):
+    """tanh(input): the hyperbolic tangent of each element."""
+
+    forward = fast(np.tanh)
+
+    def vjp(g: A, out: A) -> A:
+        return g * (1 - out * out)
+
+
+def _sigmoid(x: Any, *result: Any) -> Any:
+    if x.dtype.itemsize == 2:  # 16-bit floats are rounded once, at the end
+        return _sigmoid(x.astype(np.float32)).astype(x.dtype)
+    # exp of a large positive number overflows to inf, and 1 / inf is the right 0
+    one = _ONE.get(x.dtype)
+    if one is None:
+        return 1 / (1 + np.exp(-x))
+    if x.size < 1000:
+        return divide(one, plus(one, exponential(negative(x))), *result)
+    y = negative(x, *result)  # in place saves memory; for small arrays NumPy's checks cost more than a new one
+    exponential(y, y)
+    plus(y, one, y)
+    return divide(one, y, y)
+
+
+@op
+class sigmoid(Unary):
+    """sigmoid(input): 1 / (1 + exp(-x)) of each element."""
+
+    forward = _sigmoid
+    writes_into = True
+
+    def vjp(g: A, out: A) -> A:
+        return g * (out * (1 - out))
+
+
+def _relu(x: Any, *result: Any) -> Any:
+    zero = _ZERO.get(x.dtype)
+    if zero is None or x.__class__ is not np.ndarray:
+        return np.where(x < 0, np.zeros((), x.dtype), x)
+    return clip(x, zero, LIMITS[x.dtype][1], *result)  # maximum with a number takes three times as long, and loses -0.0
+
+
+@op
+class relu(Unary):
+    """relu(input): each element, but not less than zero."""
+
+    forward = _relu
+    writes_into = True
+    integers = "same"
+    no_bool = "Boolean inputs not supported for relu"
+    no_complex = "clamp is not supported for complex types"
+
+    def vjp(g: A, out: A) -> A:
+        return where(out <= 0, zero_like(g), g)  # not g * 0, which is nan where g is infinite
+
+
+def _sign(x: Any) -> Any:
+    if x.dtype.kind in "biu":
+        return x.copy() if x.dtype.kind == "b" else np.sign(x)
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)  # unlike np.sign, zero for nan
+
+
+@op
+class sign(Unary):
+    """sign(input): -1, 0 or 1 for each element."""
+
+    forward = _sign
+    integers = "same"
+    no_complex = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+
+    def vjp(g: A) -> A:
+        return zeros_of(g)
+
+
+def is_complex(x: A) -> bool:
+    """Does an array or a tensor hold complex numbers?"""
+    return bool((x.array if isinstance(x, TensorBase) else x).dtype.kind == "c")
+
+
+def _sgn(x: Any) -> Any:
+    if x.dtype.kind != "c":
+        return _sign(x)
+    size = np.abs(x)
+    return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype, copy=False)
+
+
+@op
+class sgn(Unary):
+    """sgn(input): sign(input), and for complex numbers x / abs(x)."""
+
+    forward = _sgn
+    integers = "same"
+    holomorphic = False
+    jvp = "transpose"
+
+    def vjp(g: A, input: A, out: A) -> A:
+        if not is_complex(input):
+            return zeros_of(g)
+        size = abs(input)
+        return where(size == 0, zeros_of(g), (g - out * (out.conj() * g).real) / where(size == 0, 1.0, size))
+
+
+@op
+class abs(Unary):
+    """abs(input): the distance of each element from zero."""
+
+    forward = fast(np.abs)
+    integers = "same"
+    no_bool = "\"abs_cpu\" not implemented for 'Bool'"
+    holomorphic = False
+    jvp = "transpose"
+
+    def vjp(g: A, input: A) -> A:
+        return g * sgn(input)
+
+
+@op
+class reciprocal(Unary):
+    """reciprocal(input): one divided by each element."""
+
+    forward = fast(np.reciprocal)
+    samples = real(0.3, 3)
+
+    def vjp(g: A, out: A) -> A:
+        return -g * (out * out)
+
+
+@op
+class rsqrt(Unary):
+    """rsqrt(input): one divided by the square root of each element."""
+
+    def forward(x: A) -> A:
+        if x.dtype.itemsize == 2:  # 16-bit floats are rounded once, at the end
+            return (1 / np.sqrt(x.astype(np.float32))).astype(x.dtype)
+        return 1 / np.sqrt(x)
+
+    samples = real(0.3, 3)
+
+    def vjp(g: A, out: A) -> A:
+        return g * (-0.5 * out * out * out)
+
+
+# -- two tensors ------------------------------------------------------------------------------------------------------
+
+
+class Binary(Family, family=True):
+    """y[i] = f(a[i], b[i]) with broadcasting and promotion. `as_float` makes integers floats first."""
+
+    inputs = ("input", "other")
+    pair = True
+    jvp = "elementwise"
+    samples: Any = staticmethod(pairs())
+    as_float = False
+    refuses: tuple[int, ...] = ()
+    because = ""
+    in_place = True
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        core, by_number, family = operation.core, operation.by_number, body.get
+        operation.rules = BinaryRules(
+            operation.name,
+            family("as_float", False),
+            family("refuses", ()),
+            family("because", ""),
+            family("kernel", ""),
+        )
+        operation.rules.no_bool = family("no_bool", "")
+
+        def function(input: Any, other: Any) -> Any:
+            if isinstance(input, TensorBase):
+                result = broadcast_binary(core if isinstance(other, TensorBase) else by_number, input, other)
+            else:
+                result = mixed_binary(core, input, other)
+            if result is NotImplemented:
+                raise not_an_operand(operation.name, input, other)
+            return result
+
+        function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        return family("wraps", lambda f: f)(function)  # type: ignore[no-any-return]
+
+
+def not_an_operand(name: str, input: Any, other: Any) -> TypeError:
+    """The error for two operands of which one is neither a tensor nor a number."""
+    if operand(input) is None:
+        return errors.not_a_tensor(name, "input", 1, input)
+    return errors.not_a_tensor(name, "other", 2, other)
+
+
+def broadcast_binary(core: Any, a: Any, b: Any) -> Any:
+    """The recorder's binary operation, with an error that names both shapes."""
+    try:
+        return recorder.binary(core, a, b)
+    except ValueError:
+        if isinstance(b, TensorBase):
+            raise errors.broadcast_mismatch(core.name, (a.array, b.array)) from None
+        raise
+
+
+def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """add and sub take `alpha`, a factor for the second operand."""
+
+    def function(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+        if alpha.__class__ is not int or alpha != 1:
+            kind = common_dtype(input, other)
+            if isinstance(alpha, bool) and kind.category != BOOL:
+                raise RuntimeError("Boolean alpha only supported for Boolean results.")
+            if isinstance(alpha, float) and kind.category < FLOAT:
+                raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+            if isinstance(alpha, complex) and kind.category < COMPLEX:
+                raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+            alpha = bool(alpha) if kind.category == BOOL else alpha
+            other = mul.function(other, alpha) if isinstance(other, TensorBase) else other * alpha
+        return plain(input, other)
+
+    function.__name__ = function.__qualname__ = plain.__name__
+    function.__doc__ = plain.__doc__
+    return function
+
+
+@op
+class add(Binary):
+    """add(input, other, *, alpha=1): input + alpha * other."""
+
+    forward = fast(np.add)
+    wraps = _with_alpha
+
+    def vjp_input(g: A) -> A:
+        return g
+
+    def vjp_other(g: A) -> A:
+        return g
+
+
+@op
+class sub(Binary):
+    """sub(input, other, *, alpha=1): input - alpha * other."""
+
+    forward = fast(np.subtract)
+    wraps = _with_alpha
+    refuses = (BOOL,)
+    because = (
+        "Subtraction, the `-` operator, with two bool tensors is not supported. "
+        "Use the `^` or `logical_xor()` operator instead."
+    )
+    no_bool = (
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+        "the `~` or `logical_not()` operator instead."
+    )
+
+    def vjp_input(g: A) -> A:
+        return g
+
+    def vjp_other(g: A) -> A:
+        return -g
+
+
+@op
+class mul(Binary):
+    """mul(input, other): input * other."""
+
+    forward = fast(np.multiply)
+
+    def vjp_input(g: A, other: A) -> A:
+        return times(g, other)
+
+    def vjp_other(g: A, input: A) -> A:
+        return times(g, input)
+
+    def consume(g: A, saved: A, inputs: A) -> A:
+        """The same rules, in the memory of g and of the saved input where nobody else holds it."""
+        second = None
+        if inputs[1] is not None:
+            input = saved[0]
+            dying = g.size > WORTH_REUSING and sys.getrefcount(input) == 3 and input.base is None
+            dying = dying and input.shape == g.shape and input.dtype is g.dtype
+            second = multiply(g, input, input) if dying else multiply(g, input)
+            if inputs[0] is None:
+                return None, second
+        return multiply(g, saved[1], g), second
+
+
+@op
+class true_div(Binary):
+    """true_div(input, other): input / other, in floating point; what `/` and `div` do."""
+
+    forward = fast(np.true_divide)
+    as_float = True
+    node_name = "DivBackward0"
+    public_name = ""
+    samples = pairs(0.3, 3)
+
+    def vjp_input(g: A, other: A) -> A:
+        return g / other
+
+    def vjp_other(g: A, input: A, other: A) -> A:
+        return -g * ((input / other) / other)
+
+
+def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Rules of maximum and minimum: the gradient goes to the winner, and half to each of two equals."""
+
+    def share(g: A, equal: A, lost: A) -> A:
+        return where(lost, zeros_of(g), where(equal, g / 2, g))
+
+    def vjp_input(g: A, input: A, other: A) -> A:
+        return share(g, input == other, input < other if ties == "max" else input > other)
+
+    def vjp_other(g: A, input: A, other: A) -> A:
+        return share(g, input == other, input > other if ties == "max" else input < other)
+
+    return vjp_input, vjp_other
+
+
+def tensors_only(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that does not take numbers."""
+
+    def function(input: Any, other: Any) -> Any:
+        for position, name, value in ((1, "input", input), (2, "other", other)):
+            if not isinstance(value, TensorBase):
+                raise errors.not_a_tensor(plain.__name__, name, position, value)
+        return plain(input, other)
+
+    function.__name__ = function.__qualname__ = plain.__name__
+    function.__doc__ = plain.__doc__
+    return function
+
+
+@op
+class maximum(Binary):
+    """maximum(input, other): the larger of each two elements; nan if one of them is."""
+
+    forward = fast(np.maximum)
+    vjp_input, vjp_other = _choose("max")
+    refuses = (COMPLEX,)
+    because = "maximum not implemented for complex tensors."
+    in_place = False
+    wraps = tensors_only
+    samples = pairs(numbers=False)
+
+
+@op
+class minimum(Binary):
+    """minimum(input, other): the smaller of each two elements; nan if one of them is."""
+
+    forward = fast(np.minimum)
+    vjp_input, vjp_other = _choose("min")
+    refuses = (COMPLEX,)
+    because = "minimum not implemented for complex tensors."
+    in_place = False
+    wraps = tensors_only
+    samples = pairs(numbers=False)
+
+
+operators.neg = neg.core
+operators.add = add.core
+operators.sub = sub.core
+operators.mul = mul.core
+operators.div = true_div.core
+recorder.late.negative = neg.function

@@ -1,0 +1,188 @@
+"""Powers. PyTorch tells three cases apart, and so do the names of their nodes: a tensor to the power of a number, of a
+tensor, and a number to the power of a tensor."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._dtypes import INTEGER
+from leafgrad.kernels import multiply, square_root
+from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.pointwise.elementwise import Binary, log
+from leafgrad.ops.pointwise.where import where, zero_like, zeros_of
+from leafgrad.ops.promotion import NUMBERS, common_dtype
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S, pairs, real
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def power_of_arrays(x: Any, y: Any) -> Any:
+    if x.dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    if x.dtype.kind == "i" and y.size and y.min() < 0:
+        # as PyTorch: 1 and -1 keep their meaning, everything else rounds to zero
+        odd = np.where(y % 2 == 0, 1, x)
+        return np.where(y >= 0, np.power(x, np.abs(y)), np.where(np.abs(x) == 1, odd, 0)).astype(x.dtype)
+    return np.power(x, y)
+
+
+@op
+class pow_tensor(Binary):
+    """pow_tensor(input, exponent): a tensor (or number) to the power of a tensor."""
+
+    inputs = ("input", "exponent")
+    forward = power_of_arrays
+    node_name = "PowBackward1"
+    public_name = ""
+    samples = pairs(0.3, 2.5)
+
+    def vjp_input(g: A, input: A, exponent: A) -> A:
+        # 0 * x**-1 is not a number at x = 0, but the derivative of the constant x**0 is zero there too
+        return where(exponent == 0, zero_like(g), g * (exponent * pow_tensor(input, exponent - 1)))
+
+    def vjp_exponent(g: A, input: A, exponent: A, out: A) -> A:
+        # 0**y is constantly zero for y >= 0, although its logarithm is not finite
+        return where((input == 0) & (exponent.real >= 0), zero_like(g), g * (out * log(input)))
+
+
+def _shortcut(x: Any, exponent: Any) -> Any:
+    """x**exponent. The usual exponents take a shorter way than the general power."""
+    if exponent == 2:
+        return multiply(x, x)
+    if x.dtype.kind in "fcV":  # V: bfloat16
+        if exponent == 0.5:
+            return square_root(x)
+        if exponent == 3:
+            return multiply(multiply(x, x), x)
+        if exponent == -0.5:
+            return np.reciprocal(np.sqrt(x))
+        if exponent == -1:
+            return np.reciprocal(x)
+        if exponent == -2:
+            return np.reciprocal(x * x)
+    elif x.dtype.kind == "b":
+        return x | (not exponent)  # only ever to the power of a bool: 0**0 is 1
+    return np.power(x, np.asarray(exponent, x.dtype))
+
+
+@op
+class pow_number(Family):
+    """pow_number(input, exponent): a tensor to the power of a number."""
+
+    options = ("exponent",)
+    forward = _shortcut
+    jvp = "elementwise"
+    node_name = "PowBackward0"
+    public_name = ""
+
+    def call(input: A, exponent: Any) -> Any:
+        own = input.array.dtype
+        if own.kind not in "fc" or isinstance(exponent, complex):
+            kind = common_dtype(input, exponent)
+            if kind.category <= INTEGER and exponent < 0:
+                raise RuntimeError("Integers to negative integer powers are not allowed.")
+            if kind.category == INTEGER:
+                to_array(exponent, kind)  # an error if it does not fit
+            if own != kind.np:
+                input = input.to(kind)
+        return recorder.apply(pow_number.core, (input,), (exponent,))
+
+    def vjp(g: A, input: A, exponent: A) -> A:
+        if exponent == 0:
+            return zeros_of(g)
+        if exponent == 2 and not isinstance(input, TensorBase):  # a shorter way, which a recorded pass does not take:
+            return g * (2 * input)  # in PyTorch even the second derivative of a square has a graph behind it
+        return g * (exponent * pow_number(input, exponent - 1))
+
+    samples = staticmethod(
+        lambda t: [
+            *[S(t(3, 2, low=0.3, high=2.5), e) for e in (2, 3, 0.5, -1, -2, 1, 0, 1.7)],
+            S(t(3), 2),
+            S(t(), 3),
+            S(t(0), 2.5),
+        ]
+    )
+
+
+@op
+class number_to_the_power(Family):
+    """number_to_the_power(exponent, base): a number to the power of a tensor."""
+
+    inputs = ("exponent",)
+    options = ("base",)
+    jvp = "elementwise"
+    node_name = "PowBackward2"
+    public_name = ""
+
+    def forward(x: A, base: Any) -> A:
+        return power_of_arrays(np.asarray(base, x.dtype), x)
+
+    def call(exponent: A, base: Any) -> Any:
+        kind = common_dtype(base, exponent)
+        if exponent.array.dtype != kind.np:
+            exponent = exponent.to(kind)
+        return number_to_the_power.record(exponent, base)
+
+    def vjp(g: A, exponent: A, out: A, base: A) -> A:
+        if base == 0:
+            return where(exponent.real >= 0, zero_like(g), g * (out * -math.inf))
+        scale = np.log(np.asarray(base, np.complex128 if _is_complex(exponent) or isinstance(base, complex) else float))
+        return g * (out * scale.item())
+
+    samples = staticmethod(lambda t: [S(t(3, 2), 2.0), S(t(3), 0.5), S(t(0), 3)])
+
+
+def _is_complex(x: A) -> bool:
+    return bool((x.array if isinstance(x, TensorBase) else x).dtype.kind == "c")
+
+
+@composite(
+    lambda t: [S(t(3, low=0.3), 2), S(t(3, low=0.3), exponent=t(3)), S(t(3, 1, low=0.3), t(2)), S(2.0, t(3))],
+    in_place=True,
+)
+def pow(input: Any, exponent: Any) -> Any:
+    """pow(input, exponent): input to the power of exponent, either of them a tensor or a number."""
+    if isinstance(exponent, NUMBERS):
+        if isinstance(input, TensorBase):
+            return pow_number.function(input, exponent.item() if isinstance(exponent, np.generic) else exponent)
+        raise TypeError(
+            f"pow() received an invalid combination of arguments - got ({type(input).__name__}, "
+            f"{type(exponent).__name__}), but one of them has to be a Tensor"
+        )
+    if isinstance(input, NUMBERS) and isinstance(exponent, TensorBase):
+        return number_to_the_power.function(exponent, input.item() if isinstance(input, np.generic) else input)
+    if not isinstance(input, (TensorBase, np.ndarray)):
+        raise errors.not_a_tensor("pow", "input", 1, input)
+    if not isinstance(exponent, (TensorBase, np.ndarray)):
+        raise errors.not_a_tensor("pow", "exponent", 2, exponent)
+    return pow_tensor.function(input, exponent)
+
+
+def power(self: Any, exponent: Any) -> Any:
+    """`x ** exponent`."""
+    if (exponent.__class__ is int or exponent.__class__ is float) and self.array.dtype.kind == "f":  # the common case
+        return recorder.apply(pow_number.core, (self,), (exponent,))
+    return pow(self, exponent) if isinstance(exponent, OPERANDS) else NotImplemented
+
+
+def power_of(self: Any, base: Any) -> Any:
+    """`base ** x`."""
+    return pow(base, self) if isinstance(base, OPERANDS) else NotImplemented
+
+
+OPERANDS = (TensorBase, np.ndarray, *NUMBERS)
+
+
+@composite(real(), in_place=True)
+def square(input: Any) -> Any:
+    """square(input): each element times itself."""
+    if not isinstance(input, TensorBase):
+        raise errors.not_a_tensor("square", "input", 1, input)
+    return pow_number.function(input, 2)

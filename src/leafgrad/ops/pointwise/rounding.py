@@ -1,0 +1,76 @@
+"""Rounding. These functions are piecewise constant: their gradient is zero wherever there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
+from leafgrad.ops.pointwise.elementwise import Unary
+from leafgrad.ops.pointwise.where import zeros_of
+from leafgrad.ops.registry import Family, Operation, op, registry, renamed
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def _rounding(name: str, kernel: Callable[[Any], Any], doc: str) -> Operation:
+    def forward(x: Any) -> Any:
+        return x.copy() if x.dtype.kind in "iu" else kernel(x)
+
+    body = {
+        "__doc__": doc,
+        "forward": forward,
+        "vjp": zeros_of,
+        "integers": "same",
+        "no_bool": f"\"{name}_vml_cpu\" not implemented for 'Bool'",
+        "no_complex": f"{name} is not supported for complex inputs",
+    }
+    operation = Operation(name, Unary, body)
+    registry[name] = operation
+    return operation
+
+
+floor = _rounding("floor", np.floor, "floor(input): the largest integer not above each element.")
+ceil = _rounding("ceil", np.ceil, "ceil(input): the smallest integer not below each element.")
+trunc = _rounding("trunc", np.trunc, "trunc(input): each element without its fraction.")
+
+
+@op
+class round_(Family):
+    """round(input, *, decimals=0): each element rounded to so many decimals, halves to the even neighbour."""
+
+    options = ("decimals",)
+    jvp = "elementwise"
+    in_place = True
+
+    def forward(x: A, decimals: int) -> A:
+        if x.dtype.kind in "iu":
+            return x.copy()
+        if decimals == 0:
+            return np.rint(x)
+        scale = x.dtype.type(10 ** abs(decimals))
+        return np.rint(x * scale) / scale if decimals > 0 else np.rint(x / scale) * scale
+
+    def call(input: A, *, decimals: int = 0) -> Any:
+        if not isinstance(input, TensorBase):
+            raise errors.not_a_tensor("round", "input", 1, input)
+        kind = from_numpy_dtype(input.array.dtype)
+        if kind.category in (BOOL, COMPLEX) or (decimals and kind.category < FLOAT):
+            raise NotImplementedError(
+                f"\"round_{'cpu' if decimals else 'vml_cpu'}\" not implemented for '{kind.alias}'"
+            )
+        return recorder.apply(_round_to_decimals if decimals else round_.core, (input,), (decimals,))
+
+    def vjp(g: A) -> A:
+        return zeros_of(g)
+
+    samples = staticmethod(lambda t: [S(t(3, 2)), S(t(3), decimals=1), S(t(), decimals=-1), S(t(0))])
+
+
+_round_to_decimals = renamed(round_.core, "RoundBackward1")

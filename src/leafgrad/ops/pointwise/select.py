@@ -1,0 +1,246 @@
+"""Keeping elements within bounds (clamp), and tests of single elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad.kernels import clip
+from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.pointwise.elementwise import LIMITS
+from leafgrad.ops.pointwise.where import mismatched_pair, where, zero_like
+from leafgrad.ops.promotion import as_tensor_operand, common_dtype
+from leafgrad.ops.registry import Family, Operation, op, registry, renamed
+from leafgrad.ops.samples import S, real
+
+A = Any  # an array, or a tensor under create_graph
+NUMBER_OR_NONE = (float, int, type(None))
+
+
+def bounded(x: Any, low: Any, high: Any) -> Any:
+    """The kernel of clamp: elements of an array, but not below `low` and not above `high`; None is no bound."""
+    limits = LIMITS.get(x.dtype)
+    if limits is None or x.__class__ is not np.ndarray:  # np.clip would make float32 of bfloat16
+        x = x if low is None else np.maximum(x, low)
+        return x if high is None else np.minimum(x, high)
+    return clip(x, limits[0] if low is None else low, limits[1] if high is None else high)
+
+
+def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """Input and bounds in their common dtype, the bounds as arrays."""
+    own = input.array.dtype
+    if own.kind == "f" and low.__class__ in NUMBER_OR_NONE and high.__class__ in NUMBER_OR_NONE:  # the common case
+        low = None if low is None else recorder.constant(low, own)
+        return input, low, None if high is None else recorder.constant(high, own)
+    kind = common_dtype(input, *[v for v in (low, high) if v is not None])
+    if isinstance(low, complex) or isinstance(high, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    if kind.is_complex:
+        raise NotImplementedError(f"{name} is not supported for complex types")
+    if input.array.dtype != kind.np:
+        input = input.to(kind)  # type: ignore[attr-defined]
+    bounds = [None if v is None else to_array(_number(name, v), kind) for v in (low, high)]
+    return input, bounds[0], bounds[1]
+
+
+def _number(name: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{name}(): a bound must be a Number or a Tensor, not {type(value).__name__}")
+    return value
+
+
+@op
+class clamp(Family):
+    """clamp(input, min=None, max=None): each element, but not below min and not above max."""
+
+    options = ("min", "max")
+    jvp = "elementwise"
+    in_place = True
+    node_name = "ClampBackward1"
+
+    forward = bounded
+
+    def call(input: A, min: Any = None, max: Any = None) -> Any:
+        if min is None and max is None:
+            raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+        if not isinstance(input, TensorBase):
+            raise errors.not_a_tensor("clamp", "input", 1, input)
+        if isinstance(min, TensorBase) or isinstance(max, TensorBase):
+            return _clamp_by_tensors(input, min, max)
+        input, low, high = _bounds("clamp", input, min, max)
+        return recorder.apply(clamp.core, (input,), (low, high))
+
+    def vjp(g: A, input: A, min: A, max: A) -> A:
+        inside: Any = True
+        if min is not None:
+            inside = input >= min
+        if max is not None:
+            inside = inside & (input <= max)
+        return where(inside, g, zero_like(g))
+
+    samples = staticmethod(
+        lambda t: [S(t(3, 4), -0.5, 0.7), S(t(5), min=0.0), S(t(5), max=0.3), S(t(0), 0.0, 1.0), S(t(), -1, 1)]
+    )
+
+
+@op
+class clamp_min(Family):
+    """clamp_min(input, min): each element, but not below min."""
+
+    options = ("min",)
+    jvp = "elementwise"
+    in_place = True
+
+    def forward(x: A, min: Any) -> A:
+        return bounded(x, min, None)
+
+    def call(input: A, min: Any) -> Any:
+        if isinstance(min, TensorBase):
+            return _clamp_by_tensors(input, min, None, _clamp_min_by_tensor)
+        input, low, _ = _bounds("clamp_min", input, min, None)
+        return recorder.apply(clamp_min.core, (input,), (low,))
+
+    def vjp(g: A, input: A, min: A) -> A:
+        return where(input >= min, g, zero_like(g))
+
+    samples = staticmethod(lambda t: [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)])
+
+
+@op
+class clamp_max(Family):
+    """clamp_max(input, max): each element, but not above max."""
+
+    options = ("max",)
+    jvp = "elementwise"
+    in_place = True
+
+    def forward(x: A, max: Any) -> A:
+        return bounded(x, None, max)
+
+    def call(input: A, max: Any) -> Any:
+        if isinstance(max, TensorBase):
+            return _clamp_by_tensors(input, None, max, _clamp_max_by_tensor)
+        input, _, bound = _bounds("clamp_max", input, None, max)
+        return recorder.apply(clamp_max.core, (input,), (bound,))
+
+    def vjp(g: A, input: A, max: A) -> A:
+        return where(input <= max, g, zero_like(g))
+
+    samples = staticmethod(lambda t: [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)])
+
+
+@op
+class clamp_by_tensors(Family):
+    """clamp_by_tensors(input, min, max): clamp with bounds that are tensors (or None), which get gradients too."""
+
+    inputs = ("input", "min", "max")
+    jvp = "elementwise"
+    node_name = "ClampBackward0"
+    public_name = ""
+
+    forward = clamp.forward
+
+    def call(input: A, min: Any, max: Any) -> Any:
+        return _clamp_by_tensors(input, min, max)
+
+    def vjp_input(g: A, input: A, min: A, max: A) -> A:
+        inside: Any = True
+        if min is not None:
+            inside = input >= min
+        if max is not None:
+            inside = inside & (input <= max)
+        return where(inside, g, zero_like(g))
+
+    def vjp_min(g: A, input: A, min: A, max: A) -> A:
+        below = input < min
+        return where(below if max is None else below & (min < max), g, zero_like(g))
+
+    def vjp_max(g: A, input: A, min: A, max: A) -> A:
+        above = input > max
+        return where(above if min is None else above | (max < min), g, zero_like(g))
+
+    samples = staticmethod(
+        lambda t: [S(t(3, 4), t(3, 4), t(3, 4)), S(t(3), t(3), None), S(t(3, 2), None, t(2)), S(t(3), t(), 0.5)]
+    )
+
+
+_clamp_min_by_tensor = renamed(clamp_by_tensors.core, "ClampMinBackward1")
+_clamp_max_by_tensor = renamed(clamp_by_tensors.core, "ClampMaxBackward1")
+
+
+def _clamp_by_tensors(input: Any, low: Any, high: Any, core: Any = clamp_by_tensors.core) -> Any:
+    kind = common_dtype(input, *[v for v in (low, high) if v is not None])
+    if kind.is_complex:
+        raise NotImplementedError("clamp is not supported for complex types")
+    tensors = [None if v is None else as_tensor_operand(v, input).to(kind) for v in (input, low, high)]  # type: ignore[attr-defined]
+    try:
+        return recorder.apply(core, tuple(tensors), ())
+    except ValueError:
+        arrays = [t.array for t in tensors if t is not None]
+        raise errors.broadcast_mismatch("clamp", mismatched_pair(arrays)) from None
+
+
+# -- tests of single elements ------------------------------------------------------------------------------------------
+
+
+class Test(Family, family=True):
+    """bool for each element of one tensor; no gradient."""
+
+    differentiable = False
+    samples = staticmethod(real())
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Any:
+        refuses, because = body.get("refuses", ""), body.get("because", "")
+
+        def function(input: Any) -> Any:
+            if not isinstance(input, TensorBase):
+                raise errors.not_a_tensor(operation.name, "input", 1, input)
+            if input.array.dtype.kind in refuses:
+                raise RuntimeError(because) if because else errors.dtype_refused(operation.name, input)
+            return operation.record(input)
+
+        function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        return function
+
+
+def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
+    body = {"__doc__": f"{name}(input): {doc}", "forward": kernel, **flags}
+    operation = registry[name] = Operation(name, Test, body)
+    return operation
+
+
+isnan = _test("isnan", np.isnan, "is each element not a number?")
+isinf = _test("isinf", np.isinf, "is each element infinite?")
+isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?")
+isposinf = _test(
+    "isposinf",
+    lambda x: x == np.inf,
+    "is each element positive infinity?",
+    refuses="c",
+    because="isposinf does not support complex inputs.",
+)
+isneginf = _test(
+    "isneginf",
+    lambda x: x == -np.inf,
+    "is each element negative infinity?",
+    refuses="c",
+    because="isneginf does not support complex inputs.",
+)
+isreal = _test("isreal", np.isreal, "has each element no imaginary part?")
+logical_not = _test("logical_not", np.logical_not, "is each element zero?", in_place=True)
+bitwise_not = _test(
+    "bitwise_not",
+    np.invert,
+    "each element with all bits flipped.",
+    samples=lambda t: [S(t(3, dtype="int64", low=0, high=9)), S(t(3, dtype="bool"))],
+    refuses="fcV",
+    in_place=True,
+)

@@ -1,0 +1,113 @@
+"""where: choosing between the elements of two tensors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels.select import choose
+from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.promotion import cast, common_dtype, operand
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class where(Family):
+    """where(condition, input, other): elements of input where the condition holds, of other elsewhere."""
+
+    inputs = ("condition", "input", "other")
+    method = False  # x.where(condition, other) has another order: see methods.py
+
+    forward = choose
+
+    def call(condition: A, input: Any = None, other: Any = None) -> Any:
+        if input is None and other is None:
+            return condition.nonzero(as_tuple=True)
+        if not isinstance(condition, TensorBase):
+            raise errors.not_a_tensor("where", "condition", 1, condition)
+        mask = _mask(condition)
+        both = isinstance(input, TensorBase) and isinstance(other, TensorBase)
+        if both and mask is condition.array and input.array.dtype == other.array.dtype:
+            try:  # the common case, without a look at promotion
+                return recorder.apply(where.core, (condition, input, other), ())
+            except ValueError:
+                pass  # shapes that do not fit together: below are the words for it
+        kind = common_dtype(input, other)
+        tensors = [v if isinstance(v, TensorBase) else None for v in (input, other)]
+        arrays = [mask, *[_in_dtype(v, kind) for v in (input, other)]]
+        try:
+            out = recorder.compute(where.core, arrays, ())
+        except ValueError:
+            raise errors.broadcast_mismatch("where", mismatched_pair(arrays)) from None
+        return recorder.finish(where.core, (condition, *tensors), arrays, (), out)
+
+    def vjp_input(g: A, condition: A) -> A:
+        return where(condition, g, zero_like(g))
+
+    def vjp_other(g: A, condition: A) -> A:
+        return where(condition, zero_like(g), g)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 4, dtype="bool"), t(3, 4), t(3, 4)),
+            S(t(4, dtype="bool"), t(3, 1), t()),
+            S(t(3, dtype="bool"), t(3), 1.5),
+            S(t(0, dtype="bool"), t(0), t(0)),
+        ]
+    )
+
+
+def _mask(condition: TensorBase) -> Any:
+    """The condition as an array of bools."""
+    array = condition.array
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype != np.uint8:
+        alias = from_numpy_dtype(array.dtype).alias
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {alias}")
+    warnings.warn(
+        "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version "
+        "of PyTorch. Use a boolean condition instead.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return array != 0
+
+
+def _in_dtype(value: Any, kind: Any) -> Any:
+    """An operand in the common dtype; a number has to fit into it."""
+    if isinstance(value, TensorBase):
+        return cast(value.array, kind)
+    found = operand(value)
+    if found is None:
+        raise errors.not_a_tensor("where", "other", 3, value)
+    return to_array(value, kind) if isinstance(value, (int, float, complex)) else cast(found[1], kind)
+
+
+def zero_like(g: A) -> A:
+    """A zero of the dtype of a gradient, so that `where` does not change it."""
+    return g.new_zeros(()) if isinstance(g, TensorBase) else np.zeros((), g.dtype)  # type: ignore[attr-defined]
+
+
+def zeros_of(g: A) -> A:
+    """Zeros in the shape of a gradient: not 0 * g, which is nan where g is infinite."""
+    return wrap(np.zeros(g.array.shape, g.array.dtype)) if isinstance(g, TensorBase) else np.zeros(g.shape, g.dtype)
+
+
+def mismatched_pair(arrays: list[Any]) -> tuple[Any, Any]:
+    for i in range(len(arrays)):
+        for j in range(i):
+            try:
+                np.broadcast_shapes(arrays[j].shape, arrays[i].shape)
+            except ValueError:
+                return arrays[j], arrays[i]
+    return arrays[-2], arrays[-1]

@@ -1,0 +1,1 @@
+"""Random numbers: generators, distributions on arrays, and the functions on tensors."""

@@ -1,0 +1,1 @@
+"""Operations over dimensions: sums, extremes, statistics, norms, sorting, softmax."""

@@ -1,0 +1,292 @@
+"""What all reductions share: how they are called, how arrays are summed, how a gradient is spread out again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._core.thread_state import quiet
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.ops.registry import Family, Operation
+from leafgrad.ops.shape.views import expand, wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+Dims = tuple[int, ...]
+
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+empty: Any = np.empty
+add_reduce: Any = np.add.reduce
+max_reduce: Any = np.maximum.reduce
+min_reduce: Any = np.minimum.reduce
+ndarray: Any = np.ndarray
+
+# -- arguments --------------------------------------------------------------------------------------------------------
+
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch takes NumPy's names of these arguments as well
+
+
+class Reduction(Family, family=True):
+    """Operations over dimensions of one tensor: what they share is how they are called."""
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        call: Callable[..., Any] = body["call"]
+        call.__name__ = call.__qualname__ = operation.name
+        return taking_numpy_names(call, operation.name, operation.doc)
+
+
+def taking_numpy_names(call: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    """The public function: `call`, which also knows the arguments by the names that NumPy gives them."""
+
+    def function(input: TensorBase, *args: Any, **options: Any) -> Any:
+        if not isinstance(input, TensorBase):
+            raise errors.not_a_tensor(name, "input", 1, input)
+        quiet()
+        if not options:
+            return call(input, *args)
+        options = {NUMPY_NAMES.get(key, key): value for key, value in options.items()}
+        return call(input, *args, **options)
+
+    return described(function, call, name, doc)  # type: ignore[no-any-return]
+
+
+def described(function: Any, call: Callable[..., Any], name: str, doc: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    function.__wrapped__ = call  # whose signature help() shows
+    return function
+
+
+class Total(Reduction, family=True):
+    """sum and mean: of a whole float tensor, by far the most frequent call, without a detour."""
+
+    jvp = "linear"
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        call, core, single = body["call"], operation.core, recorder.single
+        general = Reduction.public(operation, body)
+
+        def function(input: TensorBase, *args: Any, **options: Any) -> Any:
+            if not options and isinstance(input, TensorBase):
+                if args:
+                    quiet()
+                    return call(input, *args)
+                kind = input.array.dtype
+                if kind is F32 or kind is F64:
+                    return single(core, input)
+            return general(input, *args, **options)
+
+        return described(function, body["call"], operation.name, operation.doc)  # type: ignore[no-any-return]
+
+
+def one_dim(dim: Any, ndim: int, name: str) -> int:
+    """A single dimension, counted from the front."""
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return dim + ndim if dim < 0 else dim
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}\n  at {errors.here()}")
+    return wrap_dim(dim.__index__(), ndim)
+
+
+def dims_of(dim: Any, ndim: int, name: str) -> Dims:
+    """The dimensions that `dim` names, counted from the front: of an int, a sequence of ints, or None for all."""
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return (dim + ndim if dim < 0 else dim,)
+    if dim is None:
+        return tuple(range(ndim))
+    if not isinstance(dim, bool) and hasattr(dim, "__index__"):
+        place = wrap_dim(dim.__index__(), ndim)
+        return (place,) if ndim else ()
+    if not isinstance(dim, (tuple, list)):
+        raise TypeError(
+            f"{name}(): argument 'dim' must be int or tuple of ints, not {type(dim).__name__}\n  at {errors.here()}"
+        )
+    found: list[int] = []
+    for d in dim:
+        place = one_dim(d, ndim, name)
+        if place in found:
+            raise RuntimeError(f"dim {place} appears multiple times in the list of dims\n  at {errors.here()}")
+        found.append(place)
+    return tuple(sorted(found)) if ndim else ()
+
+
+def all_if_empty(dims: Dims, ndim: int) -> Dims:
+    """Most reductions take an empty tuple of dimensions for all of them."""
+    return dims or tuple(range(ndim))
+
+
+def count_of(shape: Dims, dims: Dims) -> int:
+    """How many elements are reduced to one."""
+    return shape[dims[0]] if len(dims) == 1 else math.prod([shape[d] for d in dims])
+
+
+def refused(kernel: str, t: TensorBase) -> NotImplementedError:
+    alias = from_numpy_dtype(t.array.dtype).alias
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{alias}'\n  at {errors.here()}")
+
+
+# -- for kernels and rules --------------------------------------------------------------------------------------------
+
+
+def raw(x: A) -> Any:
+    """The array of a tensor, or the array itself: for what has no gradient, such as comparisons."""
+    return x.array if isinstance(x, TensorBase) else x
+
+
+def has_zero(x: Any) -> bool:
+    """Is an element of the array zero?"""
+    return not (x.item() if x.size == 1 else x.all())
+
+
+def is_half(kind: Any) -> bool:
+    """float16 or bfloat16? They are accumulated in float32."""
+    return bool(kind.itemsize == 2 and kind.kind in "fV")
+
+
+def restore(g: A, shape: Dims, dims: Dims, keepdim: bool) -> A:
+    """The gradient of a reduction with the reduced dimensions back in place, with size 1."""
+    if keepdim or not dims:
+        return g
+    return g.reshape(tuple([1 if i in dims else s for i, s in enumerate(shape)]))
+
+
+def spread(g: A, shape: Dims) -> A:
+    """A gradient repeated along the dimensions that were reduced."""
+    if isinstance(g, TensorBase):
+        return expand(g, shape)
+    if math.prod(shape) > 4096:
+        return np.broadcast_to(g, shape)
+    copy = empty(shape, g.dtype)  # for few elements copying is faster than making a view
+    copy[...] = g
+    return copy
+
+
+# -- sums -------------------------------------------------------------------------------------------------------------
+# A sum is a product with ones, and BLAS computes that several times faster than NumPy adds: always along memory, with
+# many accumulators. Long sums go in blocks, so that no accumulator becomes so large that additions lose digits.
+
+BLOCK = 1024
+ROWS = 128
+_ONES: dict[str, Any] = {"f": np.ones(BLOCK, np.float32), "d": np.ones(BLOCK)}
+
+
+def total(x: Any, dims: Any, keepdim: bool) -> Any:
+    """The sum of an array over `dims` (None: all; otherwise in ascending order), in its own dtype."""
+    kind = x.dtype
+    shape = x.shape
+    n = len(shape)
+    k = n if dims is None else len(dims)
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous and x.size and k:
+        if k == n:
+            out = total_of_all(x)
+            return out.reshape((1,) * n) if keepdim else out
+        if n == 2:
+            out = row_sums(x) if dims[0] else _sum_of_rows(x)
+            return out.reshape((-1, 1) if dims[0] else (1, -1)) if keepdim else out
+        if dims[-1] == k - 1:  # the first k
+            out = _sum_of_rows(x.reshape(count_of(shape, dims), -1))
+            return out.reshape((1,) * k + shape[k:] if keepdim else shape[k:])
+        if dims[0] == n - k:  # the last k
+            out = row_sums(x.reshape(-1, count_of(shape, dims)))
+            return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
+    if is_half(kind):
+        return add_reduce(x, dims, F32, None, keepdim).astype(kind)
+    return add_reduce(x, dims, kind, None, keepdim)
+
+
+def total_of_all(x: Any) -> Any:
+    """The sum of all elements of a contiguous float32 or float64 array."""
+    flat = x if x.ndim == 1 else x.reshape(-1)
+    n = flat.size
+    if n <= BLOCK:
+        return flat.dot(_ONES[flat.dtype.char][:n])
+    if n <= 16 * BLOCK:
+        return add_reduce(flat)
+    whole = n // BLOCK * BLOCK
+    return add_reduce(np.vecdot(flat[:whole].reshape(-1, BLOCK), _ONES[flat.dtype.char])) + add_reduce(flat[whole:])
+
+
+def row_sums(x: Any) -> Any:
+    """The sum of each row of a contiguous float32 or float64 matrix."""
+    columns = x.shape[1]
+    return x.dot(_ONES[x.dtype.char][:columns]) if columns <= BLOCK else add_reduce(x, 1)
+
+
+def _sum_of_rows(x: Any) -> Any:
+    """The sum of all rows."""
+    rows, columns = x.shape
+    ones = _ONES[x.dtype.char]
+    if rows <= 2 * ROWS:
+        return ones[:rows].dot(x)
+    whole = rows // ROWS * ROWS
+    parts = ones[:ROWS].reshape(1, ROWS) @ x[:whole].reshape(-1, ROWS, columns)
+    return _sum_of_rows(parts.reshape(-1, columns)) + np.dot(ones[: rows - whole], x[whole:])
+
+
+def sum_of_squares(x: Any) -> Any:
+    """The sum of x**2 over all elements of a float32 or float64 array."""
+    flat = x.reshape(-1)
+    n = flat.size
+    if n <= 8 * BLOCK:
+        return np.dot(flat, flat)
+    blocks, rest = flat[: n // BLOCK * BLOCK].reshape(-1, BLOCK), flat[n // BLOCK * BLOCK :]
+    return add_reduce(np.vecdot(blocks, blocks)) + np.dot(rest, rest)
+
+
+# -- extremes ---------------------------------------------------------------------------------------------------------
+
+FEW = 4096  # elements up to which the time of a call matters more than that of the numbers
+
+
+def extreme_of_all(x: Any, reduce: Any, find: Any) -> Any:
+    """The best element of all."""
+    if x.__class__ is ndarray and x.size <= FEW and x.dtype.kind == "f":
+        best = x.take(find(x))  # a fifth of the time of a reduction
+        if best:  # among zeros the first need not be the one, 0.0 or -0.0, that a reduction finds
+            return best
+    return reduce(x, None)
+
+
+_starts: dict[tuple[int, int], Any] = {}
+
+
+def starts_of_rows(rows: int, columns: int) -> Any:
+    """Where each row of a contiguous matrix begins. Shared: not to be changed."""
+    key = (rows, columns)
+    found = _starts.get(key)
+    if found is None:
+        found = np.arange(0, rows * columns, columns) if columns else np.zeros(rows, np.int64)
+        if rows <= FEW and len(_starts) < 100:
+            found.setflags(write=False)
+            _starts[key] = found
+    return found
+
+
+def extreme_along(x: Any, dim: int, reduce: Any, find: Any) -> tuple[Any, Any]:
+    """The (values, indices) of the best elements along a dimension, which stays with size 1."""
+    if dim != x.ndim - 1 or not x.flags.c_contiguous:
+        return reduce(x, dim, None, None, True), find(x, dim, keepdims=True)
+    # NumPy finds the place of an extreme much faster than the extreme itself
+    shape = x.shape
+    columns = shape[-1]
+    indices = find(x if len(shape) == 2 else x.reshape(-1, columns), 1)
+    values = x.take(indices + starts_of_rows(len(indices), columns))
+    kept = shape[:-1] + (1,)
+    return values.reshape(kept), indices.reshape(kept)
+
+
+def largest_along(x: Any, dim: int) -> Any:
+    """The largest elements along a dimension, which stays with size 1."""
+    if dim != x.ndim - 1 or not x.flags.c_contiguous:
+        return max_reduce(x, dim, None, None, True)
+    if x.ndim == 1 and x.__class__ is ndarray:
+        at = x.argmax()
+        return x[at : at + 1]
+    return extreme_along(x, dim, max_reduce, np.ndarray.argmax)[0]

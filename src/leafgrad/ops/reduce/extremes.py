@@ -1,0 +1,287 @@
+"""Extremes: the largest and smallest elements, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors, return_types
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad.ops.pointwise.elementwise import maximum, minimum
+from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.reduce.common import (
+    Dims,
+    Reduction,
+    all_if_empty,
+    dims_of,
+    extreme_along,
+    extreme_of_all,
+    max_reduce,
+    min_reduce,
+    one_dim,
+    raw,
+    refused,
+    restore,
+)
+from leafgrad.ops.registry import Family, Operation, composite, op, registry, renamed
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+
+
+# -- moving values to and from the places that indices name -----------------------------------------------------------
+
+
+@op
+class pick(Family):
+    """pick(input, index, dim): along `dim` the element that `index`, which has size 1 there, names."""
+
+    options = ("index", "dim")
+    public_name = ""
+    jvp = "linear"
+
+    def forward(x: A, index: Any, dim: int) -> A:
+        return np.take_along_axis(x, index, dim)
+
+    def call(input: Any, index: TensorBase, dim: int) -> Any:
+        return pick.record(input, index.array, dim)
+
+    def vjp(g: A, index: A, dim: A, input_shape: A) -> A:
+        return place(g, index, dim, input_shape[dim])
+
+    samples = staticmethod(lambda t: [S(t(3, 4), t(3, 1, dtype="int64", low=0, high=4), 1)])
+
+
+@op
+class place(Family):
+    """place(input, index, dim, size): zeros, `size` along `dim`, with the elements of input where `index` says."""
+
+    options = ("index", "dim", "size")
+    public_name = ""
+    jvp = "linear"
+
+    def forward(x: A, index: Any, dim: int, size: int) -> A:
+        out = np.zeros(x.shape[:dim] + (size,) + x.shape[dim + 1 :], x.dtype)
+        np.put_along_axis(out, index, x, dim)
+        return out
+
+    def call(input: Any, index: TensorBase, dim: int, size: int) -> Any:
+        return place.record(input, index.array, dim, size)
+
+    def vjp(g: A, index: A, dim: A) -> A:
+        return pick(g, index, dim)
+
+    samples = staticmethod(lambda t: [S(t(3, 1), t(3, 1, dtype="int64", low=0, high=4), 1, 4)])
+
+
+# -- max, min ---------------------------------------------------------------------------------------------------------
+
+_WITH_DIM = staticmethod(lambda t: [S(t(3, 4), 0, False), S(t(2, 3, 4), 1, True)])
+_FORMS = staticmethod(
+    lambda t: [
+        *[S(t(3, 4)), S(t(5)), S(t()), S(t(3, 4), 0), S(t(2, 3, 4), -2, keepdim=True), S(t(), 0), S(t(0, 3), 1)],
+        *[S(t(3, 4), t(3, 4)), S(t(3, 1), t(4))],
+    ]
+)
+
+
+def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple[Any, Any]:
+    """max or min: (the op for a whole tensor with its three call forms, the op along a dimension)."""
+    Result = getattr(return_types, name)
+
+    def call(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        x = input.array
+        if dim is None and other is None and x.size and x.dtype.kind != "c":
+            return recorder.single(whole.core, input)
+        if isinstance(dim, TensorBase):
+            dim, other = None, dim
+        if other is not None:
+            return of_two.function(input, other)
+        if dim is None:
+            raise _empty(name) if x.size == 0 else refused(f"{name}_all", input)
+        at = one_dim(dim, x.ndim, name)
+        if x.dtype.kind == "c":
+            raise RuntimeError(f"{name}(): does not support complex input\n  at {errors.here()}")
+        _check_size(name, x, (at,))
+        return Result(along.record(input, at, keepdim))
+
+    def along_forward(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+        if x.ndim == 0:
+            return x.copy(), np.zeros((), np.int64)
+        values, indices = extreme_along(x, dim, reduce, find)
+        if keepdim:
+            return values, indices
+        shape = x.shape[:dim] + x.shape[dim + 1 :]
+        return values.reshape(shape), indices.reshape(shape)
+
+    def along_vjp(g: A, input_shape: A, dim: A, keepdim: A, out1: A) -> A:
+        if not input_shape:
+            return g[0].reshape(())
+        index = restore(raw(out1), input_shape, (dim,), keepdim)
+        return place(restore(g[0], input_shape, (dim,), keepdim), index, dim, input_shape[dim])
+
+    def whole_vjp(g: A, input: A, out: A) -> A:
+        x, value = raw(input), raw(out)
+        won = np.isnan(x) if np.isnan(value) else x == value
+        if g.__class__ is np.ndarray and won.flags.c_contiguous and np.count_nonzero(won) == 1:
+            back = np.zeros(won.shape, g.dtype)  # one element alone, which is nearly always so, gets all
+            back.reshape(-1)[won.argmax()] = g
+            return back
+        return where(won, g / int(np.count_nonzero(won)), zero_like(g))
+
+    along: Any = Operation(
+        f"{name}_dim",
+        Family,
+        {
+            "__doc__": f"{name}_dim(input, dim, keepdim): the {best} elements along a dimension, and their indices.",
+            "options": ("dim", "keepdim"),
+            "results": 2,
+            "row_major": True,
+            "forward": along_forward,
+            "call": lambda input, dim, keepdim: tuple(along.record(input, dim, keepdim)),
+            "vjp": along_vjp,
+            "node_name": f"{name.capitalize()}Backward0",
+            "public_name": "",
+            "samples": _WITH_DIM,
+        },
+    )
+    whole: Any = Operation(
+        name,
+        Reduction,
+        {
+            "__doc__": f"{name}(input), {name}(input, dim, keepdim=False), {name}(input, other): the {best} element; "
+            f"the {best} along a dimension as (values, indices); the {best} of each two.",
+            "forward": lambda x: extreme_of_all(x, reduce, find),
+            "call": call,
+            "vjp": whole_vjp,
+            "node_name": f"{name.capitalize()}Backward1",
+            "samples": _FORMS,
+        },
+    )
+    registry[along.name], registry[name] = along, whole
+    return whole, along
+
+
+def _empty(name: str, error: type[Exception] = RuntimeError) -> Exception:
+    advice = "" if error is IndexError else " Specify the reduction dim with the 'dim' argument."
+    return error(
+        f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{advice}\n  at {errors.here()}"
+    )
+
+
+def _check_size(name: str, x: Any, dims: Dims, called: str = "") -> None:
+    """There is no largest among no elements."""
+    for dim in dims:
+        if x.ndim and x.shape[dim] == 0:
+            who = called or f"{name}()"
+            raise IndexError(f"{who}: Expected reduction dim {dim} to have non-zero size.\n  at {errors.here()}")
+
+
+max, max_dim = _extreme("max", max_reduce, np.ndarray.argmax, maximum, "largest")
+min, min_dim = _extreme("min", min_reduce, np.ndarray.argmin, minimum, "smallest")
+
+
+# -- amax, amin -------------------------------------------------------------------------------------------------------
+
+
+def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
+    """amax or amin: values only, and a gradient that equals share."""
+
+    def call(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+        x = input.array
+        dims = all_if_empty(dims_of(dim, x.ndim, name), x.ndim)
+        if x.size == 0:
+            if dim is None or dim == ():
+                raise _empty(name)
+            _check_size(name, x, dims)
+        if x.dtype.kind == "c":
+            raise refused(kernel, input)
+        return operation.record(input, dims, keepdim)
+
+    def vjp(g: A, input: A, out: A, input_shape: A, dims: A, keepdim: A) -> A:
+        won = raw(input) == restore(raw(out), input_shape, dims, keepdim)
+        counts = np.count_nonzero(won, axis=dims, keepdims=True)
+        if g.__class__ is np.ndarray and (counts == 1).all():  # nobody shares, nearly always
+            return restore(g, input_shape, dims, keepdim) * won
+        share = won / counts
+        return restore(g, input_shape, dims, keepdim) * share.astype(raw(out).dtype)
+
+    body = {
+        "__doc__": f"{name}(input, dim=(), keepdim=False): the {best} element of all, or along dimensions.",
+        "options": ("dims", "keepdim"),
+        "row_major": True,
+        "forward": lambda x, dims, keepdim: reduce(x, dims, None, None, keepdim),
+        "call": call,
+        "vjp": vjp,
+        "samples": lambda t: [
+            *[S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t()), S(t(), 0), S(t(0, 3), 1)],
+        ],
+    }
+    operation = registry[name] = Operation(name, Reduction, body)
+    return operation
+
+
+amax = _even_extreme("amax", max_reduce, "max_values_cpu", "largest")
+amin = _even_extreme("amin", min_reduce, "min_values_cpu", "smallest")
+
+
+# -- argmax, argmin ---------------------------------------------------------------------------------------------------
+
+
+def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operation:
+    """argmax or argmin: the index of the first of the best elements."""
+
+    def call(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+        x = input.array
+        if x.dtype.kind in "bc":
+            kind = "bool" if x.dtype.kind == "b" else "complex"
+            raise RuntimeError(f"{name}(): does not support {kind} input\n  at {errors.here()}")
+        if dim is None:
+            if x.size == 0:
+                raise _empty(name, IndexError)
+            return operation.record(input, None, keepdim)
+        at = one_dim(dim, x.ndim, name)
+        _check_size(name, x, (at,))
+        return operation.record(input, at if x.ndim else None, keepdim)
+
+    body = {
+        "__doc__": f"{name}(input, dim=None, keepdim=False): the index of the {best} element, the first of equals.",
+        "options": ("dim", "keepdim"),
+        "row_major": True,
+        "forward": lambda x, dim, keepdim: find(x, dim, keepdims=keepdim),
+        "call": call,
+        "differentiable": False,
+        "samples": lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(3, 4), -1, True), S(t(3), keepdim=True), S(t(), 0)],
+    }
+    operation = registry[name] = Operation(name, Reduction, body)
+    return operation
+
+
+argmax = _place_of_extreme("argmax", np.ndarray.argmax, "largest")
+argmin = _place_of_extreme("argmin", np.ndarray.argmin, "smallest")
+
+
+# -- aminmax ----------------------------------------------------------------------------------------------------------
+
+
+@composite(lambda t: [S(t(3, 4)), S(t(3, 4), dim=0), S(t(2, 3, 4), dim=-2, keepdim=True), S(t(), dim=0)])
+def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    """aminmax(input, *, dim=None, keepdim=False): the smallest and the largest element, as (min, max)."""
+    x = input.array
+    if dim is None and x.size == 0:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
+    dims = tuple(range(x.ndim)) if dim is None else (one_dim(dim, x.ndim, "aminmax"),)
+    _check_size("aminmax", x, dims, "aminmax")
+    if x.dtype.kind == "c":
+        raise refused("aminmax_cpu", input)
+    if x.ndim == 0:
+        dims = ()
+    return return_types.aminmax([recorder.apply(core, (input,), (dims, keepdim)) for core in _both_cores])
+
+
+_both_cores = [renamed(operation.core, "AminmaxBackward0") for operation in (amin, amax)]

@@ -1,0 +1,268 @@
+"""Norms: of vectors, along any dimensions, and the nuclear norm of matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._dtypes import FLOAT, can_cast, from_numpy_dtype, promote_types
+from leafgrad._dtypes import dtype as Dtype
+from leafgrad.kernels import multiply
+from leafgrad.ops.pointwise.convert import to_dtype
+from leafgrad.ops.pointwise.elementwise import abs, sgn
+from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.reduce.common import (
+    F32,
+    F64,
+    Dims,
+    all_if_empty,
+    count_of,
+    dims_of,
+    has_zero,
+    is_half,
+    max_reduce,
+    min_reduce,
+    ndarray,
+    raw,
+    restore,
+    spread,
+    sum_of_squares,
+    total,
+)
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def _vector_norm(x: Any, order: float, dims: Dims, keepdim: bool) -> Any:
+    kind = x.dtype
+    if order == 2 and len(dims) == x.ndim and not keepdim and (kind is F32 or kind is F64):
+        return np.sqrt(sum_of_squares(x))
+    if is_half(kind):
+        return np.asarray(_vector_norm(x.astype(F32), order, dims, keepdim)).astype(kind)
+    if order == 2:
+        square = x.real**2 + x.imag**2 if kind.kind == "c" else x * x
+        return np.sqrt(total(square, dims, keepdim))
+    if order == 0:
+        return np.asarray(np.count_nonzero(x, axis=dims, keepdims=keepdim), kind.char.lower())
+    size = np.abs(x)
+    if order == math.inf:
+        return max_reduce(size, dims, None, None, keepdim)
+    if order == -math.inf:
+        return min_reduce(size, dims, None, None, keepdim)
+    if order == 1:
+        return total(size, dims, keepdim)
+    return total(size**order, dims, keepdim) ** (1 / order)
+
+
+@op
+class vector_norm(Family):
+    """vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None): (sum of abs(x)**ord) ** (1/ord) along dimensions;
+    ord = inf and -inf are the largest and smallest abs(x), ord = 0 is the number of elements that are not zero."""
+
+    row_major = True
+    options = ("order", "dims", "keepdim")
+    forward = _vector_norm
+    holomorphic = False
+    node_name = "LinalgVectorNormBackward0"
+    public_name = ""  # torch.linalg.vector_norm, and what torch.norm is made of
+
+    def call(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+        if dtype is None and ord == 2 and isinstance(x, TensorBase) and (x.array.dtype is F32 or x.array.dtype is F64):
+            ndim = x.array.ndim
+            dims = all_if_empty(dims_of(dim, ndim, "linalg.vector_norm"), ndim)
+            return recorder.single(vector_norm.core, x, (2.0, dims, keepdim))
+        if isinstance(ord, str):
+            raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
+        x = _as_checked(x, dtype)
+        order, shape = float(ord), x.array.shape
+        dims = all_if_empty(dims_of(dim, len(shape), "linalg.vector_norm"), len(shape))
+        if (order < 0 or order == math.inf) and count_of(shape, dims) == 0:
+            what = f"linalg.vector_norm cannot compute the {order:g} norm on "
+            if not dim and dim != 0:
+                raise RuntimeError(f"{what}an empty tensor because the operation does not have an identity")
+            hollow = next(d for d in dims if shape[d] == 0)
+            raise RuntimeError(
+                f"{what}the dimension {hollow}because this dimension is empty and the operation does not have an "
+                "identity"
+            )
+        return vector_norm.record(x, order, dims, keepdim)
+
+    def vjp(g: A, input: A, out: A, input_shape: A, order: A, dims: A, keepdim: A) -> A:
+        g, out = restore(g, input_shape, dims, keepdim), restore(out, input_shape, dims, keepdim)
+        if order == 0:
+            return spread(g * 0, input_shape)
+        if order == 1:
+            return g * sgn(input)
+        if math.isinf(order):
+            size = np.abs(raw(input))
+            won = (size == raw(out)) | np.isnan(size)
+            return sgn(input) * (g / np.count_nonzero(won, axis=dims, keepdims=True).astype(raw(out).dtype)) * won
+        if order == 2 and g.__class__ is ndarray and not has_zero(out):
+            return multiply(input, np.asarray(g / out))
+        # Where everything is zero the norm has a corner, and zero is its subgradient; ones keep the rest finite there.
+        flat = raw(out) == 0
+        g, out = where(flat, zero_like(g), g), where(flat, one_like(out), out)
+        if order == 2:
+            return input * (g / out)
+        # order * size**(order - 1) would be infinite at a zero for order < 1, and 0 * inf below for order < 2
+        zero = raw(input) == 0
+        size = where(zero, one_like(out), abs(input))
+        direction = where(zero, zero_like(input), input / size)
+        return direction * (size / out) ** (order - 1) * g
+
+    samples = staticmethod(
+        lambda t: [
+            *[S(t(3, 4)), S(t(5), 1), S(t(3, 4), 3, 0), S(t(2, 3, 4), math.inf, (0, -1), True), S(t(), 2)],
+            *[S(t(3, 4, low=0.2), -1.5, 1), S(t(3, 4), -math.inf), S(t(0, 3), 2, 0), S(t(4, low=0.2), 0.5), S(t(4), 0)],
+        ]
+    )
+
+
+def one_like(x: A) -> Any:
+    """A one of the dtype of x, so that `where` does not change it."""
+    return np.ones((), raw(x).dtype)
+
+
+def _as_checked(x: Any, kind: Dtype | None, name: str = "linalg.vector_norm") -> Any:
+    """The tensor in the dtype asked for; norms take floating point only, and convert only to something wider."""
+    if not isinstance(x, TensorBase):
+        raise errors.not_a_tensor("linalg_vector_norm", "x", 1, x)
+    own = from_numpy_dtype(x.array.dtype)
+    if own.category < FLOAT:
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {own.alias}\n  at {errors.here()}\n"
+            "  fix: convert first, x.float()"
+        )
+    if kind is None:
+        return x
+    if kind.category < FLOAT:
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {kind.alias}")
+    if kind.is_complex != own.is_complex:
+        word = "complex" if own.is_complex else "real"
+        raise RuntimeError(f"{name}: dtype should be {word} for {word} inputs, but got {kind.alias}")
+    if promote_types(own, kind) is not kind or not can_cast(own, kind):
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({own.alias}) should be convertible without narrowing to the specified "
+            f"dtype ({kind.alias})"
+        )
+    return to_dtype.function(x, kind)
+
+
+def _refuse_half(matrices: TensorBase) -> None:
+    if is_half(matrices.array.dtype):
+        alias = from_numpy_dtype(matrices.array.dtype).alias
+        raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {alias}\n  at {errors.here()}")
+
+
+@composite(
+    lambda t: [
+        *[S(t(3, 4)), S(t(3, 4), "fro", 1), S(t(2, 3, 4), 2, (0, 1), True), S(t(3, 4), "nuc"), S(t(5), p=1), S(t())],
+        *[S(t(3, 4), math.inf), S(t(3, 4), 3, dim=0, keepdim=True), S(t(2, 3, 4), "nuc", (2, 0))],
+    ]
+)
+def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Dtype | None = None) -> Any:
+    """norm(input, p='fro', dim=None, keepdim=False, dtype=None): (sum of abs(x)**p) ** (1/p), of all elements or along
+    dimensions; 'fro' is p = 2, and 'nuc' the sum of the singular values of the matrices in two dimensions."""
+    if not isinstance(p, str):
+        return vector_norm.function(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
+    if p == "fro" and (dim is None or isinstance(dim, int) or len(dim) <= 2):
+        return vector_norm.function(input, 2, dim, keepdim, dtype=dtype)
+    ndim = input.array.ndim
+    given = tuple(range(ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if p not in ("fro", "nuc"):
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.\n  at {errors.here()}")
+    if len(given) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, given))}")
+    first, second = [wrap_dim(d, ndim) for d in given]
+    if first == second:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({given[0]}, {given[1]})")
+    _refuse_half(input)
+    out = nuclear_norm.record(_as_checked(input, dtype, "linalg.matrix_norm"), first, second)
+    if keepdim:
+        for d in sorted((first, second)):
+            out = out.unsqueeze(d)
+    return out
+
+
+@op
+class nuclear_norm(Family):
+    """nuclear_norm(input, first, second): the sum of the singular values of the matrices in two dimensions."""
+
+    options = ("first", "second")
+    holomorphic = False
+    node_name = "SumBackward1"
+    public_name = ""
+
+    def forward(x: A, first: int, second: int) -> A:
+        return np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), compute_uv=False).sum(-1)
+
+    def call(input: Any, first: int, second: int) -> Any:
+        _refuse_half(input)
+        return nuclear_norm.record(input, first, second)
+
+    def vjp(g: A, input: A, first: A, second: A, input_shape: A) -> A:
+        return restore(g, input_shape, (first, second), False) * polar(input, first, second)
+
+    samples = staticmethod(lambda t: [S(t(3, 4), 0, 1), S(t(2, 3, 2), 2, 0)])
+
+
+@op
+class polar(Family):
+    """polar(input, first, second): U V* of the singular value decomposition U S V* of the matrices."""
+
+    options = ("first", "second")
+    holomorphic = False
+    public_name = ""
+
+    def forward(x: A, first: int, second: int) -> A:
+        u, _, vh = np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), full_matrices=False)
+        return np.moveaxis(u @ vh, (-2, -1), (first, second))
+
+    def call(input: Any, first: int, second: int) -> Any:
+        _refuse_half(input)
+        return polar.record(input, first, second)
+
+    def vjp(g: A, input: A, first: A, second: A) -> A:
+        return polar_change(g, input, first, second)
+
+    samples = staticmethod(lambda t: [S(t(3, 3), 0, 1), S(t(4, 2), 0, 1)])
+
+
+@op
+class polar_change(Family):
+    """polar_change(change, input, first, second): how U V* changes when the matrices change; its own transpose."""
+
+    inputs = ("change", "input")
+    options = ("first", "second")
+    holomorphic = False
+    public_name = ""
+
+    def forward(change: A, x: A, first: int, second: int) -> A:
+        d = np.moveaxis(change, (first, second), (-2, -1))
+        u, s, vh = np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), full_matrices=False)
+        uh, v = u.conj().swapaxes(-1, -2), vh.conj().swapaxes(-1, -2)
+        core = uh @ d @ v
+        turned = (core - core.conj().swapaxes(-1, -2)) / (s[..., :, None] + s[..., None, :])
+        tall = d @ v - u @ core  # what leaves the column space, and below the row space
+        wide = uh @ d - core @ vh
+        out = u @ turned @ vh + (tall / s[..., None, :]) @ vh + u @ (wide / s[..., :, None])
+        return np.moveaxis(out, (-2, -1), (first, second))
+
+    def call(change: Any, input: TensorBase, first: int, second: int) -> Any:
+        return polar_change.record(change, input, first, second)
+
+    def vjp_change(g: A, input: A, first: A, second: A) -> A:
+        return polar_change(g, input, first, second)
+
+    def vjp_input(g: A) -> A:
+        raise NotImplementedError("the nuclear norm has first and second derivatives here, not third")
+
+    samples = staticmethod(lambda t: [])

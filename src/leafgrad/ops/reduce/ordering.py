@@ -1,0 +1,248 @@
+"""Elements in order: sort, argsort, topk, kthvalue. What is not a number counts as larger than every number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors, return_types
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._layouts import laid_like
+from leafgrad.ops.index.gather import gather_array, gather_sum, values_of
+from leafgrad.ops.index.overwrite import named
+from leafgrad.ops.reduce.common import F32, F64, ndarray, starts_of_rows
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+INT32 = np.dtype(np.int32)
+
+
+def comparable(x: Array) -> Array:
+    """An array that NumPy can sort: it does not know where to put what is no number among bfloat16."""
+    return x.astype(np.float32) if x.dtype.kind == "V" else x
+
+
+def order_of(x: Array, dim: int, descending: bool) -> Array:
+    """The indices that sort an array along a dimension; equal elements stay in their order."""
+    if x.ndim == 0:
+        return np.zeros((), np.int64)
+    if x.__class__ is ndarray:
+        kind = x.dtype
+        floats = kind is F32 or kind is F64
+        if x.shape[dim] >= MANY and x.size and (kind is INT32 or (kind is F32 and not _has_nan(x))):
+            return _order_of_many(x, dim, descending)
+        if not descending and kind.kind != "V":
+            return x.argsort(dim, "stable")
+        if descending and floats and x.size and not _has_nan(x):
+            return np.negative(x).argsort(dim, "stable")
+    x = comparable(x)
+    if not descending:
+        return np.argsort(x, dim, "stable")
+    # backwards twice, so that equal elements stay in their order here too
+    order = x.shape[dim] - 1 - np.argsort(np.flip(x, dim), dim, "stable")
+    return np.ascontiguousarray(np.flip(order, dim))
+
+
+def _has_nan(x: Array) -> bool:
+    """Is there a nan among real floating point numbers? It counts as the largest."""
+    largest = x.take(x.argmax())
+    return bool(largest != largest)
+
+
+MANY = 512  # elements from which on the following pays
+# of the right dtype, which saves NumPy from finding out
+SIGN_PLACE, BELOW_SIGN = np.array(31, np.int32), np.array(0x7FFFFFFF, np.int32)
+HALF_WAY, LOWER_HALF = np.array(32), np.array(0xFFFFFFFF)
+ZERO = np.zeros((), np.float32)
+
+
+def _order_of_many(x: Array, dim: int, descending: bool) -> Array:
+    """The same for float32 and int32, by sorting 64-bit numbers: an element above its place, so that equal elements
+    stay in their order. NumPy sorts numbers several times faster than it finds the order of others."""
+    if x.dtype is F32:
+        bits = (x + ZERO).view(INT32)  # -0.0 becomes 0.0, which it is equal to
+        keys = bits ^ ((bits >> SIGN_PLACE) & BELOW_SIGN)  # negative numbers have a sign bit and then their size
+    else:
+        keys = x
+    wide = (~keys if descending else keys).astype(np.int64, order="C")
+    wide <<= HALF_WAY
+    wide |= np.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - 1 - dim))
+    wide.sort(dim)
+    wide &= LOWER_HALF
+    return wide
+
+
+def _places(index: Array, shape: Any, dim: int) -> Array | None:
+    """Where the elements that `index` names lie in a contiguous vector, or in the rows of a contiguous matrix."""
+    if index.__class__ is ndarray and dim == len(shape) - 1 <= 1:
+        return index if dim == 0 else index + starts_of_rows(*shape).reshape(-1, 1)
+    return None
+
+
+def _at(x: Array, order: Array, dim: int) -> Array:
+    """The elements that `order` names along a dimension."""
+    places = _places(order, x.shape, dim) if x.flags.c_contiguous else None
+    return gather_array(x, order, dim) if places is None else x.take(places)
+
+
+def _back(g: A, out1: A, input_shape: A, dim: A) -> A:
+    if g[0].__class__ is ndarray and (places := _places(out1, input_shape, dim)) is not None:
+        back = np.zeros(input_shape, g[0].dtype)
+        back.reshape(-1)[places] = g[0]  # no place is named twice
+        return back
+    return gather_sum(g[0], values_of(out1), input_shape, dim)
+
+
+def _checked_dim(name: str, input: Any, dim: int) -> int:
+    if not isinstance(input, TensorBase):
+        raise errors.not_a_tensor(name, "input", 1, input)
+    return wrap_dim(dim, input.array.ndim)
+
+
+def _no_complex(input: TensorBase) -> None:
+    if input.array.dtype.kind == "c":
+        raise errors.mistake(RuntimeError, " Sort does not support complex dtypes on CPU")
+
+
+@op
+class sort(Family):
+    """sort(input, dim=-1, descending=False, *, stable=False): the elements in order along a dimension, and the indices
+    of where they were."""
+
+    options = ("dim", "descending")
+    results = 2
+    vjp = _back
+
+    def forward(x: A, dim: int, descending: bool) -> Any:
+        order = order_of(x, dim, descending)
+        return laid_like(x, _at(x, order, dim)), laid_like(x, order)
+
+    def call(input: A, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
+        dim = _checked_dim("sort", input, dim)
+        _no_complex(input)
+        core = named(sort.core, None if stable is None else "SortBackward1")
+        return return_types.sort(recorder.apply_many(core, (input,), (dim, descending)))
+
+    samples = staticmethod(
+        lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), 1, True), S(t(5), stable=True), S(t()), S(t(0, 2))]
+    )
+
+
+@op
+class argsort(Family):
+    """argsort(input, dim=-1, descending=False, *, stable=False): the indices that sort along a dimension."""
+
+    options = ("dim", "descending")
+    differentiable = False
+    forward = order_of
+
+    def call(input: A, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
+        dim = _checked_dim("argsort", input, dim)
+        _no_complex(input)
+        return argsort.record(input, dim, descending)
+
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(2, 3, 4), 1, True), S(t())])
+
+
+@composite(lambda t: [S(t(3, 4)), S(t(5))])
+def msort(input: TensorBase) -> Any:
+    """msort(input): the elements in order along the first dimension."""
+    return sort.function(input, 0)[0]
+
+
+def _first_of_order(x: Array, k: int, dim: int, largest: bool) -> Array:
+    """The indices of the k first elements of an order, in that order."""
+    if x.ndim == 0:
+        return np.zeros((), np.int64)
+    size = x.shape[dim]
+    if k == 0 or x.size == 0:
+        return np.zeros((*x.shape[:dim], k, *x.shape[dim + 1 :]), np.int64)
+    if size < 64 or k > size // 4:
+        order = order_of(x, dim, largest)
+        if x.__class__ is ndarray:
+            return np.ascontiguousarray(order[(slice(None),) * dim + (slice(k),)])
+        return order.take(np.arange(k), dim)
+    # where few are wanted of many, find those first and sort them alone
+    x = comparable(x)
+    few = np.argpartition(x, size - k if largest else k - 1, dim)
+    few = few.take(np.arange(size - k, size) if largest else np.arange(k), dim)
+    return np.take_along_axis(few, order_of(np.take_along_axis(x, few, dim), dim, largest), dim)
+
+
+@op
+class topk(Family):
+    """topk(input, k, dim=-1, largest=True, sorted=True): the k largest (or smallest) elements along a dimension, and
+    their indices."""
+
+    options = ("k", "dim", "largest")
+    results = 2
+    vjp = _back
+
+    def forward(x: A, k: int, dim: int, largest: bool) -> Any:
+        found = _first_of_order(x, k, dim, largest)
+        return _at(x, found, dim), found
+
+    def call(input: A, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+        dim = _checked_dim("topk", input, dim)
+        size = input.array.shape[dim] if input.array.ndim else 1
+        if not 0 <= k <= size:
+            raise errors.mistake(
+                RuntimeError, "selected index k out of range", ("k", f"{k}, of {size} in dimension {dim}")
+            )
+        if input.array.dtype.kind == "c":
+            raise errors.mistake(RuntimeError, " topk does not support complex dtypes on CPU")
+        if input.array.dtype.kind == "b":
+            raise errors.mistake(RuntimeError, "topk does not support bool dtypes on CPU")
+        return return_types.topk(topk.record(input, k, dim, largest))
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 5), 2),
+            S(t(5, 3), 2, 0, False),
+            S(t(200), 3),
+            S(t(2, 100), 3, largest=False),
+            S(t(), 1),
+            S(t(3, 4), 0),
+        ]
+    )
+
+
+@op
+class kthvalue(Family):
+    """kthvalue(input, k, dim=-1, keepdim=False): the k-th smallest element along a dimension, and its index."""
+
+    options = ("k", "dim", "keepdim")
+    results = 2
+
+    def forward(x: A, k: int, dim: int, keepdim: bool) -> Any:
+        if x.ndim == 0:
+            return x.copy(), np.zeros((), np.int64)
+        found = order_of(x, dim, False).take(np.arange(k - 1, k), dim)
+        results = _at(x, found, dim), found
+        return results if keepdim else [np.squeeze(r, dim) for r in results]
+
+    def call(input: A, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+        dim = _checked_dim("kthvalue", input, dim)
+        size = input.array.shape[dim] if input.array.ndim else 1
+        if size == 0:
+            raise errors.mistake(IndexError, f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
+        if not 1 <= k <= size:
+            raise errors.mistake(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")
+        if input.array.dtype.kind in "cb" and input.array.ndim:
+            raise errors.dtype_refused("kthvalue", input)
+        return return_types.kthvalue(kthvalue.record(input, k, dim, keepdim))
+
+    def vjp(g: A, out1: A, input_shape: A, dim: A, keepdim: A) -> A:
+        index, back = values_of(out1), g[0]
+        if input_shape and not keepdim:
+            index = np.expand_dims(index, dim)
+            back = back.reshape(index.shape)
+        return gather_sum(back, index, input_shape, dim)
+
+    samples = staticmethod(lambda t: [S(t(3, 5), 2), S(t(3, 5), 3, 0, True), S(t(), 1)])

@@ -1,0 +1,463 @@
+"""Reductions: sums, means, products, counts; along dimensions or of everything.
+
+The others are in extremes.py (max, min, ...), statistics.py (var, std), norms.py and softmax.py (logsumexp).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad._dtypes import FLOAT, from_numpy_dtype, int64
+from leafgrad._dtypes import dtype as Dtype
+from leafgrad.kernels import NATIVE
+from leafgrad.ops.promotion import cast, sum_dtype
+from leafgrad.ops.reduce.common import (
+    BLOCK,
+    F32,
+    F64,
+    Dims,
+    Reduction,
+    Total,
+    add_reduce,
+    all_if_empty,
+    count_of,
+    dims_of,
+    empty,
+    is_half,
+    one_dim,
+    raw,
+    restore,
+    spread,
+    total,
+    total_of_all,
+)
+from leafgrad.ops.registry import Family, composite, op, renamed
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import shape_arguments
+
+if NATIVE:
+    from leafgrad.kernels import _loops
+
+A = Any  # an array, or a tensor under create_graph
+
+multiply_reduce: Any = np.multiply.reduce
+add_accumulate: Any = np.add.accumulate
+BOOL = np.dtype(np.bool_)
+
+# -- sum --------------------------------------------------------------------------------------------------------------
+
+
+def _sum_all(x: Any) -> Any:
+    kind = x.dtype
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
+        return total_of_all(x)
+    return total(x, None, False)
+
+
+def summed(x: A, dims: Any, keepdim: bool) -> A:
+    """The same as `total`, seen by those who look at every operation."""
+    if dims is None:
+        return recorder.compute(sum.core, (x,), ())
+    return recorder.compute(sum_dim.core, (x,), (dims, keepdim))
+
+
+@op
+class sum(Total):
+    """sum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements, or along dimensions."""
+
+    forward = _sum_all
+
+    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+        x = input.array
+        if dim is not None and dtype is None and (x.dtype is F32 or x.dtype is F64):
+            along = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
+            return recorder.single(sum_dim.core, input, (along, keepdim))
+        dims = None
+        if dim is not None or keepdim:
+            dims = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
+        if dtype is None and x.dtype.kind == "b":
+            out = np.count_nonzero(x, axis=dims, keepdims=keepdim)
+        else:
+            if dtype is not None or x.dtype.kind in "iu":
+                x = cast(x, dtype or int64)
+            out = total(x, dims, keepdim) if not recorder.late.intercepting else summed(x, dims, keepdim)
+        if dims is None:
+            return recorder.finish(sum.core, (input,), (x,), (), recorder.as_array(out))
+        out = np.asarray(out, order="C") if x.__class__ is np.ndarray else out
+        return recorder.finish(sum_dim.core, (input,), (x,), (dims, keepdim), out)
+
+    def vjp(g: A, input_shape: A) -> A:
+        return spread(g, input_shape)
+
+    samples = staticmethod(
+        lambda t: [
+            *[S(t(*shape)) for shape in [(3, 4), (5,), (), (2, 0, 3)]],
+            S(t(3, 4), 0),
+            S(t(2, 3, 4), (0, -1), keepdim=True),
+            S(t(2, 3), ()),
+            S(t(), 0),
+            S(t(0, 3), 0),
+            S(t(2, 0), dim=1, keepdim=True),
+        ]
+    )
+
+
+@op
+class sum_dim(Family):
+    """sum_dim(input, dims, keepdim): sum along dimensions given from the front; what `sum` records for them."""
+
+    row_major = True
+    options = ("dims", "keepdim")
+    forward = total
+    node_name = "SumBackward1"
+    public_name = ""
+    jvp = "linear"
+
+    def call(input: Any, dims: Dims, keepdim: bool) -> Any:
+        return sum_dim.record(input, dims, keepdim)
+
+    def vjp(g: A, input_shape: A, dims: A, keepdim: A) -> A:
+        return spread(restore(g, input_shape, dims, keepdim), input_shape)
+
+    samples = staticmethod(lambda t: [S(t(3, 4), (0,), False), S(t(2, 3, 4), (0, 2), True), S(t(), (), False)])
+
+
+@composite(lambda t: [S(t(3, 4), 3, 1), S(t(2, 3, 4), (4,)), S(t(2, 3), (2, 3)), S(t(2, 3), ())])
+def sum_to_size(input: TensorBase, *size: Any) -> Any:
+    """sum_to_size(input, *size): summed over the dimensions in which `size` is 1 or missing: broadcasting undone."""
+    target, own = shape_arguments(size), input.array.shape
+    extra = len(own) - len(target)
+    if extra < 0 or not all_fit(target, own[extra:]):
+        raise RuntimeError(f"size {{{errors.size(target)}}} is not expandable to size {{{errors.size(own)}}}.")
+    if target == own:
+        return input
+    if not target:
+        return sum.function(input)
+    dims = (*range(extra), *[extra + i for i, s in enumerate(target) if s == 1 and own[extra + i] != 1])
+    summed: Any = sum.function(input, dims, True)
+    return summed.view(target) if extra else summed
+
+
+def all_fit(target: Dims, own: Dims) -> bool:
+    return not [1 for have, want in zip(own, target, strict=True) if want not in (1, have)]
+
+
+# -- mean -------------------------------------------------------------------------------------------------------------
+
+
+def _mean_all(x: Any) -> Any:
+    kind = x.dtype
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
+        return total_of_all(x) / x.size
+    return _mean(x, tuple(range(x.ndim)), False)
+
+
+def _mean(x: Any, dims: Dims, keepdim: bool) -> Any:
+    n = count_of(x.shape, dims)
+    if is_half(x.dtype):
+        return (add_reduce(x, dims, F32, None, keepdim) / n).astype(x.dtype)
+    return total(x, dims, keepdim) / n
+
+
+@op
+class mean(Total):
+    """mean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements, or along dimensions."""
+
+    forward = _mean_all
+
+    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+        x = input.array
+        if dtype is not None or x.dtype.kind in "biu":
+            x = cast(x, _dtype_of_mean(x, dtype))
+        if dim is None and not keepdim:
+            out = recorder.as_array(recorder.compute(mean.core, (x,), ()))
+            return recorder.finish(mean.core, (input,), (x,), (), out)
+        dims = all_if_empty(dims_of(dim, x.ndim, "mean"), x.ndim)
+        if dtype is None and (x.dtype is F32 or x.dtype is F64):
+            return recorder.single(mean_dim.core, input, (dims, keepdim))
+        out = recorder.as_array(recorder.compute(mean_dim.core, (x,), (dims, keepdim)))
+        return recorder.finish(mean_dim.core, (input,), (x,), (dims, keepdim), out)
+
+    def vjp(g: A, input_shape: A) -> A:
+        return spread(g / math.prod(input_shape), input_shape)
+
+    samples = staticmethod(
+        lambda t: [
+            *[S(t(*shape)) for shape in [(3, 4), (5,), ()]],
+            S(t(3, 4), 0),
+            S(t(2, 3, 4), (0, -1), keepdim=True),
+            S(t(2, 3), ()),
+            S(t(), 0),
+            S(t(0, 3), 1),
+        ]
+    )
+
+
+def _dtype_of_mean(x: Any, wanted: Dtype | None) -> Dtype:
+    kind = wanted or from_numpy_dtype(x.dtype)
+    if kind.category < FLOAT:
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {'Optional' if wanted else 'Input'} dtype must be either a "
+            f"floating point or complex dtype. Got: {kind.alias}\n  at {errors.here()}\n"
+            "  fix: convert first, x.float().mean(), or name the dtype, x.mean(dtype=torch.float32)"
+        )
+    return kind
+
+
+@op
+class mean_dim(Family):
+    """mean_dim(input, dims, keepdim): mean along dimensions given from the front; what `mean` records for them."""
+
+    row_major = True
+    options = ("dims", "keepdim")
+    forward = _mean
+    node_name = "MeanBackward1"
+    public_name = ""
+    jvp = "linear"
+
+    def call(input: Any, dims: Dims, keepdim: bool) -> Any:
+        return mean_dim.record(input, dims, keepdim)
+
+    def vjp(g: A, input_shape: A, dims: A, keepdim: A) -> A:
+        return spread(restore(g, input_shape, dims, keepdim) / count_of(input_shape, dims), input_shape)
+
+    samples = staticmethod(lambda t: [S(t(3, 4), (0,), False), S(t(2, 3, 4), (0, 2), True), S(t(), (), False)])
+
+
+# -- prod -------------------------------------------------------------------------------------------------------------
+
+
+def _prod(x: Any, dim: int | None, keepdim: bool) -> Any:
+    if is_half(x.dtype):
+        return multiply_reduce(x, dim, F32, None, keepdim).astype(x.dtype)
+    return multiply_reduce(x, dim, x.dtype, None, keepdim)
+
+
+def _prod_all(x: Any) -> Any:
+    kind = x.dtype
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
+        if x.size < 16 * BLOCK:
+            return multiply_reduce(x, None)
+        # rows times rows, many products at once
+        whole = x.size // BLOCK * BLOCK
+        flat = x.reshape(-1)
+        return multiply_reduce(multiply_reduce(flat[:whole].reshape(-1, BLOCK), 0)) * multiply_reduce(flat[whole:])
+    return _prod(x, None, False)
+
+
+@op
+class prod(Reduction):
+    """prod(input, dim, keepdim=False, *, dtype=None): the product of all elements, or along a dimension."""
+
+    forward = _prod_all
+
+    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+        x = input.array
+        if dtype is not None or x.dtype.kind in "biu":
+            x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
+        elif dim is None:
+            return recorder.single(prod.core, input)
+        if dim is None or (x.ndim == 0 and one_dim(dim, 0, "prod") == 0):
+            core = prod.core if dim is None else _prod_of_number
+            return recorder.finish(core, (input,), (x,), (), recorder.as_array(recorder.compute(prod.core, (x,), ())))
+        place = one_dim(dim, x.ndim, "prod")
+        out = recorder.as_array(recorder.compute(prod_dim.core, (x,), (place, keepdim)))
+        return recorder.finish(prod_dim.core, (input,), (x,), (place, keepdim), out)
+
+    def vjp(g: A, input: A, out: A, input_shape: A) -> A:
+        return g * product_of_others(input.reshape((-1,)), out, 0).reshape(input_shape)
+
+    samples = staticmethod(
+        lambda t: [
+            *[S(t(*shape)) for shape in [(3, 4), (5,), (), (0,)]],
+            S(t(3, 4), 0),
+            S(t(2, 3, 4), -2, keepdim=True),
+            S(t(), 0),
+            S(t(0, 3), 0),
+        ]
+    )
+
+
+_prod_of_number = renamed(prod.core, "ProdBackward1")
+
+
+@op
+class prod_dim(Family):
+    """prod_dim(input, dim, keepdim): the product along a dimension; what `prod` records for one."""
+
+    row_major = True
+    options = ("dim", "keepdim")
+    forward = _prod
+    node_name = "ProdBackward1"
+    public_name = ""
+
+    def call(input: Any, dim: int, keepdim: bool) -> Any:
+        return prod_dim.record(input, dim, keepdim)
+
+    def vjp(g: A, input: A, out: A, dim: A, keepdim: A, input_shape: A) -> A:
+        out = restore(out, input_shape, (dim,), keepdim)
+        return restore(g, input_shape, (dim,), keepdim) * product_of_others(input, out, dim)
+
+    samples = staticmethod(lambda t: [S(t(3, 4), 0, False), S(t(2, 3, 4), 1, True)])
+
+
+def product_of_others(x: A, product: A, dim: int) -> A:
+    """For each element the product of all others along `dim`: how fast the product grows with that element."""
+    if not (raw(x) == 0).any():
+        return product / x
+    # Among zeros one cannot divide. Two running products, from either end and without the element itself; their
+    # steps double, so that a rule made of few operations gives the second derivative at zeros as well.
+    before, after = shift(x, 1, dim, 1), shift(x, -1, dim, 1)
+    step = 1
+    while step < raw(x).shape[dim]:
+        before = before * shift(before, step, dim, 1)
+        after = after * shift(after, -step, dim, 1)
+        step *= 2
+    return before * after
+
+
+@op
+class shift(Family):
+    """shift(input, by, dim, fill): moved by `by` places along a dimension, with `fill` in the places left free."""
+
+    options = ("by", "dim", "fill")
+    public_name = ""
+
+    def forward(x: A, by: int, dim: int, fill: Any) -> A:
+        out = np.full(x.shape, fill, x.dtype)
+        source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
+        if by > 0:
+            target[by:] = source[:-by]
+        else:
+            target[:by] = source[-by:]
+        return out
+
+    def call(input: Any, by: int, dim: int, fill: Any) -> Any:
+        return shift.record(input, by, dim, fill)
+
+    def vjp(g: A, by: A, dim: A) -> A:
+        return shift(g, -by, dim, 0)
+
+    samples = staticmethod(lambda t: [S(t(4), 1, 0, 0), S(t(3, 4), -2, 1, 1)])
+
+
+# -- cumsum -----------------------------------------------------------------------------------------------------------
+
+
+@op
+class cumsum(Reduction):
+    """cumsum(input, dim, *, dtype=None): the sum up to and including each element along a dimension."""
+
+    options = ("dim", "reverse")
+    jvp = "linear"
+    in_place = True
+
+    def forward(x: A, dim: int, reverse: bool) -> A:
+        if x.ndim == 0:
+            return x.copy()
+        kind = x.dtype
+        if dim == x.ndim - 1 and (kind is F32 or kind is F64) and x.flags.c_contiguous:  # the usual case at once
+            if NATIVE and x.flags.aligned and x.__class__ is np.ndarray:
+                return _loops.running_sums(x, reverse)
+            if not reverse:
+                return add_accumulate(x, dim)
+            out = empty(x.shape, kind)
+            add_accumulate(x[..., ::-1], dim, kind, out[..., ::-1])
+            return out
+        kind = F32 if is_half(kind) else kind
+        out = empty(x.shape, kind)
+        source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
+        if reverse:
+            source, target = source[::-1], target[::-1]
+        if dim < x.ndim - 1 and x.size > 64 * len(source):  # NumPy would go along memory that is far apart
+            target[0] = source[0]
+            for i in range(1, len(source)):
+                np.add(target[i - 1], source[i], target[i], dtype=kind)
+        else:
+            np.cumsum(source, 0, kind, target)
+        return out.astype(x.dtype, copy=False)
+
+    def call(input: Any, dim: int, *, dtype: Dtype | None = None) -> Any:
+        x = input.array
+        if dtype is None and (x.dtype is F32 or x.dtype is F64):
+            return recorder.single(cumsum.core, input, (one_dim(dim, x.ndim, "cumsum"), False))
+        x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
+        place = one_dim(dim, x.ndim, "cumsum")
+        if x.dtype.kind == "b":
+            raise NotImplementedError("\"cumsum_out_cpu\" not implemented for 'Bool'")
+        options = (place, False)
+        return recorder.finish(cumsum.core, (input,), (x,), options, recorder.compute(cumsum.core, (x,), options))
+
+    def vjp(g: A, dim: A, reverse: A) -> A:
+        return cumsum(g, dim, not reverse)  # each element counts in its own sum and all later ones
+
+    samples = staticmethod(lambda t: [S(t(3, 4), 0), S(t(2, 3, 4), -2), S(t(), 0), S(t(0, 3), 0)])
+
+
+# -- yes or no --------------------------------------------------------------------------------------------------------
+
+
+def _truth(reduce: Any, find: Any) -> Callable[..., Any]:
+    def forward(x: Any, dims: Dims, keepdim: bool) -> Any:
+        if x.dtype is BOOL and not keepdim and len(dims) == x.ndim and x.size:
+            return x.take(find(x))  # the first that decides; a quarter of the time of a reduction of few elements
+        out = reduce(x, dims, np.bool_, None, keepdim)
+        return np.asarray(out, np.uint8) if x.dtype == np.uint8 else out
+
+    return forward
+
+
+class Truth(Reduction, family=True):
+    """all and any: bool, but uint8 for uint8, which was PyTorch's bool once."""
+
+    options = ("dims", "keepdim")
+    differentiable = False
+    samples = staticmethod(
+        lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t(3, dtype="bool")), S(t(0)), S(t())]
+    )
+
+
+@op
+class all(Truth):
+    """all(input, dim=None, keepdim=False): are all elements nonzero, in the tensor or along dimensions?"""
+
+    row_major = True
+    forward = _truth(np.logical_and.reduce, np.ndarray.argmin)
+
+    def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        return all.record(input, dims_of(dim, input.array.ndim, "all"), keepdim)
+
+
+@op
+class any(Truth):
+    """any(input, dim=None, keepdim=False): is any element nonzero, in the tensor or along dimensions?"""
+
+    row_major = True
+    forward = _truth(np.logical_or.reduce, np.ndarray.argmax)
+
+    def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        return any.record(input, dims_of(dim, input.array.ndim, "any"), keepdim)
+
+
+@op
+class count_nonzero(Reduction):
+    """count_nonzero(input, dim=None): how many elements are not zero, in the tensor or along dimensions."""
+
+    row_major = True
+    options = ("dims",)
+    differentiable = False
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1)), S(t(0, 3), 0), S(t())])
+
+    def forward(x: A, dims: Dims) -> A:
+        return np.count_nonzero(x, axis=dims) if x.ndim else np.asarray(x != 0, np.int64)
+
+    def call(input: Any, dim: Any = None) -> Any:
+        ndim = input.array.ndim
+        return count_nonzero.record(input, all_if_empty(dims_of(dim, ndim, "count_nonzero"), ndim))

@@ -1,0 +1,230 @@
+"""Variance and standard deviation, alone or with the mean; sums and means that leave out what is not a number."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._dtypes import FLOAT, from_numpy_dtype
+from leafgrad._dtypes import dtype as Dtype
+from leafgrad.kernels import multiply, subtract
+from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.promotion import cast
+from leafgrad.ops.reduce.common import (
+    F32,
+    F64,
+    Dims,
+    Reduction,
+    all_if_empty,
+    count_of,
+    dims_of,
+    has_zero,
+    is_half,
+    ndarray,
+    raw,
+    restore,
+    sum_of_squares,
+    taking_numpy_names,
+    total,
+    total_of_all,
+)
+from leafgrad.ops.reduce.reductions import mean_dim, sum
+from leafgrad.ops.registry import composite, op, renamed
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def _wide_var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
+    """The variance; of half precision numbers, in single precision."""
+    kind = x.dtype
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous and x.size and dims:
+        if len(dims) == x.ndim and not keepdim:
+            n = x.size
+            return sum_of_squares(subtract(x, np.asarray(total_of_all(x) / n))) / max(n - correction, 0)
+        n = count_of(x.shape, dims)
+        off = subtract(x, total(x, dims, True) / n)
+        return total(multiply(off, off, off), dims, keepdim) / max(n - correction, 0)
+    if is_half(kind):
+        x = x.astype(F32)
+    n = count_of(x.shape, dims)
+    off = x - total(x, dims, True) / n
+    square = off.real**2 + off.imag**2 if off.dtype.kind == "c" else off * off
+    return np.divide(total(square, dims, keepdim), max(n - correction, 0))
+
+
+def _var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
+    return _narrow(_wide_var(x, dims, correction, keepdim), x.dtype)
+
+
+def _std(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
+    return _narrow(np.sqrt(_wide_var(x, dims, correction, keepdim)), x.dtype)
+
+
+def _narrow(out: Any, kind: Any) -> Any:
+    return out.astype(kind) if is_half(kind) else out
+
+
+def _var_arguments(
+    name: str, input: TensorBase, dim: Any, unbiased: Any, keepdim: bool, correction: Any
+) -> tuple[Dims, float, bool]:
+    """(dims, correction, keepdim) of the call forms (dim, *, correction), (unbiased) and (dim, unbiased, keepdim)."""
+    x = input.array
+    if dim is None and unbiased is None and correction is None and x.size > 1 and (x.dtype is F32 or x.dtype is F64):
+        return tuple(range(x.ndim)), 1, keepdim  # by far the most frequent call, where nothing can be wrong
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if unbiased is not None and (correction is not None or not isinstance(unbiased, bool)):
+        raise TypeError(f"{name}() received an invalid combination of arguments\n  at {errors.here()}")
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    shape = x.shape
+    if x.dtype.kind in "biu":
+        who = name if name.endswith("mean") else "std and var"
+        raise RuntimeError(f"{who} only support floating point and complex dtypes\n  at {errors.here()}")
+    dims = all_if_empty(dims_of(dim, len(shape), name), len(shape))
+    if (0 if 0 in shape else count_of(shape, dims)) - correction <= 0:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+            "(input numel divided by output numel).",
+            UserWarning,
+            stacklevel=4,
+        )
+    return dims, correction, keepdim
+
+
+def _var_rule(g: A, input: A, shape: Dims, dims: Dims, correction: float, keepdim: bool) -> A:
+    freedom = count_of(shape, dims) - correction
+    if g.__class__ is ndarray and freedom > 0 and dims and (g.dtype is F32 or g.dtype is F64):
+        off = subtract(input, mean_dim(input, dims, True))
+        return multiply(off, np.asarray((2 / freedom) * restore(g, shape, dims, keepdim)), off)
+    off = input - mean_dim(input, dims, True)
+    if freedom <= 0 and len(dims) == len(shape):
+        return g * np.where(raw(off) == 0, np.nan, np.inf).astype(raw(off).real.dtype)
+    factor = 2 / freedom if freedom else math.inf
+    return (factor * restore(g, shape, dims, keepdim)) * off
+
+
+class Variance(Reduction, family=True):
+    """var and std."""
+
+    options = ("dims", "correction", "keepdim")
+    holomorphic = False
+    samples = staticmethod(
+        lambda t: [
+            *[S(t(3, 4)), S(t(5)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), keepdim=True), S(t(3, 4), 1, False)],
+            *[S(t(3, 4), unbiased=False), S(t(3, 4), 1, correction=0.5), S(t(3, 4), False), S(t(2, 3), ())],
+        ]
+    )
+
+
+@op
+class var(Variance):
+    """var(input, dim=None, *, correction=1, keepdim=False): the variance of all elements, or along dimensions."""
+
+    row_major = True
+    forward = _var
+
+    def call(
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+    ) -> Any:
+        return var.record(input, *_var_arguments("var", input, dim, unbiased, keepdim, correction))
+
+    def vjp(g: A, input: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
+        return _var_rule(g, input, input_shape, dims, correction, keepdim)
+
+
+@op
+class std(Variance):
+    """std(input, dim=None, *, correction=1, keepdim=False): the standard deviation, the square root of `var`."""
+
+    row_major = True
+    forward = _std
+
+    def call(
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+    ) -> Any:
+        return std.record(input, *_var_arguments("std", input, dim, unbiased, keepdim, correction))
+
+    def vjp(g: A, input: A, out: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
+        if g.__class__ is ndarray and not has_zero(out):
+            return _var_rule(g / (2 * out), input, input_shape, dims, correction, keepdim)
+        flat = raw(out) == 0  # a corner, where zero is a subgradient; the one keeps the second derivative finite there
+        g = where(flat, zero_like(g), g / (2 * where(flat, np.ones((), raw(out).dtype), out)))
+        return _var_rule(g, input, input_shape, dims, correction, keepdim)
+
+
+def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
+    node_name = f"{name[:3].capitalize()}MeanBackward0"
+    spread_core, mean_core = renamed(operation.core, node_name), renamed(mean_dim.core, node_name)
+
+    def call(
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+    ) -> Any:
+        dims, freedom, keep = _var_arguments(name, input, dim, unbiased, keepdim, correction)
+        spread = recorder.apply(spread_core, (input,), (dims, freedom, keep))
+        return spread, recorder.apply(mean_core, (input,), (dims, keep))
+
+    call.__name__ = call.__qualname__ = name
+    doc = f"{name}(input, dim=None, *, correction=1, keepdim=False): {name[:3]} and mean, as a pair."
+    return composite(Variance.samples, method=False)(taking_numpy_names(call, name, doc))
+
+
+var_mean = _with_mean("var_mean", var)
+std_mean = _with_mean("std_mean", std)
+
+
+# -- without nan ------------------------------------------------------------------------------------------------------
+
+
+@op
+class nansum(Reduction):
+    """nansum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements that are not nan."""
+
+    options = ("dims", "keepdim")
+
+    def forward(x: A, dims: Dims, keepdim: bool) -> A:
+        return total(np.where(np.isnan(x), np.zeros((), x.dtype), x), dims, keepdim)
+
+    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+        x = input.array
+        if x.dtype.kind in "biu":
+            return sum.function(input, dim, keepdim, dtype=dtype)
+        if x.dtype.kind == "c":
+            raise RuntimeError("nansum on CPU does not support complex inputs")
+        dims = all_if_empty(dims_of(dim, x.ndim, "nansum"), x.ndim)
+        x = x if dtype is None else cast(x, dtype)
+        out = recorder.as_array(recorder.compute(nansum.core, (x,), (dims, keepdim)))
+        return recorder.finish(nansum.core, (input,), (x,), (dims, keepdim), out)
+
+    def vjp(g: A, input: A, input_shape: A, dims: A, keepdim: A) -> A:
+        return where(np.isnan(raw(input)), zero_like(g), restore(g, input_shape, dims, keepdim))
+
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t()), S(t(0, 3), 0)])
+
+
+def _nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    own = from_numpy_dtype(input.array.dtype)
+    if own.category < FLOAT:
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {own.alias}")
+    summed = nansum.function(input, dim, keepdim, dtype=dtype)
+    ndim = input.array.ndim
+    dims = all_if_empty(dims_of(dim, ndim, "nanmean"), ndim)
+    return summed / wrap(np.count_nonzero(~np.isnan(input.array), axis=dims, keepdims=keepdim))
+
+
+_nanmean.__name__ = _nanmean.__qualname__ = "nanmean"
+nanmean = composite(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t())])(
+    taking_numpy_names(
+        _nanmean,
+        "nanmean",
+        "nanmean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements that are not nan.",
+    )
+)

@@ -1,0 +1,1 @@
+"""Operations that change the shape: views, joining and splitting, strides."""

@@ -1,0 +1,360 @@
+"""The same elements in another order or shape, or several times: moved dimensions, shapes taken from another tensor,
+repetition, reversal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core.recorder import TensorBase
+from leafgrad._layouts import laid_like
+from leafgrad.ops.index.slices import ALL, alias
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import (
+    distinct_dims,
+    expand,
+    permute,
+    reshape,
+    shape_arguments,
+    transpose,
+    view,
+    view_of,
+    wrap_dim,
+)
+
+A = Any  # an array, or a tensor under create_graph
+
+REVERSED = slice(None, None, -1)
+
+# -- dimensions in another order --------------------------------------------------------------------------------------
+
+
+@composite(lambda t: [S(t(2, 3, 4), 0, 2), S(t(2, 3, 4), (0, 1), (-1, 0)), S(t(2, 3), 1, 1), S(t(), 0, 0)])
+def movedim(input: TensorBase, source: Any, destination: Any) -> Any:
+    """movedim(input, source, destination): the dimensions `source` moved to the places `destination`."""
+    ndim = input.array.ndim
+    given = [(d,) if isinstance(d, int) else tuple(d) for d in (source, destination)]
+    if len(given[0]) != len(given[1]):
+        raise errors.mistake(
+            RuntimeError,
+            f"movedim: Invalid source or destination dims: source ({errors.size(given[0])} dims) should contain the "
+            f"same number of dims as destination ({errors.size(given[1])} dims)",
+        )
+    dims = [[wrap_dim(d, ndim) for d in group] for group in given]
+    for name, group, written in zip(("source", "destination"), dims, given, strict=True):
+        if len(set(group)) != len(group):
+            raise errors.mistake(RuntimeError, f"movedim: repeated dim in `{name}` ({errors.size(written)})")
+    if ndim == 0:
+        return view_of(alias, input, (...,))
+    order: list[int] = [-1] * ndim
+    for start, end in zip(*dims, strict=True):
+        order[end] = start
+    rest = iter([d for d in range(ndim) if d not in dims[0]])
+    return view_of(permute, input, tuple([next(rest) if d == -1 else d for d in order]))
+
+
+@composite(lambda t: [S(t(2, 3, 4), 0, 2)])
+def moveaxis(input: TensorBase, source: Any, destination: Any) -> Any:
+    """moveaxis(input, source, destination): another name of movedim."""
+    return movedim(input, source, destination)
+
+
+@composite(lambda t: [S(t(2, 3, 4), 0, 2)])
+def swapaxes(input: TensorBase, axis0: int, axis1: int) -> Any:
+    """swapaxes(input, axis0, axis1): another name of transpose."""
+    return transpose.function(input, axis0, axis1)
+
+
+@composite(lambda t: [S(t(2, 3, 4), 0, 2)])
+def swapdims(input: TensorBase, dim0: int, dim1: int) -> Any:
+    """swapdims(input, dim0, dim1): another name of transpose."""
+    return transpose.function(input, dim0, dim1)
+
+
+# -- shapes taken from elsewhere --------------------------------------------------------------------------------------
+
+
+def _shape_of(name: str, other: Any) -> tuple[int, ...]:
+    if not isinstance(other, TensorBase):
+        raise errors.not_a_tensor(name, "other", 1, other)
+    return other.array.shape  # type: ignore[no-any-return]
+
+
+@composite(lambda t: [S(t(3, 1), t(3, 4)), S(t(), t(2))])
+def expand_as(input: TensorBase, other: TensorBase) -> Any:
+    """expand_as(input, other): expanded to the shape of other."""
+    return expand.function(input, _shape_of("expand_as", other))
+
+
+@composite(lambda t: [S(t(3, 4, contiguous=True), t(2, 6))])
+def view_as(input: TensorBase, other: TensorBase) -> Any:
+    """view_as(input, other): viewed under the shape of other."""
+    return view.function(input, _shape_of("view_as", other))
+
+
+@composite(lambda t: [S(t(3, 4), t(2, 6)), S(t(1), t())])
+def reshape_as(input: TensorBase, other: TensorBase) -> Any:
+    """reshape_as(input, other): reshaped to the shape of other."""
+    return reshape(input, _shape_of("reshape_as", other))
+
+
+@composite(lambda t: [S(t(3, 1), (2, 3, 4)), S(t(), (2,))])
+def broadcast_to(input: TensorBase, size: Any) -> Any:
+    """broadcast_to(input, size): another name of expand."""
+    return expand.function(input, size)
+
+
+@composite(lambda t: [S(t(3, 1), t(4)), S(t(3)), S(t(2, 1), t(), t(1, 3))], method=False)
+def broadcast_tensors(*tensors: Any) -> Any:
+    """broadcast_tensors(*tensors): all of them expanded to the one shape that they broadcast to."""
+    shape: tuple[int, ...] = ()
+    for position, t in enumerate(tensors):
+        if not isinstance(t, TensorBase):
+            raise errors.mistake(
+                TypeError, f"expected Tensor as element {position} in argument 0, but got {type(t).__name__}"
+            )
+        try:
+            shape = np.broadcast_shapes(shape, t.array.shape)
+        except ValueError:
+            raise errors.broadcast_mismatch("broadcast_tensors", (np.empty(shape), t.array)) from None
+    return tuple([t if t.array.shape == shape else expand.function(t, shape) for t in tensors])
+
+
+@composite(lambda t: [S(t(2, 6), 1, (2, 3)), S(t(2, 6), -1, (-1, 2)), S(t(4, 2), 0, (2, 2))])
+def unflatten(input: TensorBase, dim: int, sizes: Any) -> Any:
+    """unflatten(input, dim, sizes): one dimension made several; one of the sizes may be -1."""
+    if isinstance(sizes, int):
+        raise errors.mistake(TypeError, "unflatten(): argument 'sizes' (position 3) must be tuple of ints, not int")
+    shape, new = input.array.shape, tuple([int(s) for s in sizes])
+    at = wrap_dim(dim, len(shape))
+    if not new:
+        raise errors.mistake(RuntimeError, "unflatten: sizes must be non-empty")
+    if not shape or new.count(-1) > 1 or min(new) < -1:
+        raise errors.mistake(RuntimeError, "unflatten got an unexpected error:", ("sizes", errors.size(new)))
+    known = math.prod([s for s in new if s != -1])
+    if known == 0 and -1 in new and shape[at] == 0:
+        raise errors.mistake(
+            RuntimeError, "unflatten got an unexpected error:", ("sizes", f"{errors.size(new)}: -1 could be anything")
+        )
+    if shape[at] != known if -1 not in new else known == 0 or shape[at] % known:
+        raise errors.mistake(
+            RuntimeError,
+            f"unflatten: Provided sizes {errors.size(new)} don't multiply up to the size of dim {at} ({shape[at]}) in "
+            "the input tensor",
+            ("tensor", errors.describe(input)),
+        )
+    filled = tuple([shape[at] // known if s == -1 else s for s in new])
+    return view.function(input, (*shape[:at], *filled, *shape[at + 1 :]))
+
+
+# -- repetition -------------------------------------------------------------------------------------------------------
+
+
+@op
+class repeat(Family):
+    """repeat(input, *repeats): a copy in which each dimension is repeated so many times."""
+
+    row_major = True
+    options = ("repeats",)
+    holomorphic = False  # numbers are moved, not computed with
+    jvp = "linear"
+
+    def forward(x: A, repeats: Any) -> A:
+        out = np.empty([s * n for s, n in zip(_padded(x.shape, repeats), repeats)], x.dtype)
+        twice, once = _interleaved(x.shape, repeats)
+        out.reshape(twice)[...] = x.reshape(once)
+        return out
+
+    def call(input: A, *counts: Any, repeats: Any = None) -> Any:
+        if repeats is not None:
+            counts = (repeats,)
+        if not counts:
+            raise errors.mistake(TypeError, 'repeat() missing 1 required positional arguments: "repeats"')
+        counts, shape = shape_arguments(counts), input.array.shape
+        if len(counts) < len(shape):
+            raise errors.mistake(
+                RuntimeError,
+                "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor",
+                ("tensor", errors.describe(input)),
+                ("repeat", errors.size(counts)),
+            )
+        target = [s * n for s, n in zip(_padded(shape, counts), counts)]
+        if target and min(target) < 0:
+            odd = next(s for s in target if s < 0)
+            first = f"Trying to create tensor with negative dimension {odd}: {errors.size(target)}"
+            raise errors.mistake(RuntimeError, first)
+        return repeat.record(input, tuple([max(n, 0) for n in counts]))  # nothing, repeated less than no times
+
+    def vjp(g: A, repeats: A, input_shape: A) -> A:
+        # the engine sums what was broadcast, once the repetitions have dimensions of their own
+        twice, _ = _interleaved(input_shape, repeats)
+        return sum_dims(g.reshape(twice), range(0, len(twice), 2)).reshape(input_shape)
+
+    samples = staticmethod(
+        lambda t: [S(t(2, 3), 2, 2), S(t(2, 3), (2, 1, 3)), S(t(), 3), S(t(), ()), S(t(2), 0), S(t(0, 2), 2, 3)]
+    )
+
+
+def _padded(shape: Sequence[int], repeats: Sequence[int]) -> tuple[int, ...]:
+    return (1,) * (len(repeats) - len(shape)) + tuple(shape)
+
+
+def _interleaved(shape: Sequence[int], repeats: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Shapes with a dimension for each repetition in front of each dimension: (n0, s0, n1, s1, ...) of the result and
+    (1, s0, 1, s1, ...) of the input."""
+    pairs = list(zip(repeats, _padded(shape, repeats), strict=True))
+    return [size for pair in pairs for size in pair], [size for _, s in pairs for size in (1, s)]
+
+
+def sum_dims(x: A, dims: Sequence[int]) -> A:
+    """The sum over some dimensions of an array or a tensor."""
+    if not dims:
+        return x
+    if isinstance(x, TensorBase):
+        return x.sum(tuple(dims))  # type: ignore[attr-defined]
+    wide = np.float32 if x.dtype.itemsize == 2 else None  # half precision sums in single precision
+    total = x.sum(axis=tuple(dims), dtype=wide)
+    return total if wide is None else total.astype(x.dtype)
+
+
+@composite(lambda t: [S(t(2, 3), (2,)), S(t(2, 3), (2, 1, 2)), S(t(), (2,)), S(t(2, 3), ())])
+def tile(input: TensorBase, *counts: Any, dims: Any = None) -> Any:
+    """tile(input, dims): repeat, where missing dimensions count as one."""
+    counts = shape_arguments(counts if dims is None else (dims,))
+    return repeat.function(input, (1,) * (input.array.ndim - len(counts)) + counts)
+
+
+# -- reversal ---------------------------------------------------------------------------------------------------------
+
+
+@op
+class flip(Family):
+    """flip(input, dims): a copy in which the order of the elements along some dimensions is reversed."""
+
+    options = ("dims",)
+    holomorphic = False
+    jvp = "linear"
+
+    def forward(x: A, dims: Any) -> A:
+        if dims and x.__class__ is np.ndarray:  # np.flip, without its preparations
+            index = [ALL] * x.ndim
+            for dim in dims:
+                index[dim] = REVERSED
+            reverse = x[tuple(index)]
+            return reverse.copy() if x.flags.c_contiguous else laid_like(x, reverse)
+        return np.flip(x, dims).copy() if dims else x.copy()
+
+    def call(input: A, *chosen: Any, dims: Any = None) -> Any:
+        ndim = input.array.ndim
+        chosen = distinct_dims(shape_arguments(chosen if dims is None else (dims,)), ndim)
+        return flip.record(input, chosen if ndim else ())
+
+    def vjp(g: A, dims: A) -> A:
+        return flip(g, dims)
+
+    samples = staticmethod(
+        lambda t: [S(t(2, 3), (0,)), S(t(2, 3), (0, -1)), S(t(2, 3), ()), S(t(), (0,)), S(t(0), (0,))]
+    )
+
+
+@composite(lambda t: [S(t(2, 3))])
+def fliplr(input: TensorBase) -> Any:
+    """fliplr(input): columns in reverse order."""
+    if input.array.ndim < 2:
+        raise errors.mistake(RuntimeError, "Input must be >= 2-d.")
+    return flip.function(input, (1,))
+
+
+@composite(lambda t: [S(t(2, 3)), S(t(3))])
+def flipud(input: TensorBase) -> Any:
+    """flipud(input): rows in reverse order."""
+    if input.array.ndim < 1:
+        raise errors.mistake(RuntimeError, "Input must be >= 1-d.")
+    return flip.function(input, (0,))
+
+
+@op
+class roll(Family):
+    """roll(input, shifts, dims=None): elements shifted along dimensions; what leaves at the end enters at the start."""
+
+    row_major = True
+    options = ("shifts", "dims")
+    holomorphic = False
+    jvp = "linear"
+
+    def forward(x: A, shifts: Any, dims: Any) -> A:
+        if x.__class__ is not np.ndarray or not x.size or (dims and shifts.__class__ is not tuple):
+            return np.roll(x, shifts, dims) if dims else np.roll(x, shifts)
+        if not dims:
+            return _rolled(x.reshape(-1), shifts, 0).reshape(x.shape)
+        for by, dim in zip(shifts, dims, strict=True):
+            x = _rolled(x, by, dim)
+        return x
+
+    def call(input: A, shifts: Any, dims: Any = None) -> Any:
+        by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+        along = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
+        if not by:
+            raise errors.mistake(RuntimeError, "`shifts` required")
+        if len(by) != len(along) and not (len(by) == 1 and not along):
+            raise errors.mistake(
+                RuntimeError, f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}"
+            )
+        if not along or input.array.size == 0:
+            return roll.record(input, by[0], ())
+        if not input.array.ndim:
+            raise errors.mistake(IndexError, f"Dimension specified as {along[0]} but tensor has no dimensions")
+        along = tuple([wrap_dim(d, input.array.ndim) for d in along])
+        return roll.record(input, by, along)
+
+    def vjp(g: A, shifts: A, dims: A) -> A:
+        return roll(g, tuple([-s for s in shifts]) if dims else -shifts, dims)
+
+    samples = staticmethod(
+        lambda t: [S(t(2, 3), 1), S(t(4), -2, 0), S(t(2, 3), (1, -1), (0, 1)), S(t(3, 2), 5, -1), S(t(0), 1), S(t(), 1)]
+    )
+
+
+def _rolled(x: Any, by: int, dim: int) -> Any:
+    """np.roll along one dimension, without its preparations: two parts change places."""
+    cut = by % x.shape[dim]
+    lead = (ALL,) * dim
+    out = np.empty(x.shape, x.dtype)
+    out[(*lead, slice(cut))] = x[(*lead, slice(x.shape[dim] - cut, None))]
+    out[(*lead, slice(cut, None))] = x[(*lead, slice(x.shape[dim] - cut))]
+    return out
+
+
+@op
+class rot90(Family):
+    """rot90(input, k=1, dims=(0, 1)): turned k times by 90 degrees, from the first of two dimensions to the second."""
+
+    options = ("k", "dims")
+    holomorphic = False
+    jvp = "linear"
+
+    def forward(x: A, k: int, dims: Any) -> A:
+        return np.rot90(x, k, dims).copy()
+
+    def call(input: A, k: int = 1, dims: Any = (0, 1)) -> Any:
+        ndim = input.array.ndim
+        if len(dims) != 2:
+            raise errors.mistake(RuntimeError, f"expected total rotation dims == 2, but got dims = {len(dims)}")
+        if ndim < 2:
+            raise errors.mistake(RuntimeError, f"expected total dims >= 2, but got total dims = {ndim}")
+        plane = (wrap_dim(dims[0], ndim), wrap_dim(dims[1], ndim))
+        if plane[0] == plane[1]:
+            raise errors.mistake(
+                RuntimeError, f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+            )
+        return rot90.record(input, k, plane)
+
+    def vjp(g: A, k: A, dims: A) -> A:
+        return rot90(g, -k, dims)
+
+    samples = staticmethod(lambda t: [S(t(2, 3)), S(t(2, 3), 2), S(t(2, 3, 4), -1, (2, 0)), S(t(2, 3), 0)])

@@ -1,0 +1,317 @@
+"""Several tensors made one: cat, stack and their relatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.op import Op
+from leafgrad._core.recorder import TensorBase
+from leafgrad.ops.index.slices import slice_
+from leafgrad.ops.promotion import cast, common_dtype
+from leafgrad.ops.registry import Family, composite, in_rows, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.split import at, range_of
+from leafgrad.ops.shape.views import reshape, unsqueeze, wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+
+SKIPPED = -1  # stands where the size of a tensor would be that takes no part
+
+
+class Joining(Family, family=True):
+    """Operations on any number of tensors. Their rules move numbers, so they serve complex ones as they are."""
+
+    inputs = ("tensors",)
+    variadic = True
+    holomorphic = False
+    jvp = "linear"
+    method = False
+
+
+def tensor_list(name: str, tensors: Any) -> list[Any]:
+    """The one argument of these functions: a list or tuple of tensors."""
+    if not isinstance(tensors, (list, tuple)):
+        kind = type(tensors).__name__
+        raise errors.mistake(
+            TypeError, f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
+        )
+    for value in tensors:
+        if not isinstance(value, TensorBase):
+            position = next(i for i, other in enumerate(tensors) if other is value)
+            raise errors.mistake(
+                TypeError, f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}"
+            )
+    return list(tensors)
+
+
+def joined(core: Op, tensors: list[Any], arrays: list[Any], options: tuple[Any, ...], out: A) -> Any:
+    """`out` as a tensor, recorded if one of the tensors needs a gradient."""
+    for t in tensors:
+        if t.needs_grad or t.extra is not None:
+            return recorder.finish(core, tensors, arrays, options, out)
+    return recorder.wrap(out)
+
+
+def arrays_in_common_dtype(tensors: list[Any]) -> list[Any]:
+    arrays = [t.array for t in tensors]
+    kind = arrays[0].dtype
+    for x in arrays:
+        if x.dtype is not kind:
+            common = common_dtype(*tensors)
+            return [cast(x, common) for x in arrays]
+    return arrays
+
+
+@op
+class cat(Joining):
+    """cat(tensors, dim=0): tensors one after the other along a dimension."""
+
+    options = ("dim", "sizes")
+
+    def forward(*args: Any) -> A:
+        dim, sizes = args[-2:]
+        parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
+        return in_rows(np.concatenate(parts, dim))
+
+    def call(tensors: A, dim: int = 0, *, axis: int | None = None) -> Any:
+        dim = dim if axis is None else axis
+        inputs = tensor_list("cat", tensors)
+        if not inputs:
+            raise errors.mistake(ValueError, "torch.cat(): expected a non-empty list of Tensors")
+        arrays, at, sizes = _usual_parts(inputs, dim)
+        if at < 0:
+            arrays = arrays_in_common_dtype(inputs)
+            dim, sizes = _sizes_along(dim, arrays)
+        else:
+            dim = at
+        try:
+            out = recorder.compute(cat.core, arrays, (dim, sizes))
+        except ValueError:
+            raise _cannot_join(arrays, dim) from None
+        return joined(cat.core, inputs, arrays, (dim, sizes), out)
+
+    def vjp_all(g: A, needs: A, dim: A, sizes: A) -> A:
+        gradients, start = [], 0
+        for need, size in zip(needs, sizes, strict=True):
+            if size == SKIPPED:
+                gradients.append(slice_(g.reshape((-1,)), (slice(0),)) if need else None)
+            else:
+                gradients.append(slice_(g, range_of(dim, start, size)) if need else None)
+                start += size
+        return gradients
+
+    samples = staticmethod(
+        lambda t: [
+            S([t(2, 3), t(2, 3)]),
+            S((t(2, 3), t(2, 1), t(2, 0)), -1),
+            S([t(4)], 0),
+            S([t(0), t(2, 3)], dim=1),
+            S([t(2, 3), t(1, 3)], axis=0),
+            S([t(0), t(0)]),
+        ]
+    )
+
+
+def _usual_parts(tensors: list[Any], dim: int) -> tuple[list[Any], int, tuple[int, ...]]:
+    """Arrays, dimension and sizes along it for tensors of one dtype and number of dimensions; a negative dimension if
+    they are not so, or if there is anything wrong with them."""
+    first = tensors[0].array
+    kind, ndim = first.dtype, first.ndim
+    at = dim + ndim if dim < 0 else dim
+    if not 0 <= at < ndim or first.shape == (0,):
+        return [], -1, ()
+    arrays, sizes = [], []
+    for t in tensors:
+        x = t.array
+        if x.dtype is not kind or x.ndim != ndim:
+            return [], -1, ()
+        arrays.append(x)
+        sizes.append(x.shape[at])
+    return arrays, at, tuple(sizes)
+
+
+def _sizes_along(dim: int, arrays: list[Any]) -> tuple[int, tuple[int, ...]]:
+    """The dimension, counted from the front, and the size of each tensor in it. For the sake of old programs, tensors
+    of shape (0,) fit everywhere and are left out."""
+    lead = next((x.shape for x in arrays if x.shape != (0,)), None)
+    if lead is None:
+        return 0, (0,) * len(arrays)
+    for position, x in enumerate(arrays):
+        if not x.ndim:
+            message = f"zero-dimensional tensor (at position {position}) cannot be concatenated"
+            raise errors.mistake(
+                RuntimeError, message, fix=f"{errors.library()}.stack takes tensors without dimensions"
+            )
+    dim = wrap_dim(dim, len(lead))
+    sizes = []
+    for x in arrays:
+        if x.ndim == len(lead):
+            sizes.append(x.shape[dim])
+        elif x.shape == (0,):
+            sizes.append(SKIPPED)
+        else:
+            raise _cannot_join(arrays, dim)
+    return dim, tuple(sizes)
+
+
+def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
+    """The first tensor that does not fit, and in which dimension it does not."""
+    lead = next(x.shape for x in arrays if x.shape != (0,))
+    shapes = ", ".join(errors.describe_array(x) for x in arrays[:6]) + (", ..." if len(arrays) > 6 else "")
+    for position, x in enumerate(arrays):
+        if x.ndim != len(lead) and x.shape != (0,):
+            first = f"Tensors must have same number of dimensions: got {len(lead)} and {x.ndim}"
+            return errors.mistake(
+                RuntimeError, first, ("cat", shapes), ("mismatch", f"tensor number {position} has {x.ndim} dimensions")
+            )
+        for i, (want, have) in enumerate(zip(lead, x.shape)):
+            if i != dim and want != have and x.ndim == len(lead):
+                return errors.mistake(
+                    RuntimeError,
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size {have} "
+                    f"for tensor number {position} in the list.",
+                    ("cat", f"{shapes} along dimension {dim}"),
+                    ("mismatch", f"dimension {i} of tensor number {position} is {have}, not {want}"),
+                )
+    raise AssertionError("cat failed although all sizes match")
+
+
+@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False)
+def concat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
+    """concat(tensors, dim=0): another name of cat."""
+    return cat.function(tensors, dim if axis is None else axis)
+
+
+@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False)
+def concatenate(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
+    """concatenate(tensors, axis=0): another name of cat."""
+    return cat.function(tensors, dim if axis is None else axis)
+
+
+@op
+class stack(Joining):
+    """stack(tensors, dim=0): tensors of one shape along a new dimension."""
+
+    options = ("dim",)
+
+    def forward(*args: Any) -> A:
+        dim = args[-1]
+        new = (slice(None),) * dim + (None,)
+        return in_rows(np.concatenate([x[new] for x in args[:-1]], dim))
+
+    def call(tensors: A, dim: int = 0, *, axis: int | None = None) -> Any:
+        dim = dim if axis is None else axis
+        inputs = tensor_list("stack", tensors)
+        if not inputs:
+            raise errors.mistake(RuntimeError, "stack expects a non-empty TensorList")
+        arrays = arrays_in_common_dtype(inputs)
+        shape = arrays[0].shape
+        dim = wrap_dim(dim, len(shape) + 1)
+        for position, x in enumerate(arrays):
+            if x.shape != shape:
+                raise errors.mistake(
+                    RuntimeError,
+                    f"stack expects each tensor to be equal size, but got {errors.size(shape)} at entry 0 and "
+                    f"{errors.size(x.shape)} at entry {position}",
+                )
+        return joined(stack.core, inputs, arrays, (dim,), recorder.compute(stack.core, arrays, (dim,)))
+
+    def vjp_all(g: A, needs: A, dim: A) -> A:
+        return [slice_(g, at(dim, i)) if need else None for i, need in enumerate(needs)]
+
+    samples = staticmethod(
+        lambda t: [
+            S([t(2, 3), t(2, 3)]),
+            S((t(2, 3), t(2, 3)), -1),
+            S([t(), t(), t()]),
+            S([t(0)]),
+            S([t(2), t(2)], axis=1),
+        ]
+    )
+
+
+# -- joining after bringing all to a number of dimensions -------------------------------------------------------------
+
+
+def _each_at_least(n: int, name: str, tensors: tuple[Any, ...]) -> Any:
+    """One tensor, several, or a list of them, each brought to at least n dimensions."""
+    if len(tensors) == 1 and isinstance(tensors[0], TensorBase):
+        return _at_least(n, tensors[0])
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    return tuple([_at_least(n, t) for t in tensor_list(name, tensors)])
+
+
+def _at_least(n: int, t: Any) -> Any:
+    ndim = t.array.ndim
+    if ndim >= n:
+        return t
+    if ndim == 0:
+        return reshape(t, (1,) * n)
+    if ndim == 1 and n > 1:
+        t = unsqueeze.function(t, 0)
+    return unsqueeze.function(t, -1) if n == 3 else t
+
+
+@composite(lambda t: [S(t()), S(t(2)), S(t(), t(3)), S([t(), t(2)])], method=False)
+def atleast_1d(*tensors: Any) -> Any:
+    """atleast_1d(*tensors): numbers as vectors of one element; everything else as it is."""
+    return _each_at_least(1, "atleast_1d", tensors)
+
+
+@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(), t(3))], method=False)
+def atleast_2d(*tensors: Any) -> Any:
+    """atleast_2d(*tensors): numbers and vectors as matrices of one row."""
+    return _each_at_least(2, "atleast_2d", tensors)
+
+
+@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(2, 3, 4))], method=False)
+def atleast_3d(*tensors: Any) -> Any:
+    """atleast_3d(*tensors): with three dimensions, (n) as (1, n, 1) and (n, m) as (n, m, 1)."""
+    return _each_at_least(3, "atleast_3d", tensors)
+
+
+def _stacking(name: str, tensors: Any, n: int) -> list[Any]:
+    inputs = tensor_list(name, tensors)
+    if not inputs:
+        raise errors.mistake(RuntimeError, f"{name} expects a non-empty TensorList")
+    return [_at_least(n, t) for t in inputs]
+
+
+@composite(lambda t: [S([t(2), t(3)]), S([t(2, 1), t(2, 3)]), S([t(), t()])], method=False)
+def hstack(tensors: Any) -> Any:
+    """hstack(tensors): side by side, along dimension 1 (dimension 0 for vectors)."""
+    parts = _stacking("hstack", tensors, 1)
+    return cat.function(parts, 0 if parts[0].array.ndim == 1 else 1)
+
+
+@composite(lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False)
+def vstack(tensors: Any) -> Any:
+    """vstack(tensors): on top of each other, along dimension 0; vectors are rows."""
+    return cat.function(_stacking("vstack", tensors, 2), 0)
+
+
+@composite(lambda t: [S([t(3), t(3)])], method=False)
+def row_stack(tensors: Any) -> Any:
+    """row_stack(tensors): another name of vstack."""
+    return cat.function(_stacking("vstack", tensor_list("row_stack", tensors), 2), 0)
+
+
+@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False)
+def dstack(tensors: Any) -> Any:
+    """dstack(tensors): behind each other, along dimension 2."""
+    return cat.function(_stacking("dstack", tensors, 3), 2)
+
+
+@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2)]), S([t(), t()])], method=False)
+def column_stack(tensors: Any) -> Any:
+    """column_stack(tensors): side by side; numbers and vectors are columns."""
+    parts = _stacking("column_stack", tensors, 0)
+    return cat.function([reshape(t, (t.array.size, 1)) if t.array.ndim < 2 else t for t in parts], 1)
+
+
+from leafgrad.ops.shape import arrange as arrange  # noqa: E402  registers its operations

@@ -1,0 +1,197 @@
+"""In-place forms that change how a tensor looks at memory, not what is there: t_, squeeze_, ..., set_, resize_.
+
+The tensor keeps its identity and counts a change; its array and its history are those of the out-of-place form. Views
+of it keep looking where they looked: `views.current_steps` finds out where that is in the new shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _dtypes, errors
+from leafgrad._core import recorder
+from leafgrad._core.op import GradientRules, Op
+from leafgrad._core.recorder import TensorBase, View, state
+from leafgrad._layouts import copy_in_format
+from leafgrad.autograd.hooks import give_history
+from leafgrad.ops.inplace import changed, check_writable, stand_in
+from leafgrad.ops.registry import renamed
+from leafgrad.ops.shape.strides import Geometry, as_strided, checked_geometry, memory_of, offset_in_memory, placed
+from leafgrad.ops.shape.views import bases, distinct_dims, shape_arguments, squeeze, t, transpose, unsqueeze, wrap_dim
+
+_T = renamed(t.core, "TBackward1")
+_TRANSPOSE = renamed(transpose.core, "TransposeBackward1")
+_SQUEEZE_ALL = renamed(squeeze.core, "SqueezeBackward3")
+_SQUEEZE_DIM = renamed(squeeze.core, "SqueezeBackward4")
+_SQUEEZE_DIMS = renamed(squeeze.core, "SqueezeBackward5")
+_UNSQUEEZE = renamed(unsqueeze.core, "UnsqueezeBackward1")
+_AS_STRIDED = renamed(as_strided.core, "AsStridedBackward1")
+
+
+def look_through(x: Any, operation: Any, core: Op, options: tuple[Any, ...], array: Any) -> Any:
+    """Make `x` what the view `operation(x, *options)` is, whose memory is `array`; `core` names the node."""
+    old, before = stand_in(x), x.array
+    x.array = array
+    bases.reshaped = True
+    changed(x)
+    known = x.extra.view if x.extra is not None else None
+    if known is not None:
+        steps = (*known.steps, (operation, options))
+        if operation is as_strided:
+            steps = ((as_strided, (Geometry.between(known.base.array, array),)),)
+        x.extra.view = View(known.base, steps, known.restriction)
+        x.extra.view.silent = known.silent
+        if not state.grad_enabled:
+            x.extra.view.seen = known.seen  # its history is out of date now
+    if old.needs_grad and state.grad_enabled and old.node is not None:
+        give_history(x, recorder.make_node(core, (old,), (before,), options, (), (), array.shape, array.dtype))
+    if recorder.late.tangents is not None:
+        from leafgrad.autograd import forward_ad
+
+        for level, tangent in list(forward_ad.tangents_of(x).items()):
+            forward_ad.set_tangent(x, level, operation.record(tangent, *options))
+    return x
+
+
+def t_(self: Any) -> Any:
+    """t_(): t, in place."""
+    check_writable(self)
+    if self.array.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
+    return look_through(self, t, _T, (), t.forward(self.array))
+
+
+def transpose_(self: Any, dim0: int, dim1: int) -> Any:
+    """transpose_(dim0, dim1): transpose, in place."""
+    check_writable(self)
+    dims = wrap_dim(dim0, self.array.ndim), wrap_dim(dim1, self.array.ndim)
+    return look_through(self, transpose, _TRANSPOSE, dims, transpose.forward(self.array, *dims))
+
+
+def swapaxes_(self: Any, axis0: int, axis1: int) -> Any:
+    """swapaxes_(axis0, axis1): another name of transpose_."""
+    return transpose_(self, axis0, axis1)
+
+
+def swapdims_(self: Any, dim0: int, dim1: int) -> Any:
+    """swapdims_(dim0, dim1): another name of transpose_."""
+    return transpose_(self, dim0, dim1)
+
+
+def squeeze_(self: Any, dim: Any = None) -> Any:
+    """squeeze_(dim=None): squeeze, in place."""
+    check_writable(self)
+    shape = self.array.shape
+    dims: Sequence[int] = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
+    chosen = tuple([d for d in distinct_dims(dims, len(shape)) if shape and shape[d] == 1])
+    core = _SQUEEZE_ALL if dim is None else _SQUEEZE_DIM if isinstance(dim, int) else _SQUEEZE_DIMS
+    return look_through(self, squeeze, core, (chosen,), squeeze.forward(self.array, chosen))
+
+
+def unsqueeze_(self: Any, dim: int) -> Any:
+    """unsqueeze_(dim): unsqueeze, in place."""
+    check_writable(self)
+    at = wrap_dim(dim, self.array.ndim + 1)
+    return look_through(self, unsqueeze, _UNSQUEEZE, (at,), unsqueeze.forward(self.array, at))
+
+
+def as_strided_(self: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    """as_strided_(size, stride, storage_offset=None): as_strided, in place."""
+    check_writable(self)
+    geometry = checked_geometry("as_strided_", self.array, size, stride, storage_offset)
+    array = placed(self.array, geometry.size, geometry.stride, geometry.offset)
+    return look_through(self, as_strided, _AS_STRIDED, (geometry,), array)
+
+
+# -- other memory -----------------------------------------------------------------------------------------------------
+
+
+def _not_implemented(*args: Any) -> Any:
+    raise RuntimeError("derivative for set_ is not implemented")
+
+
+_SET = Op("set_", "NotImplemented", lambda *arrays: arrays[0], GradientRules(_not_implemented, lambda mask: ()))
+
+
+def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
+    """set_(source=None, storage_offset=0, size=None, stride=None): show the memory of another tensor of the same dtype,
+    as it does or in a shape of its own. No gradient flows through it."""
+    if source is None:
+        source = recorder.wrap(np.empty(0, self.array.dtype))
+    if not isinstance(source, TensorBase):
+        raise TypeError(
+            f"set_() received an invalid combination of arguments - got ({type(source).__name__}), but expected "
+            f"(Tensor source)\n  at {errors.here()}"
+        )
+    if source.array.dtype != self.array.dtype:
+        own, other = [errors.C_NAMES[str(_dtypes.from_numpy_dtype(x.array.dtype).alias)] for x in (self, source)]
+        raise errors.mistake(RuntimeError, f"Could not set tensor of type {other} to a tensor of type {own}")
+    check_writable(self)
+    array = source.array
+    if size is not None:
+        shape = shape_arguments((size,), "set_")
+        steps = row_major_steps(shape) if not stride else shape_arguments((stride,), "set_")
+        array = sliced_memory(source.array, shape, steps, storage_offset)
+    recording = state.grad_enabled and (self.needs_grad or source.needs_grad)
+    old = stand_in(self)
+    self.array = array
+    bases.reshaped = True
+    changed(self)
+    if recording:
+        inputs = (old, source)
+        give_history(self, recorder.make_node(_SET, inputs, (old.array, array), (), (), (), array.shape, array.dtype))
+    return self
+
+
+def row_major_steps(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([math.prod(shape[i + 1 :]) for i in range(len(shape))])
+
+
+def sliced_memory(array: Any, shape: tuple[int, ...], steps: tuple[int, ...], start: int) -> Any:
+    """An array over the memory of another, from element `start` of that memory on; grown if it does not suffice, in
+    which case it is a copy."""
+    memory, _ = memory_of(array)
+    needed = 0 if 0 in shape else (start + sum([(n - 1) * s for n, s in zip(shape, steps, strict=True)]) + 1)
+    if needed * array.itemsize > memory.size:
+        grown = np.zeros(needed * array.itemsize, np.uint8)
+        grown[: memory.size] = memory
+        memory = grown
+    if 0 in shape:
+        return np.empty(shape, array.dtype)
+    return np.ndarray(shape, array.dtype, memory, start * array.itemsize, [s * array.itemsize for s in steps])
+
+
+def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
+    """resize_(*size): another shape in the same memory where that suffices; new elements are not set."""
+    if not size:
+        raise TypeError('resize_() missing 1 required positional arguments: "size"')
+    shape = shape_arguments(size, "resize_")
+    if self.requires_grad:
+        raise errors.mistake(RuntimeError, "cannot resize variables that require grad")
+    if any([s < 0 for s in shape]):
+        raise errors.mistake(RuntimeError, "numel: integer multiplication overflow", ("size", errors.size(shape)))
+    if shape != self.array.shape:
+        start = offset_in_memory(self.array)
+        self.array = sliced_memory(self.array, shape, row_major_steps(shape), start)
+        bases.reshaped = True
+        changed(self)
+    if memory_format is not None:
+        self.array = copy_in_format(self.array, memory_format)
+    return self
+
+
+def resize_as_(self: Any, the_template: Any, memory_format: Any = None) -> Any:
+    """resize_as_(the_template): resize_ to the shape of another tensor."""
+    if not isinstance(the_template, TensorBase):
+        raise errors.not_a_tensor("resize_as_", "the_template", 1, the_template)
+    return resize_(self, the_template.array.shape, memory_format=memory_format)
+
+
+METHODS = {
+    f.__name__: f
+    for f in (t_, transpose_, swapaxes_, swapdims_, squeeze_, unsqueeze_, as_strided_, set_, resize_, resize_as_)
+}

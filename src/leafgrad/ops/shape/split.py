@@ -1,0 +1,331 @@
+"""Several parts of a tensor at once, and its diagonals. All of them are views that share memory with their input.
+
+The pieces of split, chunk and unbind come out of one node. PyTorch does not allow to change such a piece in place,
+because the others would have to change their history as well; single slices have no such restriction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index as as_index
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.op import Op
+from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad.ops.index.slices import select, slice_
+from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import MULTI_VIEW, ViewFamily, link, view_of, wrap_dim
+
+A = Any  # an array, or a tensor under create_graph
+
+_ALL = slice(None)
+
+
+class Part(ViewFamily, family=True):
+    """A part of a tensor. Numbers are moved, not computed with, so the rules serve complex ones as they are."""
+
+    holomorphic = False
+
+
+def at(dim: int, what: Any) -> tuple[Any, ...]:
+    """The index that takes `what` of one dimension. The dots make NumPy return a view even of a single number."""
+    return (_ALL,) * dim + (what, ...)
+
+
+def range_of(dim: int, start: int, length: int) -> tuple[Any, ...]:
+    return at(dim, slice(start, start + length))
+
+
+def tensor_argument(name: str, value: Any) -> Any:
+    if not isinstance(value, TensorBase):
+        raise errors.not_a_tensor(name, "input", 1, value)
+    return value.array
+
+
+@op
+class diagonal(Part):
+    """diagonal(input, offset=0, dim1=0, dim2=1): the diagonal of two dimensions, as the last one of the result."""
+
+    options = ("offset", "dim1", "dim2")
+
+    def forward(x: A, offset: int, dim1: int, dim2: int) -> A:
+        found = x.diagonal(offset, dim1, dim2) if x.__class__ is np.ndarray else np.diagonal(x, offset, dim1, dim2)
+        if x.flags.writeable:
+            found.flags.writeable = True  # NumPy's caution; ours is the version counter
+        return found
+
+    def call(input: A, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+        ndim = tensor_argument("diagonal", input).ndim
+        one, two = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+        if one == two:
+            raise errors.mistake(RuntimeError, f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+        return view_of(diagonal, input, offset, one, two)
+
+    def vjp(g: A, offset: A, dim1: A, dim2: A, input_shape: A) -> A:
+        return put_diagonal(g, offset, dim1, dim2, input_shape)
+
+    samples = staticmethod(
+        lambda t: [S(t(3, 4)), S(t(3, 4), 1), S(t(3, 4), -2), S(t(2, 3, 4), 0, 2, 0), S(t(3, 2), 5), S(t(0, 2))]
+    )
+
+
+@op
+class put_diagonal(Family):
+    """put_diagonal(input, offset, dim1, dim2, shape): zeros of the given shape, but for the diagonal: that is input."""
+
+    options = ("offset", "dim1", "dim2", "shape")
+    public_name = ""
+    node_name = "DiagonalBackwardBackward0"
+    holomorphic = False
+    jvp = "linear"
+
+    def forward(x: A, offset: int, dim1: int, dim2: int, shape: Any) -> A:
+        out = np.zeros(shape, x.dtype)
+        diagonal(out, offset, dim1, dim2)[...] = x
+        return out
+
+    def call(input: A, offset: int, dim1: int, dim2: int, shape: Any) -> Any:
+        return put_diagonal.record(input, offset, dim1, dim2, shape)
+
+    def vjp(g: A, offset: A, dim1: A, dim2: A) -> A:
+        return diagonal(g, offset, dim1, dim2)
+
+    samples = staticmethod(lambda t: [S(t(3), 0, 0, 1, (3, 4)), S(t(2, 3), 1, 1, 2, (2, 3, 5))])
+
+
+# -- several parts at once --------------------------------------------------------------------------------------------
+
+
+def _slices(x: Any, dim: int, sizes: Sequence[int]) -> list[Any]:
+    pieces, start = [], 0
+    for size in sizes:
+        pieces.append(x[range_of(dim, start, size)])
+        start += size
+    return pieces
+
+
+def _joined(g: list[Any], dim: int, sizes: Sequence[int], shape: Sequence[int]) -> A:
+    """The gradients of consecutive pieces as the gradient of the whole; those that never came are zeros."""
+    from leafgrad.ops.shape.join import cat
+
+    known = next(piece for piece in g if piece is not None)
+    pieces = [
+        zeros_beside(known, (*shape[:dim], size, *shape[dim + 1 :])) if piece is None else piece
+        for piece, size in zip(g, sizes, strict=True)
+    ]
+    return cat(*pieces, dim, sizes)
+
+
+def zeros_beside(known: A, shape: tuple[int, ...]) -> A:
+    """Zeros of the dtype of `known`: an array beside an array, a tensor beside a tensor."""
+    if isinstance(known, TensorBase):
+        return wrap(np.zeros(shape, known.array.dtype))
+    return np.zeros(shape, known.dtype)
+
+
+def pieces_of(operation: Any, input: TensorBase, dim: int, sizes: tuple[int, ...]) -> tuple[Any, ...]:
+    """Apply an operation whose results are consecutive pieces of its input, all of them views."""
+    results = all_parts(operation.core, input, (dim, sizes))
+    start = 0
+    for result, size in zip(results, sizes, strict=True):
+        link(result, input, slice_, (range_of(dim, start, size),), MULTI_VIEW)
+        start += size
+    return tuple(results)
+
+
+def all_parts(core: Op, input: TensorBase, options: tuple[Any, ...]) -> list[Any]:
+    """The results of an operation with several, before they are known as views."""
+    late = recorder.late
+    if input.needs_grad or input.extra is not None or late.batched is not None or late.tangents is not None:
+        return recorder.apply_many(core, (input,), options)
+    return [wrap(part) for part in core.forward(input.array, *options)]  # the usual case, where nothing is recorded
+
+
+class Pieces(Part, family=True):
+    """Operations with as many results as the input has pieces."""
+
+    options = ("dim", "sizes")
+    results = 0
+
+
+@op
+class split_with_sizes(Pieces):
+    """split_with_sizes(input, split_sizes, dim=0): consecutive pieces of the given sizes."""
+
+    forward = _slices
+
+    def call(input: A, split_sizes: Any, dim: int = 0) -> Any:
+        sizes = _checked_sizes(split_sizes)
+        wrapped, size = _split_dim("split", input, dim)
+        listed = f"split_sizes={errors.size(sizes)}"
+        if any(s < 0 for s in sizes):
+            first = f"split_with_sizes expects split_sizes have only non-negative entries, but got {listed}"
+            raise errors.mistake(RuntimeError, first)
+        if sum(sizes) != size:
+            raise errors.mistake(
+                RuntimeError,
+                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
+                f"{dim}), but got {listed}",
+                ("tensor", errors.describe(input)),
+                ("mismatch", f"the sizes add up to {sum(sizes)}, dimension {wrapped} is {size}"),
+            )
+        return pieces_of(split_with_sizes, input, wrapped, sizes)
+
+    def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
+        return _joined(g, dim, sizes, input_shape)
+
+    samples = staticmethod(lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])])
+
+
+def _checked_sizes(sizes: Any) -> tuple[int, ...]:
+    complaint = "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints,"
+    if isinstance(sizes, (int, float, TensorBase)):
+        raise errors.mistake(TypeError, f"{complaint} not {type(sizes).__name__}")
+    checked = []
+    for position, size in enumerate(sizes):
+        try:
+            checked.append(as_index(size))
+        except TypeError:
+            found = f"but found element of type {type(size).__name__} at pos {position}"
+            raise errors.mistake(TypeError, f"{complaint} {found}") from None
+    return tuple(checked)
+
+
+def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
+    """The dimension to split, counted from the front, and its size."""
+    shape = tensor_argument(name, input).shape
+    if not shape:
+        raise errors.mistake(RuntimeError, f"{name} expects at least a 1-dimensional tensor")
+    dim = wrap_dim(dim, len(shape))
+    return dim, shape[dim]
+
+
+@op
+class split(Pieces):
+    """split(tensor, split_size_or_sections, dim=0): pieces of one size (the last may be smaller), or of given sizes."""
+
+    forward = _slices
+
+    def call(tensor: A, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> Any:
+        step = split_size_or_sections if split_size is None else split_size
+        try:
+            step = as_index(step)
+        except TypeError:  # not one size but several
+            return split_with_sizes.function(tensor, step, dim)
+        if step < 0 and tensor_argument("split", tensor).ndim:
+            raise errors.mistake(RuntimeError, f"split expects split_size be non-negative, but got split_size={step}")
+        dim, size = _split_dim("split", tensor, dim)
+        if step == 0 and size != 0:
+            raise errors.mistake(
+                RuntimeError, f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+            )
+        return pieces_of(split, tensor, dim, _equal_sizes(size, step))
+
+    def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
+        return _joined(g, dim, sizes, input_shape)
+
+    samples = staticmethod(
+        lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(5), [2, 3]), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
+    )
+
+
+def _equal_sizes(size: int, step: int) -> tuple[int, ...]:
+    if size == 0:
+        return (0,)
+    whole, rest = divmod(size, step)
+    return (step,) * whole + ((rest,) if rest else ())
+
+
+@composite(lambda t: [S(t(5, 2), 2), S(t(2, 6), 4, 1), S(t(3), 9), S(t(0, 2), 3)])
+def chunk(input: TensorBase, chunks: int, dim: int = 0) -> Any:
+    """chunk(input, chunks, dim=0): at most `chunks` pieces of equal size; the last may be smaller."""
+    if chunks <= 0 and tensor_argument("chunk", input).ndim:
+        raise errors.mistake(RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    dim, size = _split_dim("chunk", input, dim)
+    step = -(-size // chunks)
+    if step == 0:  # an empty dimension gives as many empty pieces as were asked for
+        return pieces_of(split_with_sizes, input, dim, (0,) * chunks)
+    return pieces_of(split, input, dim, _equal_sizes(size, step))
+
+
+@op
+class unbind(Part):
+    """unbind(input, dim=0): all slices along a dimension, which disappears."""
+
+    options = ("dim",)
+    results = 0
+
+    def forward(x: A, dim: int) -> A:
+        return [x[at(dim, i)] for i in range(x.shape[dim])]
+
+    def call(input: A, dim: int = 0) -> Any:
+        ndim = tensor_argument("unbind", input).ndim
+        if not ndim:
+            wrap_dim(dim, 0)
+            raise errors.mistake(IndexError, "Dimension specified as 0 but tensor has no dimensions")
+        dim = wrap_dim(dim, ndim)
+        results = all_parts(unbind.core, input, (dim,))
+        for i, result in enumerate(results):
+            link(result, input, select, (at(dim, i),), MULTI_VIEW)
+        return tuple(results)
+
+    def vjp(g: A, dim: A, input_shape: A) -> A:
+        from leafgrad.ops.shape.join import stack
+
+        known = next(piece for piece in g if piece is not None)
+        shape = input_shape[:dim] + input_shape[dim + 1 :]
+        return stack(*[zeros_beside(known, shape) if piece is None else piece for piece in g], dim)
+
+    samples = staticmethod(lambda t: [S(t(3, 2)), S(t(2, 3), -1), S(t(4)), S(t(0, 2)), S(t(2, 0))])
+
+
+@composite(lambda t: [S(t(5, 2), 3), S(t(2, 6), (1, 4), 1), S(t(3), 5), S(t(5), (3, 1))])
+def tensor_split(
+    input: TensorBase, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+) -> Any:
+    """tensor_split(input, indices_or_sections, dim=0): pieces of almost equal size, or cut at the given indices."""
+    given = next(v for v in (indices_or_sections, indices, sections) if v is not None)
+    shape = tensor_argument("tensor_split", input).shape
+    if not shape:
+        raise errors.mistake(
+            RuntimeError, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+    dim = wrap_dim(dim, len(shape))
+    size = shape[dim]
+    if isinstance(given, TensorBase):
+        given = _cuts_of(given.array)
+    if isinstance(given, (int, np.integer)):
+        if given <= 0:
+            raise errors.mistake(RuntimeError, f"number of sections must be larger than 0, got {given}")
+        small, larger = divmod(size, int(given))
+        cuts = [i * small + min(i, larger) for i in range(1, int(given))]
+    else:
+        cuts = [as_index(i) for i in given]
+    pieces = []
+    for start, end in zip([0, *cuts], [*cuts, size], strict=True):
+        start, end, _ = slice(start, end).indices(size)  # as Python's slices: clipped, negative from the end
+        pieces.append(view_of(slice_, input, range_of(dim, start, max(end - start, 0))))
+    return tuple(pieces)
+
+
+def _cuts_of(given: Any) -> Any:
+    if given.ndim > 1:
+        raise errors.mistake(
+            RuntimeError,
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
+            f"got a tensor with {given.ndim} dims",
+        )
+    if given.dtype != np.int64:
+        from leafgrad._dtypes import from_numpy_dtype
+
+        raise errors.mistake(
+            RuntimeError,
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{from_numpy_dtype(given.dtype).alias}",
+        )
+    return given.tolist()

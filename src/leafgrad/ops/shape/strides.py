@@ -1,0 +1,269 @@
+"""as_strided: a view described by its place in memory, and the memory behind an array.
+
+Every other view says which elements it takes; `as_strided` says which memory. A `Geometry` translates: it knows, for
+each element of the view, which element of the input lies at that place, so that gradients need no memory layout.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import ViewFamily, address, link
+
+A = Any  # an array, or a tensor under create_graph
+
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+
+
+def owner_of(array: Any) -> Any:
+    """The array whose memory this one shows."""
+    while True:
+        base = array.base
+        if base is not None and not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)  # NumPy's as_strided puts an object of its own in between
+        if not isinstance(base, np.ndarray):
+            return array
+        array = base
+
+
+def memory_of(array: Any) -> tuple[Any, int]:
+    """All the memory that an array shows a part of, as bytes, and the offset of the array's first element in it."""
+    owner = owner_of(array)
+    if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+        raise NotImplementedError("the memory of this tensor belongs to another library and has gaps: clone() it first")
+    return owner.ravel(order="K").view(np.uint8), address(array) - address(owner)
+
+
+def placed(array: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
+    """An array over the same memory; `offset`, in elements, counts from the first element of `array`."""
+    if array.__class__ is recorder.late.batched_array:
+        return array.placed(placed, size, stride, offset)
+    memory, start = memory_of(array)
+    steps = [s * array.itemsize for s in stride]
+    if 0 in size:
+        return np.empty(size, array.dtype)
+    return np.ndarray(size, array.dtype, memory, start + offset * array.itemsize, steps)
+
+
+def offset_in_memory(array: Any) -> int:
+    """Where in its memory an array begins, in elements."""
+    owner = owner_of(array)
+    return 0 if array.size == 0 else (address(array) - address(owner)) // int(array.itemsize)
+
+
+def steps_of(array: Any) -> tuple[int, ...]:
+    """Strides in elements."""
+    return tuple([s // array.itemsize for s in array.strides])
+
+
+def positions(size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
+    """The place in memory of each element."""
+    total: Any = np.full(size, offset, np.int64)
+    for dim, (n, step) in enumerate(zip(size, stride, strict=True)):
+        total += (np.arange(n) * step).reshape([n if d == dim else 1 for d in range(len(size))])
+    return total
+
+
+class Geometry:
+    """How a view lies in memory, seen from its input: shape and strides of both, and the distance between their first
+    elements. All in elements."""
+
+    def __init__(
+        self,
+        own_shape: tuple[int, ...],
+        own_steps: tuple[int, ...],
+        size: tuple[int, ...],
+        stride: tuple[int, ...],
+        offset: int,
+    ) -> None:
+        self.own_shape = own_shape
+        self.own_steps = own_steps
+        self.size = size
+        self.stride = stride
+        self.offset = offset
+
+    @staticmethod
+    def between(array: Any, part: Any) -> Geometry:
+        """How `part` lies in the memory of `array`."""
+        distance = address(part) - address(array)
+        return Geometry(array.shape, steps_of(array), part.shape, steps_of(part), distance // array.itemsize)
+
+    def fits(self, array: Any) -> bool:
+        """Does an array have the shape and the strides of the input? The stride of a single element means nothing."""
+        if array.shape != self.own_shape:
+            return False
+        pairs = zip(array.shape, steps_of(array), self.own_steps, strict=True)
+        return all([size <= 1 or step == own for size, step, own in pairs])
+
+    @cached_property
+    def places(self) -> Any:
+        """For each element of the view, the number of the input's element at that place; -1 if there is none."""
+        wanted = positions(self.size, self.stride, self.offset).reshape(-1)
+        have = positions(self.own_shape, self.own_steps, 0).reshape(-1)
+        if not have.size:
+            return np.full(wanted.shape, -1)
+        order = np.argsort(have, kind="stable")
+        found = np.minimum(np.searchsorted(have, wanted, sorter=order), have.size - 1)
+        return np.where(have[order[found]] == wanted, order[found], -1)
+
+    @cached_property
+    def is_inside(self) -> bool:
+        """Does the view show elements of the input only?"""
+        return bool((self.places >= 0).all())
+
+
+# -- operations -------------------------------------------------------------------------------------------------------
+
+
+@op
+class as_strided(ViewFamily):
+    """as_strided(input, size, stride, storage_offset=None): the memory of input under any shape and strides; the
+    offset counts from the beginning of the memory, by default it is input's own."""
+
+    options = ("geometry",)
+    holomorphic = False  # elements are only chosen
+    jvp = "transpose"
+
+    def forward(x: A, geometry: Any) -> A:
+        # what a view's steps are applied to has the layout that they were made for; a gradient has any
+        if geometry.fits(x) and geometry.is_inside:
+            return placed(x, geometry.size, geometry.stride, geometry.offset)
+        return _pick(x, geometry)
+
+    def call(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+        if not isinstance(input, TensorBase):
+            raise errors.not_a_tensor("as_strided", "input", 1, input)
+        geometry = checked_geometry("as_strided", input.array, size, stride, storage_offset)
+        out = placed(input.array, geometry.size, geometry.stride, geometry.offset)
+        result = recorder.finish(as_strided.core, (input,), (input.array,), (geometry,), out)
+        return link_strided(result, input, geometry)
+
+    def vjp(g: A, geometry: A) -> A:
+        return spread(g, geometry)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(6, contiguous=True), (2, 3), (3, 1)),
+            S(t(12, contiguous=True), (3, 3), (2, 1), 1),  # some elements twice
+            S(t(2, 3, contiguous=True), (2,), (0,)),
+            S(t(4, contiguous=True), (), (), 2),
+        ]
+    )
+
+
+def link_strided(result: Any, input: TensorBase, geometry: Geometry) -> Any:
+    """Make an as_strided result known as a view. It may show more than its input does, but not more than the base."""
+    result = link(result, input, as_strided, (geometry,), None)
+    known = result.extra.view
+    if known is not None and known.base is not input:
+        known.steps = ((as_strided, (Geometry.between(known.base.array, result.array),)),)
+    return result
+
+
+def checked_geometry(name: str, array: Any, size: Any, stride: Any, storage_offset: Any) -> Geometry:
+    """The arguments of as_strided in PyTorch's form, or PyTorch's refusal."""
+    shape, steps = int_tuple(name, "size", 2, size), int_tuple(name, "stride", 3, stride)
+    own = offset_in_memory(array)
+    start = own if storage_offset is None else index(storage_offset)
+    if len(shape) != len(steps):
+        raise errors.mistake(RuntimeError, "mismatch in length of strides and shape")
+    if any([s < 0 for s in steps]):
+        first = f"as_strided: Negative strides are not supported at the moment, got strides: {errors.size(steps)}"
+        raise errors.mistake(RuntimeError, first)
+    if any([s < 0 for s in shape]):
+        first = f"Storage size calculation overflowed with sizes={errors.size(shape)} and strides={errors.size(steps)}"
+        raise errors.mistake(RuntimeError, first)
+    if start < 0:
+        raise errors.mistake(RuntimeError, f"Tensor: invalid storage offset {start}")
+    have = memory_of(array)[0].size
+    needed = 0
+    if 0 not in shape:
+        last = start + sum([(n - 1) * s for n, s in zip(shape, steps, strict=True)])
+        needed = (last + 1) * array.itemsize
+    if needed > have:
+        raise errors.mistake(
+            RuntimeError,
+            f"setStorage: sizes {errors.size(shape)}, strides {errors.size(steps)}, storage offset {start}, and "
+            f"itemsize {array.itemsize} requiring a storage size of {needed} are out of bounds for storage of size "
+            f"{have}",
+        )
+    return Geometry(array.shape, steps_of(array), shape, steps, start - own)
+
+
+def int_tuple(name: str, argument: str, position: int, value: Any) -> tuple[int, ...]:
+    if isinstance(value, int):
+        return (value,)
+    if not isinstance(value, (tuple, list)):
+        got = type(value).__name__
+        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, not {got}")
+    return tuple([index(v) for v in value])
+
+
+def _pick(x: A, geometry: Any) -> A:
+    flat = np.asarray(x).reshape(-1)
+    places = geometry.places
+    if not flat.size:
+        return np.zeros(geometry.size, x.dtype)
+    chosen = flat[places]
+    if not geometry.is_inside:
+        chosen[places < 0] = 0
+    return chosen.reshape(geometry.size)
+
+
+@op
+class picked(Family):
+    """picked(input, geometry): the elements that an as_strided view of input would show; zero where it shows none."""
+
+    options = ("geometry",)
+    node_name = "AsStridedBackward0"
+    public_name = ""
+    holomorphic = False
+    jvp = "linear"
+
+    forward = _pick
+
+    def call(input: Any, geometry: Any) -> Any:
+        return picked.record(input, geometry)
+
+    def vjp(g: A, geometry: A) -> A:
+        return spread(g, geometry)
+
+    samples = staticmethod(lambda t: [S(t(6), Geometry((6,), (1,), (2, 3), (2, 1), 0))])
+
+
+@op
+class spread(Family):
+    """spread(input, geometry): zeros, to which input is added where an as_strided view would show them."""
+
+    options = ("geometry",)
+    node_name = "AsStridedBackward0"
+    public_name = ""
+    holomorphic = False
+    jvp = "linear"
+
+    def forward(x: A, geometry: Any) -> A:
+        whole = np.zeros(math.prod(geometry.own_shape), x.dtype)
+        places, values = geometry.places, np.asarray(x).reshape(-1)
+        if not geometry.is_inside:
+            places, values = places[places >= 0], values[places >= 0]
+        np.add.at(whole, places, values)
+        return whole.reshape(geometry.own_shape)
+
+    def call(input: Any, geometry: Any) -> Any:
+        return spread.record(input, geometry)
+
+    def vjp(g: A, geometry: A) -> A:
+        return picked(g, geometry)
+
+    samples = staticmethod(lambda t: [S(t(2, 3), Geometry((6,), (1,), (2, 3), (2, 1), 0))])

@@ -1,0 +1,496 @@
+"""Views: tensors that show the memory of another under a different shape.
+
+A view shares memory and version counter with its base, and remembers the steps that lead from the base to it. When
+the memory is changed in place through one of them, the history of the others is replayed from the base's new node
+(`replay`); when the change comes through a view, the base's history becomes `copy_slices` (leafgrad/ops/inplace.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core import recorder
+from leafgrad._core.recorder import TensorBase, View, state
+from leafgrad._core.views import apply_view
+from leafgrad._core.views import link as link
+from leafgrad._dtypes import dtype as Dtype
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad._layouts import needs_no_copy
+from leafgrad.autograd.hooks import give_history
+from leafgrad.ops.dimensions import distinct_dims as distinct_dims
+from leafgrad.ops.dimensions import fill_in as fill_in
+from leafgrad.ops.dimensions import shape_arguments as shape_arguments
+from leafgrad.ops.dimensions import wrap_dim as wrap_dim
+from leafgrad.ops.registry import Family, composite, op, renamed
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+
+MULTI_VIEW = "multi"
+CUSTOM_VIEW = "custom"  # made by a Function of the user, whose backward must not be replaced
+
+
+class ViewFamily(Family, family=True):
+    """Operations whose result shares memory with their input."""
+
+    jvp = "linear"
+
+
+def view_of(operation: Any, t: TensorBase, *options: Any) -> Any:
+    """Apply a view operation to a tensor: the result knows its base."""
+    return apply_view(operation.core, operation, t, options)
+
+
+def replay(t: TensorBase, view: View) -> None:
+    """Give a view the history that its base has now, unless it is of a kind that cannot follow its base."""
+    if view.seen == t.version[0]:  # the base began to require grad after the view was made
+        t.needs_grad = view.silent = True
+        return
+    if view.restriction is not None:
+        if state.grad_enabled:
+            raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
+        return
+    base, array = view.base, view.base.array
+    options = (current_steps(t, view), (array.shape, array.dtype, axes_of(array)))
+    core = seen_as.get(view.steps[-1][0].name, seen.core)
+    node = recorder.make_node(core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
+    give_history(t, node)
+    view.seen = t.version[0]
+
+
+recorder.late.replay_view = replay
+
+
+def refuse_stale(t: TensorBase) -> None:
+    """A view that cannot follow its base has no history to show once the base has changed, whatever the mode."""
+    view = t.extra.view if t.extra is not None else None
+    if view is None or view.restriction is None or view.seen == t.version[0]:
+        return
+    if view.base.needs_grad or view.restriction == CUSTOM_VIEW:
+        raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
+
+
+def see(x: A, steps: tuple[Any, ...]) -> A:
+    """An array or tensor through the steps of a view."""
+    for operation, options in steps:
+        x = operation(x, *options)
+    return x
+
+
+class Bases:
+    """Was a tensor ever reshaped in place? Until then the steps of views need not be checked."""
+
+    reshaped = False
+
+
+bases = Bases()
+
+
+def current_steps(t: TensorBase, view: View) -> tuple[Any, ...]:
+    """The steps that lead from the base of a view, as it is now, to the view. The base may have been reshaped in place
+    since the view was made; then what counts is where in memory the view lies."""
+    if bases.reshaped:
+        part = None
+        with contextlib.suppress(ValueError, IndexError, TypeError):
+            part = see(view.base.array, view.steps)
+        if part is None or not in_same_place(part, t.array):
+            from leafgrad.ops.shape.strides import Geometry, as_strided
+
+            if view.base.array.dtype != t.array.dtype:
+                raise NotImplementedError(
+                    "a complex tensor was reshaped in place after views of its real numbers were made: take them again"
+                )
+            return ((as_strided, (Geometry.between(view.base.array, t.array),)),)
+    return view.steps
+
+
+def address(array: Any) -> int:
+    if array.__class__ is recorder.late.batched_array:
+        array = array.one_sample()
+    return int(array.__array_interface__["data"][0])
+
+
+def in_same_place(a: Any, b: Any) -> bool:
+    return bool(a.shape == b.shape and a.strides == b.strides and (a.size == 0 or address(a) == address(b)))
+
+
+def overlaps(array: Any) -> bool:
+    """May an element of memory appear more than once in the array? (True also in rare cases where none does.)"""
+    reach = 0
+    for step, size in sorted([(abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]):
+        if step <= reach:
+            return True
+        reach += step * (size - 1)
+    return False
+
+
+def see_in(whole: Any, steps: tuple[Any, ...]) -> Any:
+    """The part of an array that the steps lead to, to be written to."""
+    part = see(whole, steps)
+    if part.size and not np.may_share_memory(part, whole):
+        raise NotImplementedError(
+            "a view made by as_strided, of a tensor that does not fill its memory, cannot take part in a gradient "
+            "after an in-place change: clone() the tensor before"
+        )
+    return part
+
+
+_USUAL = np.arange(0)
+
+
+def axes_of(array: Any) -> Any:
+    """The order in which the dimensions of an array follow each other in memory; nothing if it is the usual one. An
+    array, so that a node which keeps it goes back once only, as it does in PyTorch."""
+    if array.flags.c_contiguous:
+        return _USUAL
+    return np.array(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
+
+
+def copy_in_order(array: Any, axes: Any) -> Any:
+    """A copy with its dimensions in a certain order in memory, so that what is a view of one is a view of the other."""
+    if axes is None or not len(axes):
+        return np.array(array, order="C")
+    return np.array(array.transpose(axes), order="C").transpose(np.argsort(axes))
+
+
+@op
+class seen(ViewFamily):
+    """seen(input, steps, form): input through all the steps of a view at once. `form` is what the steps were made for:
+    (shape, dtype, order of the dimensions in memory)."""
+
+    options = ("steps", "form")
+    node_name = "AsStridedBackward0"
+    public_name = ""
+    holomorphic = False  # elements are only chosen
+
+    def forward(x: A, steps: Any, form: Any) -> A:
+        return see(x, steps)
+
+    def call(input: Any, steps: Any, form: Any) -> Any:
+        return view_of(seen, input, steps, form)
+
+    def vjp(g: A, steps: A, form: A) -> A:
+        return unseen(g, steps, form)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(2, 3, contiguous=True), ((permute, ((1, 0),)), (unsqueeze, (0,))), ((2, 3), t(0).array.dtype, None)),
+            S(t(2, 1, contiguous=True), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
+        ]
+    )
+
+
+# what PyTorch calls it where strides do not say everything
+seen_as = {
+    "view_as_real": renamed(seen.core, "ViewAsRealBackward0"),
+    "view_as_complex": renamed(seen.core, "ViewAsComplexBackward0"),
+}
+
+
+@op
+class unseen(Family):
+    """unseen(input, steps, form): zeros of the given form, to which input is added where the steps lead to."""
+
+    options = ("steps", "form")
+    node_name = "AsStridedBackward0"
+    public_name = ""
+    holomorphic = False
+    jvp = "linear"
+
+    def forward(x: A, steps: Any, form: Any) -> A:
+        shape, kind, axes = form
+        whole = copy_in_order(np.zeros(shape, kind), axes)
+        part = see_in(whole, steps)
+        if not overlaps(part):
+            part[...] = x
+            return whole
+        places = see(copy_in_order(np.arange(whole.size).reshape(shape), axes), steps)  # some appear more than once
+        flat = np.zeros(whole.size, kind)
+        np.add.at(flat, places.reshape(-1), np.asarray(x).reshape(-1))
+        return flat.reshape(shape)
+
+    def call(input: Any, steps: Any, form: Any) -> Any:
+        return unseen.record(input, steps, form)
+
+    def vjp(g: A, steps: A) -> A:
+        return see(g, steps)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, 2), ((permute, ((1, 0),)),), ((2, 3), t(0).array.dtype, None)),
+            S(t(2, 3), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
+        ]
+    )
+
+
+# -- the views ------------------------------------------------------------------------------------------------------
+
+
+def _reshape_array(x: Any, shape: tuple[int, ...]) -> Any:
+    return x.reshape(shape)
+
+
+@op
+class view(ViewFamily):
+    """view(input, *shape): the same memory under another shape; fails where that needs a copy."""
+
+    options = ("shape",)
+    forward = _reshape_array
+
+    def call(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
+        shape = shape if size is None else (size,)
+        if dtype is not None or (len(shape) == 1 and shape[0].__class__ is Dtype):
+            return view_dtype(input, dtype or shape[0])
+        target = fill_in("view", shape_arguments(shape, "view"), input)
+        if not input.array.flags.c_contiguous and not needs_no_copy(input.array, target):
+            raise errors.view_needs_copy(input, target)
+        return apply_view(view.core, view, input, (target,))
+
+    def vjp(g: A, input_shape: A) -> A:
+        return reshape_either(g, input_shape)
+
+    samples = staticmethod(
+        lambda t: [S(t(*a, contiguous=True), *b) for a, b in [((3, 4), (4, 3)), ((6,), (-1, 2)), ((0, 3), (3, 0))]]
+    )
+
+
+def same_memory(t: TensorBase, restriction: str | None) -> Any:
+    """Another tensor on the same memory, as a view without history."""
+    return link(recorder.wrap(t.array.view()), t, view, (t.array.shape,), restriction)
+
+
+def view_dtype(input: TensorBase, kind: Any) -> Any:
+    """The same bytes read as another dtype. No gradient flows through it."""
+    if kind.np.itemsize != input.array.itemsize:
+        check_regrouping(input, kind)
+    with_no_history = recorder.wrap(input.array.view(kind.np))
+    with_no_history.version = input.version
+    return with_no_history
+
+
+def check_regrouping(input: TensorBase, kind: Any) -> None:
+    """May the bytes of the last dimension be taken together in another way?"""
+    array = input.array
+    own = from_numpy_dtype(array.dtype)
+    refusal = f"to view {own.alias} as {kind.alias} (different element sizes)"
+    if not array.ndim:
+        raise errors.mistake(RuntimeError, f"self.dim() cannot be 0 {refusal}")
+    steps = input.stride()  # type: ignore[attr-defined]
+    if steps[-1] != 1:
+        raise errors.mistake(RuntimeError, f"self.stride(-1) must be 1 {refusal}, but got {steps[-1]}")
+    ratio = kind.np.itemsize // array.itemsize
+    if ratio <= 1:
+        return
+    checks = [("size(-1)", array.shape[-1]), ("storage_offset()", input.storage_offset())]  # type: ignore[attr-defined]
+    for name, value in (*checks, *[(f"stride({i})", step) for i, step in enumerate(steps[:-1])]):
+        if value % ratio:
+            raise errors.mistake(RuntimeError, f"self.{name} must be divisible by {ratio} {refusal}, but got {value}")
+
+
+def reshape_either(x: A, shape: tuple[int, ...]) -> A:
+    """reshape for rules: of an array or of a tensor, both as a view where possible."""
+    return x.reshape(shape)
+
+
+@composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)])
+def reshape(input: TensorBase, *sizes: Any, shape: Any = None) -> Any:
+    """reshape(input, *shape): another shape; a view where that is possible, otherwise a copy."""
+    target = fill_in("reshape", shape_arguments(sizes if shape is None else (shape,), "reshape"), input)
+    if input.array.flags.c_contiguous:
+        return apply_view(view.core, view, input, (target,))
+    if needs_no_copy(input.array, target):
+        return apply_view(reshape_alias, view, input, (target,))
+    from leafgrad.ops.pointwise.convert import clone
+
+    return recorder.apply(unsafe_view, (clone.record(input),), (target,))  # clones contiguously
+
+
+reshape_alias = renamed(view.core, "ReshapeAliasBackward0")  # of what is not contiguous
+unsafe_view = renamed(view.core, "UnsafeViewBackward0")  # of a copy that nobody else has
+
+
+@composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())])
+def flatten(input: TensorBase, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """flatten(input, start_dim=0, end_dim=-1): dimensions start_dim to end_dim made one."""
+    shape = input.array.shape
+    start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, (1,))
+    if start == end:
+        return input
+    return reshape(input, shape[:start] + (math.prod(shape[start : end + 1]),) + shape[end + 1 :])
+
+
+@op
+class permute(ViewFamily):
+    """permute(input, dims): the dimensions in another order."""
+
+    options = ("dims",)
+
+    def forward(x: A, dims: Any) -> A:
+        return x.transpose(dims)
+
+    def call(input: Any, *order: Any, dims: Any = None) -> Any:
+        order = shape_arguments(order if dims is None else (dims,))
+        ndim = input.array.ndim
+        if len(order) != ndim:
+            raise RuntimeError(
+                "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+                f"desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(order)}"
+            )
+        order = distinct_dims(order, ndim, lambda d: "permute(): duplicate dims are not allowed.")
+        return apply_view(permute.core, permute, input, (order,))
+
+    def vjp(g: A, dims: A) -> A:
+        back = [0] * len(dims)
+        for place, dim in enumerate(dims):
+            back[dim] = place
+        return permute(g, tuple(back))
+
+    samples = staticmethod(lambda t: [S(t(2, 3, 4), (2, 0, 1)), S(t(3, 4), (1, 0)), S(t(), ())])
+
+
+@op
+class transpose(ViewFamily):
+    """transpose(input, dim0, dim1): two dimensions exchanged."""
+
+    options = ("dim0", "dim1")
+
+    def forward(x: A, dim0: int, dim1: int) -> A:
+        return x.swapaxes(dim0, dim1) if x.ndim else np.asarray(x).view()
+
+    def call(input: Any, dim0: int, dim1: int) -> Any:
+        ndim = input.array.ndim
+        return apply_view(transpose.core, transpose, input, (wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)))
+
+    def vjp(g: A, dim0: A, dim1: A) -> A:
+        return transpose(g, dim0, dim1)
+
+    samples = staticmethod(lambda t: [S(t(2, 3, 4), 0, 2), S(t(3, 4), -1, 0), S(t(), 0, -1)])
+
+
+@op
+class t(ViewFamily):
+    """t(input): a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
+
+    node_name = "TBackward0"
+
+    def forward(x: A) -> A:
+        return x.transpose()
+
+    def call(input: Any) -> Any:
+        if input.array.ndim > 2:
+            raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D")
+        return apply_view(t.core, t, input, ())
+
+    def vjp(g: A) -> A:
+        return t(g)
+
+    samples = staticmethod(lambda t: [S(t(2, 3)), S(t(3)), S(t())])
+
+
+@op
+class expand(ViewFamily):
+    """expand(input, *shape): dimensions of size 1 repeated without copying; -1 keeps a size."""
+
+    options = ("shape",)
+
+    def forward(x: A, shape: Any) -> A:
+        # writable, as PyTorch's are: a write through it shows in every repetition
+        strides = _expanded_strides(x, shape)
+        if x.__class__ is np.ndarray and x.flags.c_contiguous and x.dtype.kind in "fiubc":
+            return np.ndarray(shape, x.dtype, x, 0, strides)  # as_strided, in a tenth of the time
+        return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=True)
+
+    def call(input: Any, *shape: Any, size: Any = None, implicit: bool = False) -> Any:
+        target, own = shape_arguments(shape if size is None else (size,), "expand"), input.array.shape
+        lead = len(target) - len(own)
+        if lead < 0:
+            raise errors.expand_mismatch(input, target)
+        full = []
+        for i, s in enumerate(target):
+            have = own[i - lead] if i >= lead else 1
+            if s == -1:
+                if i < lead:
+                    raise errors.expand_mismatch(input, target)
+                s = have
+            if have != s and have != 1:
+                raise errors.expand_mismatch(input, target)
+            full.append(s)
+        return apply_view(expand.core, expand, input, (tuple(full),))
+
+    def vjp(g: A) -> A:
+        return g  # the engine sums what was broadcast
+
+    samples = staticmethod(lambda t: [S(t(3, 1), 3, 4), S(t(3), 2, -1), S(t(), 2, 2), S(t(1, 0), 3, 0)])
+
+
+def _expanded_strides(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    own, steps = x.shape, x.strides
+    lead = len(shape) - len(own)
+    strides = [0] * lead
+    for i, size in enumerate(own):
+        if lead >= 0 and size == shape[lead + i]:
+            strides.append(steps[i])
+        elif lead >= 0 and size == 1:
+            strides.append(0)
+        else:
+            raise ValueError("expand: the shape does not fit")  # NumPy would show memory that is not the array's
+    return tuple(strides)
+
+
+@op
+class squeeze(ViewFamily):
+    """squeeze(input, dim=None): without dimensions of size 1, all of them or those of `dim`."""
+
+    options = ("dims",)
+
+    def forward(x: A, dims: Any) -> A:
+        return x.reshape([s for i, s in enumerate(x.shape) if i not in dims]) if dims else x.view()
+
+    def call(input: Any, dim: Any = None) -> Any:
+        shape = input.array.shape
+        dims: Sequence[int]
+        if dim is None:
+            dims = range(len(shape))
+        else:
+            dims = distinct_dims((dim,) if isinstance(dim, int) else dim, len(shape))
+        chosen = tuple([d for d in dims if shape and shape[d] == 1])
+        core = squeeze.core if dim is None else squeeze_dim if isinstance(dim, int) else squeeze_dims
+        return apply_view(core, squeeze, input, (chosen,))
+
+    def vjp(g: A, input_shape: A) -> A:
+        return reshape_either(g, input_shape)
+
+    samples = staticmethod(lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())])
+
+
+squeeze_dim = renamed(squeeze.core, "SqueezeBackward1")
+squeeze_dims = renamed(squeeze.core, "SqueezeBackward2")
+
+
+@op
+class unsqueeze(ViewFamily):
+    """unsqueeze(input, dim): with a new dimension of size 1 at `dim`."""
+
+    options = ("dim",)
+
+    def forward(x: A, dim: int) -> A:
+        shape = x.shape
+        return x.reshape((*shape[:dim], 1, *shape[dim:]))
+
+    def call(input: Any, dim: int) -> Any:
+        return apply_view(unsqueeze.core, unsqueeze, input, (wrap_dim(dim, input.array.ndim + 1),))
+
+    def vjp(g: A, input_shape: A) -> A:
+        return reshape_either(g, input_shape)
+
+    samples = staticmethod(lambda t: [S(t(3, 2), 0), S(t(3, 2), -1), S(t(), 0), S(t(0), 1)])

@@ -1,0 +1,152 @@
+"""Every gradient rule: against central differences, to second order, for real and complex numbers, and as a rule."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from leafgrad._core.recorder import wrap
+from leafgrad.ops.registry import Operation, registry
+from op_checks import (
+    CONSTANT_ARGUMENTS,
+    Case,
+    Entry,
+    assert_close,
+    cases,
+    check_gradient,
+    check_second_gradient,
+    differentiable,
+    entries,
+    gradients,
+    overlap,
+)
+from op_promises import (
+    DOUBLE,
+    check_forward_derivative,
+    check_linearity,
+    check_rule_memory,
+    outputs_or_refusal,
+    uses,
+)
+
+every_op = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+# complex numbers made real say so, as PyTorch does; whether they should is the subject of other tests
+pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
+
+# What is called a gradient but is none by design: rows that take no part in training, rows scaled by their frequency.
+NO_DERIVATIVE = {"embedding": ("padding_idx", "scale_grad_by_freq")}
+
+NO_SECOND_GRADIENT = {"polar": "is itself the gradient of the nuclear norm, which is differentiable twice"}
+
+
+def accepted(entry: Entry) -> list[Case]:
+    """All samples in double precision, and those that can be computed with complex numbers."""
+    for case in (real := cases(entry)):
+        assert outputs_or_refusal(case) is not None, f"{case} is refused"
+    return real + [case for case in cases(entry, "complex128") if outputs_or_refusal(case) is not None]
+
+
+@every_op
+def test_the_gradient_is_the_derivative(entry: Entry) -> None:
+    for case in accepted(entry):
+        if not set(NO_DERIVATIVE.get(entry.name, ())) & set(case.apart[1]):
+            check_gradient(case)
+
+
+@every_op
+def test_the_second_gradient_is_the_derivative_of_the_first(entry: Entry) -> None:
+    for case in accepted(entry) if entry.name not in NO_SECOND_GRADIENT else []:
+        check_second_gradient(case)
+
+
+@every_op
+def test_a_recorded_backward_pass_computes_the_same(entry: Entry) -> None:
+    for case in accepted(entry):
+        leaves = case.leaves()
+        for g, recorded in zip(gradients(case, leaves), gradients(case, leaves, create_graph=True), strict=True):
+            assert g.array.dtype == recorded.array.dtype
+            assert_close(g.array, recorded.array, DOUBLE, case)
+
+
+@every_op
+def test_results_want_a_gradient_if_and_only_if_there_is_one(entry: Entry) -> None:
+    for case in cases(entry):
+        leaves = case.leaves()
+        expected = bool(leaves) and getattr(entry, "differentiable", True)
+        for result in differentiable(case.outputs()):
+            assert result.requires_grad == expected, case
+
+
+@pytest.mark.parametrize("name", CONSTANT_ARGUMENTS)
+def test_arguments_that_have_no_gradient_refuse_one(name: str) -> None:
+    argument, _ = CONSTANT_ARGUMENTS[name]
+    tried = 0
+    for case in cases(registry[name]):
+        for i in set(range(len(case.tensors))) - set(case.variable()):
+            if case.tensors[i].array.dtype.kind == "f":
+                case.tensors[i].requires_grad_()
+                with pytest.raises(RuntimeError, match=f"not differentiable with respect to argument '{argument}'"):
+                    case.outputs()
+                tried += 1
+    assert tried > 0
+
+
+# -- what rules promise -----------------------------------------------------------------------------------------------
+
+differentiable_ops = [o for o in registry.values() if o.differentiable and any([c.variable() for c in cases(o)])]
+every_rule = pytest.mark.parametrize("operation", differentiable_ops, ids=lambda operation: operation.name)
+
+
+@every_rule
+def test_a_rule_keeps_its_promises(operation: Operation) -> None:
+    recorded = uses(operation)
+    check_rule_memory(operation, recorded)
+    check_linearity(operation, recorded)
+    assert operation.jvp in ("elementwise", "linear", "transpose")
+    if operation.jvp != "transpose":  # which says nothing more than that there is a rule
+        check_forward_derivative(operation, recorded)
+
+
+# -- large arrays -----------------------------------------------------------------------------------------------------
+
+# The engine adds to large gradients in place, and lets rules overwrite what nobody will need again.
+LARGE = (96, 96)
+plain = [o for o in differentiable_ops if not o.options and not o.variadic and o.jvp == "elementwise"]
+overwriting = [o for o in differentiable_ops if o.core.gradient_rules().consume is not None]
+
+
+def large_gradients(operation: Operation, times: int = 1, **how: bool) -> list[Any]:
+    """Each input and result is used more than once, each is made by an operation of its own, and all are still held
+    by somebody when the gradients are computed."""
+    rng = np.random.default_rng(0)
+    leaves = [wrap(rng.uniform(0.3, 0.9, LARGE)).requires_grad_() for _ in operation.inputs]
+    copies = [leaf * 1.5 for leaf in leaves]
+    one, two = operation.function(*copies), operation.function(*[t + 0.05 for t in copies])
+    total = ((one * two).sum() + (one + two + copies[0] * one).sin().sum()) * wrap(np.asarray(0.5))
+    held = [*leaves, *copies, one, two]
+    before = [t.array.copy() for t in held]
+    for _ in range(times):
+        total.backward(**how)
+    assert all([np.array_equal(t.array, x) for t, x in zip(held, before, strict=True)]), "a tensor was overwritten"
+    assert not any([overlap(a.grad.array, b.grad.array) for a, b in itertools.combinations(leaves, 2)])
+    return [leaf.grad.array for leaf in leaves]
+
+
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True")
+@pytest.mark.parametrize("operation", {o.name: o for o in [*plain, *overwriting]}.values(), ids=lambda o: o.name)
+def test_large_gradients_do_not_depend_on_who_keeps_the_graph(operation: Operation) -> None:
+    used_up = large_gradients(operation)
+    kept = large_gradients(operation, retain_graph=True)
+    twice = large_gradients(operation, times=2, retain_graph=True)
+    recorded = large_gradients(operation, create_graph=True)
+    for a, b, c, d in zip(used_up, kept, twice, recorded, strict=True):
+        assert_close(a, b, DOUBLE, operation.name)
+        assert_close(c, 2 * b, DOUBLE, operation.name)
+        assert_close(d, b, DOUBLE, operation.name)
+
+
+def test_operations_that_overwrite_are_among_them() -> None:
+    assert {"mul"} <= {o.name for o in overwriting}

@@ -1,0 +1,232 @@
+"""In-place forms of operations, and what happens when a tensor changes that a gradient rule still needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import leafgrad as lg
+from leafgrad._dtypes import can_cast
+from leafgrad.ops.registry import Composite, registry
+from leafgrad.ops.samples import S
+from op_checks import (
+    Case,
+    Entry,
+    assert_close,
+    cases,
+    check_gradient,
+    check_second_gradient,
+    entries,
+    gradients,
+    is_public,
+    overlap,
+    public_name,
+    raised_by_leafgrad,
+    saved_arrays,
+    tolerance,
+)
+from op_promises import check_change
+
+pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
+
+# -- in-place forms ---------------------------------------------------------------------------------------------------
+
+
+def in_place_form(entry: Entry) -> Callable[..., Any] | None:
+    name = public_name(entry)
+    return getattr(lg.Tensor, name + "_", None) if name else None
+
+
+# detach_ changes the history of a tensor, not its values; the others its shape: see test_views_inplace_shapes.py
+OTHER_FORMS = {"detach", "t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze", "as_strided"}
+with_in_place_form = [e for e in entries() if in_place_form(e) is not None and e.name not in OTHER_FORMS]
+every_form = pytest.mark.parametrize("entry", with_in_place_form, ids=lambda entry: entry.name)
+
+
+# In-place forms that are refused although the result would fit, as in PyTorch.
+NO_FORM = {("abs", "complex128")}
+
+
+def in_place_cases(entry: Entry, dtype: str, change: Callable[..., Any]) -> list[Case]:
+    """The samples of an operation whose result fits into the memory of its first argument, as calls of `change`."""
+    twin = Composite(change, entry.samples, False, False)
+    found = []
+    for case, other in zip(cases(entry, dtype), cases(twin, dtype), strict=True):
+        try:
+            result = case.call(case.tensors)
+        except (RuntimeError, TypeError, NotImplementedError) as error:
+            assert raised_by_leafgrad(error)
+            continue
+        first = first_argument(case)
+        if (entry.name, dtype) in NO_FORM:
+            continue
+        if isinstance(first, lg.Tensor) and result.shape == first.shape and can_cast(result.dtype, first.dtype):
+            found.append(other)
+    return found
+
+
+def first_argument(case: Case) -> Any:
+    """The first argument of a call."""
+    return case.call(case.tensors, lambda *args, **kwargs: args[0])
+
+
+def on_a_copy(entry: Entry) -> Callable[..., Any]:
+    form = in_place_form(entry)
+    assert form is not None
+
+    def change(input: Any, *args: Any, **kwargs: Any) -> Any:
+        x = input.clone()
+        before = x._version
+        result = form(x, *args, **kwargs)
+        assert result is x
+        assert x._version == before + 1
+        return x
+
+    change.__name__ = f"{entry.name}_"
+    return change
+
+
+@every_form
+def test_in_place_forms_do_the_same(entry: Entry) -> None:
+    for dtype in ("float64", "float32", "complex128", "int64", "bool"):
+        for case in in_place_cases(entry, dtype, on_a_copy(entry)):
+            plain = cases(entry, dtype)[case.index]
+            found, expected = case.call(case.tensors), plain.call(plain.tensors)
+            assert found.dtype == first_argument(case).dtype
+            assert_close(found.array, expected.array.astype(found.array.dtype), tolerance(found.array.dtype), case)
+            for g, e in zip(gradients(case, case.leaves()), gradients(plain, plain.leaves()), strict=True):
+                assert_close(g.array, e.array, tolerance(g.array.dtype), "gradient of", case)
+
+
+@every_form
+def test_in_place_forms_have_at_least_one_sample(entry: Entry) -> None:
+    assert any([in_place_cases(entry, dtype, on_a_copy(entry)) for dtype in ("float64", "int64")])
+
+
+@every_form
+def test_gradients_of_in_place_forms_are_derivatives(entry: Entry) -> None:
+    for case in in_place_cases(entry, "float64", on_a_copy(entry)):
+        check_gradient(case)
+        check_second_gradient(case)
+
+
+def on_a_view(entry: Entry) -> Callable[..., Any]:
+    """Change the middle one of three copies through a view; the result is all three."""
+    form = in_place_form(entry)
+    assert form is not None
+
+    def change(input: Any, *args: Any, **kwargs: Any) -> Any:
+        whole = lg.stack([input, input - 1, input]) if input.dtype is not lg.bool else lg.stack([input, input, input])
+        before = whole._version
+        part = whole[1]
+        whole[1] = input  # a change through another view, so that the history of this one has to be brought up to date
+        form(part, *args, **kwargs)
+        assert part._version == whole._version == before + 2
+        assert part.numel() == 0 or np.shares_memory(part.array, whole.array)
+        return whole * whole
+
+    change.__name__ = f"{entry.name}_ of a view"
+    return change
+
+
+@every_form
+def test_a_change_through_a_view_reaches_the_gradient_of_its_base(entry: Entry) -> None:
+    for case in in_place_cases(entry, "float64", on_a_view(entry)):
+        check_gradient(case)
+
+
+@every_form
+def test_results_that_do_not_fit_are_refused(entry: Entry) -> None:
+    """Neither the value nor the history of a tensor changes if the change is refused."""
+    form = in_place_form(entry)
+    for dtype in ("float64", "float32", "complex128", "int64", "bool"):
+        fitting = [case.index for case in in_place_cases(entry, dtype, on_a_copy(entry))]
+        for case in cases(entry, dtype):
+            x = first_argument(case)
+            if case.index not in fitting and isinstance(x, lg.Tensor):
+                before = x.array.tobytes()
+                with pytest.raises((RuntimeError, NotImplementedError, TypeError)) as caught:
+                    case.call(case.tensors, form)
+                assert raised_by_leafgrad(caught.value), f"{case} fails inside: {caught.value!r}"
+                assert x.array.tobytes() == before
+                assert x._version == 0
+
+
+def own_operand(name: str) -> Case:
+    def change(x: Any) -> Any:
+        y = x.clone()
+        return getattr(y, name)(y)
+
+    return cases(Composite(change, lambda t: [S(t(3, 2, low=0.4))], False, False))[0]
+
+
+@pytest.mark.parametrize("name", ["add_", "sub_"])
+def test_a_tensor_may_be_its_own_operand(name: str) -> None:
+    check_gradient(own_operand(name))
+    check_second_gradient(own_operand(name))
+
+
+@pytest.mark.parametrize("name", ["mul_", "div_", "pow_"])
+def test_a_tensor_that_overwrites_its_own_operand_has_no_gradient(name: str) -> None:
+    """The rule needs the operand, which is gone. PyTorch refuses it as well."""
+    case = own_operand(name)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        gradients(case, case.leaves())
+
+
+# -- saved tensors ----------------------------------------------------------------------------------------------------
+
+
+# Pieces of one tensor come out of one node, so none of them and not the tensor itself may change, as in PyTorch.
+PIECES = ("split", "split_with_sizes", "unbind", "chunk")
+
+
+def pieces_changed() -> Any:
+    return pytest.raises(RuntimeError, match="is a view and its base or another view of its base has been modified")
+
+
+@pytest.mark.parametrize("entry", [e for e in entries() if cases(e) and is_public(e)], ids=lambda entry: entry.name)
+def test_a_changed_tensor_makes_backward_fail_or_does_not_matter(entry: Entry) -> None:
+    check_change(entry, pieces_changed if entry.name in PIECES else None)
+
+
+NEEDED = {
+    # by the gradient of the first argument alone: which arguments (0, 1, ...) and whether the result
+    ("add", 2): ((), False),
+    ("sub", 2): ((), False),
+    ("mul", 2): ((1,), False),
+    ("true_div", 2): ((1,), False),
+    ("maximum", 2): ((0, 1), False),
+    ("atan2", 2): ((0, 1), False),
+    ("matmul", 2): ((1,), False),
+    ("exp", 1): ((), True),
+    ("sqrt", 1): ((), True),
+    ("tanh", 1): ((), True),
+    ("sigmoid", 1): ((), True),
+    ("log", 1): ((0,), False),
+    ("sin", 1): ((0,), False),
+    ("neg", 1): ((), False),
+    ("sum", 1): ((), False),
+    ("mean", 1): ((), False),
+}
+
+
+@pytest.mark.parametrize("name", [name for name, _ in NEEDED if name in registry], ids=str)
+def test_only_what_the_needed_rules_ask_for_is_saved(name: str) -> None:
+    operation = registry[name]
+    arguments, result = next(needed for (key, _), needed in NEEDED.items() if key == name)
+    square = [lg.rand(3, 3, dtype=lg.float64) for _ in operation.inputs]
+    square[0].requires_grad_()
+    out = operation.function(*square)
+    saved = saved_arrays([out])
+    held = [i for i, t in enumerate(square) if any([overlap(t.array, x) for x in saved])]
+    assert (tuple(held), any([overlap(out.array, x) for x in saved])) == (arguments, result)
+
+
+def test_in_place_forms_are_known() -> None:
+    """Nothing above would be tested if the forms were not found."""
+    assert {"add", "mul", "exp", "clamp", "masked_fill", "pow"} <= {e.name for e in with_in_place_form}
+    assert {e.name for e in entries() if e.in_place and public_name(e)} <= {e.name for e in with_in_place_form}
