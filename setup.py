@@ -23,7 +23,11 @@ from setuptools.command.build_ext import build_ext
 
 # The same files that run as plain Python. They form one extension group, so that they call each other directly in C.
 HOT_MODULES = [
+    "src/leafgrad/_core/tensor.py",
+    "src/leafgrad/_core/modes.py",
     "src/leafgrad/_core/recorder.py",
+    "src/leafgrad/_core/bind.py",
+    "src/leafgrad/_core/special.py",
     "src/leafgrad/_core/origin.py",
     "src/leafgrad/_core/op.py",
     "src/leafgrad/_core/node.py",

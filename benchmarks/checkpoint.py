@@ -19,7 +19,7 @@ import numpy as np
 import leafgrad as lg
 from leafgrad import nn
 from leafgrad._core.node import Node
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.function_node import SavedTensor
 from leafgrad.utils.checkpoint import checkpoint
 from leafgrad.utils.recomputing import Frame, Holder

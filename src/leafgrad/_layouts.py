@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.recorder import late
+from leafgrad._core.tensor import is_batched
 from leafgrad._device import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 
 Array = Any
@@ -29,7 +29,7 @@ def is_dense(array: Array) -> bool:
 
 def needs_no_copy(array: Array, shape: tuple[int, ...]) -> bool:
     """Can an array be seen in another shape, of as many elements, without being copied?"""
-    if array.__class__ is late.batched_array:
+    if is_batched(array):
         return needs_no_copy(array.value, (array.batch_size, *shape))
     try:
         array.reshape(shape, copy=False)
@@ -99,7 +99,7 @@ def empty_like_array(array: Array, np_dtype: Any = None, wanted: Any = None) -> 
     """A new array without set values in the shape of another. By default its dimensions lie in the order of those of
     the other, without gaps and overlaps."""
     wanted = check_format(wanted)
-    if array.__class__ is late.batched_array:
+    if is_batched(array):
         return np.empty_like(array, np_dtype)  # for each sample one
     kind = array.dtype if np_dtype is None else np_dtype
     if wanted is preserve_format:
@@ -113,7 +113,7 @@ def empty_like_array(array: Array, np_dtype: Any = None, wanted: Any = None) -> 
 
 def laid_like(array: Array, result: Array) -> Array:
     """A result in the layout of `empty_like_array(array)`, which has its shape: a copy of it, if it lies otherwise."""
-    if array.flags.c_contiguous or array.__class__ is late.batched_array:
+    if array.flags.c_contiguous or is_batched(array):
         return result
     laid = empty_like_array(array, result.dtype)
     laid[...] = result

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad import _dtypes, kernels
-from leafgrad._core.recorder import TensorBase, state
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import state
 from leafgrad._device import check_device, device
 
 _threads: dict[str, int] = {}

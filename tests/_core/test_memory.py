@@ -15,7 +15,7 @@ import pytest
 
 import leafgrad as lg
 from leafgrad._core.node import Node
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd import grad
 
 

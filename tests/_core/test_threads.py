@@ -15,8 +15,9 @@ import pytest
 
 import leafgrad as lg
 from leafgrad import func
-from leafgrad._core import recorder
-from leafgrad.autograd import forward_ad, hooks, saved_tensor_hooks
+from leafgrad._core.modes import switches
+from leafgrad._core.thread_state import shared_modes, state
+from leafgrad.autograd import forward_ad, hooks
 from leafgrad.autograd.profiler import profile
 
 THREADS = 6
@@ -479,7 +480,7 @@ def test_inference_mode_is_counted_right() -> None:
         return wrong
 
     assert in_threads(work) == [0] * THREADS
-    assert recorder.late.inference == 0
+    assert switches.inference == 0
 
 
 def test_counters_that_all_threads_share_are_changed_under_a_lock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -493,7 +494,6 @@ def test_counters_that_all_threads_share_are_changed_under_a_lock(monkeypatch: p
         def __sub__(self, other: int) -> Slow:
             return self + -other
 
-    monkeypatch.setattr(saved_tensor_hooks.watchers, "count", Slow(0))
     monkeypatch.setattr(hooks.RemovableHandle, "next_id", Slow(10_000_000))
     x = lg.ones(1, requires_grad=True)
     ids: list[int] = []
@@ -504,7 +504,7 @@ def test_counters_that_all_threads_share_are_changed_under_a_lock(monkeypatch: p
                 ids.append(x.register_hook(lambda g: None).id)
 
     in_threads(work)
-    assert len(set(ids)) == 30 * THREADS and saved_tensor_hooks.watchers.count == 0 and recorder.late.recorded is None
+    assert len(set(ids)) == 30 * THREADS and not state.modes
 
 
 def test_anomaly_mode_holds_for_all_threads_also_for_older_ones() -> None:
@@ -559,7 +559,7 @@ def test_forward_mode_in_several_threads(monkeypatch: pytest.MonkeyPatch) -> Non
 
     assert in_threads(work, 2) == [{36.0}, {72.0}]  # with more of them, some level is open nearly always
     assert in_threads(work) == [{36.0 * (i + 1)} for i in range(THREADS)]
-    assert recorder.late.tangents is None
+    assert not shared_modes
 
 
 def test_transforms_do_not_disturb_other_threads() -> None:
@@ -603,4 +603,4 @@ def test_profilers_in_many_threads() -> None:
         return counts
 
     assert in_threads(work) == [[i, i + 1, i + 2, i + 3] for i in range(THREADS)]
-    assert "__add__" not in vars(lg.Tensor) and recorder.late.accumulation is None
+    assert "__add__" not in vars(lg.Tensor) and not state.modes

@@ -17,7 +17,8 @@ import leafgrad.nn as nn
 import leafgrad.nn.functional as F
 from leafgrad import func
 from leafgrad import profiler as stepwise
-from leafgrad._core.recorder import late, state
+from leafgrad._core.recorder import late
+from leafgrad._core.thread_state import state
 from leafgrad._profiler.taps import KernelTap, all_ops, public_names
 from leafgrad.autograd.profiler import emit_itt, emit_nvtx, load_nvprof, profile, record_function
 from leafgrad.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, Interval

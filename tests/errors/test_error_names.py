@@ -19,7 +19,7 @@ import pytest
 
 import leafgrad as torch
 from leafgrad import nn
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 
 GLOBAL = torch.ones(2, requires_grad=True)
 

@@ -14,7 +14,8 @@ import pytest
 
 import leafgrad as lg
 import leafgrad.nn.functional as F
-from leafgrad._core import recorder
+from leafgrad._core.modes import switches
+from leafgrad._core.thread_state import state
 from leafgrad.func import (
     debug_unwrap,
     functional_call,
@@ -45,12 +46,12 @@ def close(a: Any, b: Any) -> bool:
 @pytest.fixture(autouse=True)
 def _nothing_is_left_running() -> Any:
     gc.collect()
-    before = recorder.late.batching
+    before = switches.batched_graphs
     yield
     gc.collect()
     assert not running.stack
-    assert recorder.late.transforms == 0
-    assert recorder.late.batching == before  # also no graph that a map left behind
+    assert not state.modes
+    assert switches.batched_graphs == before  # also no graph that a map left behind
 
 
 # -- gradients of each sample -----------------------------------------------------------------------------------------
@@ -186,13 +187,13 @@ def test_the_arguments_of_the_user_are_left_alone() -> None:
 
 def test_a_graph_of_a_map_frees_everything_when_it_dies() -> None:
     x = values(3, 2).requires_grad_()
-    before = recorder.late.batching
+    before = switches.batched_graphs
     y = vmap(lambda a: a.exp())(x)
-    assert recorder.late.batching > before  # the engine knows
+    assert switches.batched_graphs > before  # the engine knows
     y.sum().backward()
     assert close(x.grad, x.exp())
     del y
-    assert recorder.late.batching == before
+    assert switches.batched_graphs == before
 
 
 def test_errors_leave_nothing_running() -> None:
@@ -278,7 +279,7 @@ def test_who_does_not_use_it_does_not_load_it() -> None:
     code = (
         "import sys, leafgrad as lg; x = lg.ones(2, requires_grad=True); (x * 2).sum().backward(); "
         "assert not [m for m in sys.modules if m.startswith('leafgrad.func')]; "
-        "assert lg._core.recorder.late.batched is None"
+        "assert lg._core.tensor.links.batching is None"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

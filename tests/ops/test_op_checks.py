@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import leafgrad as lg
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.pointwise.elementwise import Unary
 from leafgrad.ops.registry import Family, Operation, registry
 from leafgrad.ops.samples import S

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 import leafgrad as lg
-from leafgrad._core.recorder import wrap
+from leafgrad._core.tensor import wrap
 from leafgrad.ops.registry import Operation, registry
 from op_checks import assert_close, tolerance
 from op_promises import DOUBLE

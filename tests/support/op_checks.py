@@ -22,8 +22,8 @@ import leafgrad.nn.functional
 from leafgrad import _dtypes
 from leafgrad._core.node import Node
 from leafgrad._core.op import OPTION, OUT, SHAPE
-from leafgrad._core.recorder import TensorBase, wrap
-from leafgrad._core.unbroadcast import fit
+from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad.ops.registry import Composite, Operation, composites, registry
 from leafgrad.ops.samples import S
 
@@ -388,7 +388,10 @@ class Recorded:
 
     def fitted(self, g: Any) -> list[Any]:
         """The same, in the form of the inputs."""
-        return [None if r is None else fit(r, x.shape, x.dtype) for r, x in zip(self.vjp(g), self.arrays, strict=True)]
+        return [
+            None if r is None else unbroadcast(r, x.shape, x.dtype)
+            for r, x in zip(self.vjp(g), self.arrays, strict=True)
+        ]
 
 
 @contextmanager

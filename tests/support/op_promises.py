@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import leafgrad as lg
-from leafgrad._core.recorder import wrap
+from leafgrad._core.tensor import wrap
 from leafgrad.ops.registry import Operation
 from op_checks import (
     Case,

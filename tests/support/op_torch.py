@@ -10,7 +10,7 @@ import torch
 
 import leafgrad as lg
 from leafgrad import _dtypes
-from leafgrad._core.recorder import wrap
+from leafgrad._core.tensor import wrap
 from leafgrad._device import memory_format
 from op_checks import (
     Case,

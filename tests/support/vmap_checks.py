@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import leafgrad as lg
-from leafgrad._core.recorder import wrap
+from leafgrad._core.tensor import wrap
 from leafgrad.func import jvp, vmap
 from op_checks import Case, Entry, cases
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import leafgrad as lg
-from leafgrad._core.recorder import wrap
+from leafgrad._core.tensor import wrap
 from op_checks import Case, Entry, cases, is_public
 from op_torch import array_to_torch, compared, identity, in_torch, tensors
 

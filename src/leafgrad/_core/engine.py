@@ -8,7 +8,8 @@ answer.
 
 In an ordinary backward pass the gradients are plain NumPy arrays: nothing is wrapped and nothing recorded. With
 `create_graph=True` they are tensors, the very same rules run on them, and so the backward pass itself becomes a
-graph that can be differentiated again, to any order.
+graph that can be differentiated again, to any order. `walk` is the chain rule; what is unusual about a pass, or about a
+node, is in leafgrad/_core/special.py.
 """
 
 from __future__ import annotations
@@ -21,16 +22,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from leafgrad._core import origin
+from leafgrad._core import origin, thread_state
+from leafgrad._core.bind import execute
+from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
-from leafgrad._core.recorder import TensorBase, edge, late, state, wrap
-from leafgrad._core.saved import changed, saved_tensors, unusable
-from leafgrad._core.thread_state import Pass
-from leafgrad._core.unbroadcast import copy_like, fit, fit_tensor
+from leafgrad._core.recorder import edge
+from leafgrad._core.saved import changed, unusable
+from leafgrad._core.special import ORDINARY, Special
+from leafgrad._core.tensor import TensorBase, links, ndarray, wrap
+from leafgrad._core.thread_state import Pass, in_new_thread
+from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad.kernels import add, fast
 
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
-ndarray: Final[Any] = np.ndarray
+state: Final[Any] = thread_state.state
 add_arrays: Final[Any] = add
 plus: Final[Any] = fast(np.add, operator.add)  # for tensors as well
 SMALL: Final = 256  # elements
@@ -41,168 +46,110 @@ _accumulating: Final = threading.Lock()
 
 
 def walk(
-    roots: Sequence[Edge],
-    gradients: Sequence[Gradient],
-    keep_graph: bool,
-    on_tensors: bool,
-    wanted: dict[Any, bool] | None = None,
-    captured: set[Any] | None = None,
-    expected: dict[Any, int] | None = None,
+    roots: Sequence[Edge], gradients: Sequence[Gradient], keep_graph: bool, special: Special | None
 ) -> tuple[dict[Any, Gradient], set[Any]]:
-    """Send `gradients` backward from `roots`. Returns what arrived at each leaf and at each node in `captured`, and
-    the set of those whose array belongs to nobody else. `wanted` restricts the walk: see `paths_to`. `expected` says
-    how many gradients each leaf will get: a leaf that has them all is given its gradient at once."""
+    """Send `gradients` backward from `roots`. Returns what arrived at each leaf, and the set of those whose array
+    belongs to nobody else. `special` is None for an ordinary pass."""
     waiting: dict[Any, Gradient] = {}  # gradients on their way, by the place they wait at; at leaves, to the end
     ours: set[Any] = set()  # places where the waiting array was made by this walk, so that it may be added to in place
-    arrived: dict[Any, Gradient] = {}
     heap: list[tuple[int, Node]] = []  # the nodes with a gradient waiting, the most recently recorded first,
     alone: Node | None = None  # or, most of the time, there is just one; then its gradient is `for_alone`
     for_alone: Gradient = None
-    freed: Freed | None = None
+    freed = None if keep_graph else freed_here()
+    consuming = special is None and not keep_graph
     g: Gradient = list(gradients)  # what the current node was given; a list for several results, as at the start
-    watch: Any = late.anomaly
-    special = on_tensors or wanted is not None or watch is not None  # for every node; hooks make one node special
-    consuming = not keep_graph and not special
-    targets: Any = roots if wanted is None else [root if root in wanted else None for root in roots]
+    targets: Any = roots if special is None else special.wanted_among(roots)
     results: Any = gradients
     while True:
         position = -1  # not zip: to make one for every node costs a twentieth of the walk
         for target in targets:
             position += 1
-            if target is None:
-                continue
-            r = results[position]
+            r = None if target is None else results[position]
             if r is None:
                 continue
             if isinstance(target, Node):
-                if on_tensors:
-                    r = fit_tensor(r, target.shape, target.dtype)
-                elif r.shape != target.shape or r.dtype is not target.dtype:
-                    r = fit(r, target.shape, target.dtype)
                 if alone is None and not heap:
                     alone = target
                     for_alone = r
                     continue
-                if alone is not None:
-                    # no longer alone, or a second gradient for the same node: both wait like all others
-                    waiting[alone] = for_alone
-                    heappush(heap, (alone.order, alone))
+                if alone is not None:  # no longer alone: both wait like all others
+                    send(waiting, ours, heap, alone, for_alone, g)
                     alone = None
-                sofar = waiting.get(target)
-                if sofar is None:
-                    waiting[target] = r
-                    heappush(heap, (target.order, target))
-                    continue
-            else:
-                form = target.array
-                if on_tensors:
-                    r = fit_tensor(r, form.shape, form.dtype)
-                elif r.shape != form.shape or r.dtype is not form.dtype:
-                    r = fit(r, form.shape, form.dtype)
-                sofar = waiting.get(target)
-                if sofar is None:
-                    waiting[target] = r
-                    if not on_tensors and is_fresh(r, g):
-                        ours.add(target)
-                    continue
-            # in place saves memory; for small arrays NumPy's checks cost more than a new one
-            if target in ours and sofar.size > SMALL:
-                add_arrays(sofar, r, sofar)
-            else:
-                waiting[target] = total = plus(sofar, r)
-                if total.__class__ is ndarray:
-                    ours.add(target)
-                else:
-                    ours.discard(target)  # a NumPy scalar, which nothing can be written to
-        if expected is not None:
-            for target in targets:
-                if target in expected:
-                    expected[target] -= 1
-                    if expected[target] == 0 and target in waiting:
-                        accumulate(target, waiting.pop(target), target in ours, on_tensors)
+            send(waiting, ours, heap, target, r, g)
+        if special is not None:
+            special.delivered(targets, waiting, ours)
         if alone is not None:
             node = alone
             alone = None
-            # is_fresh, written out, because it is asked for every node of a chain
-            fresh = (
-                consuming
-                and for_alone.size > SMALL
-                and for_alone is not g
-                and for_alone.base is None
-                and g.__class__ is not list
-            )
+            if for_alone.dtype is not node.dtype or for_alone.shape != node.shape:
+                for_alone = unbroadcast(for_alone, node.shape, node.dtype)
+            reusable = consuming and for_alone.size > SMALL and is_fresh(for_alone, g)
             g = for_alone
         elif heap:
             node = heappop(heap)[1]
             g = waiting.pop(node)
-            fresh = consuming and node in ours
+            reusable = consuming and node in ours
         else:
-            break
-        hooks = node.hooks
-        if special or hooks is not None:
-            if wanted is not None:
-                runs = wanted[node]
-                if captured is not None and node in captured:
-                    arrived[node] = g if runs or hooks is None else hooks.arrived(node, g, on_tensors)
-                if not runs:
-                    targets = ()
-                    continue
-            if hooks is not None:
-                g = hooks.arrived(node, g, on_tensors)
-        saved: Any = node.saved
-        versions = node.versions
-        if versions is not None:
-            ok = versions[0][0] == versions[1] and saved.__class__ is not Freed
-            if len(versions) > 2:  # `changed` for two tensors, written out, and for more
-                ok = ok and versions[2][0] == versions[3] and (len(versions) == 4 or not changed(versions))
-            if not ok:
-                raise unusable(node, roots)
-            if not keep_graph:
-                if freed is None:
-                    frame = origin.user_frame()
-                    freed = Freed(frame.f_code, frame.f_lasti)
-                node.saved = freed
-        elif isinstance(node, Output):
-            # one result of several: its gradient takes its place among the parent's
-            parent = node.parent
-            if parent not in waiting:
-                waiting[parent] = [None] * len(parent.shape)
-                heappush(heap, (parent.order, parent))
-            sofar = waiting[parent][node.index]  # from another Output of the same result: see output_tensor
-            waiting[parent][node.index] = g if sofar is None else sofar + g
-            targets = ()
-            continue
-        targets = node.inputs
-        op = node.op
-        rule = op.backward
-        if not special and hooks is None:
-            consume = op.consume if fresh else None
-            if consume is None:
-                results = rule(g, saved, targets)
-            else:
-                results = consume(g, saved, targets)
-                g = None  # its memory may be one of the results now
-            continue
-        if wanted is not None:  # rules need not compute what nobody asked for
-            targets = tuple([t if t is not None and t in wanted else None for t in targets])
-        if hooks is not None:
-            g = hooks.about_to_run(node, g, on_tensors)
+            return waiting, ours
+        unusual = (ORDINARY if special is None else special) if special is not None or node.hooks is not None else None
+        if unusual is not None:
+            g = unusual.arrived(node, g)
             if g is None:
                 targets = ()
                 continue
-            saved = hooks.unpacked(node, saved)
-        if on_tensors:
-            saved = saved_tensors(node, saved)
-        if watch is not None:
-            results = watch(node, g, saved, targets)
-        elif on_tensors and late.batched_rule is not None:
-            results = late.batched_rule(node, g, saved, targets)
+        targets = node.inputs
+        saved: Any = node.saved
+        versions = node.versions
+        if versions is None:
+            if isinstance(node, Output):
+                collect_output(waiting, heap, node, g)
+                targets = ()
+                continue
+        elif saved.__class__ is Freed or versions[0][0] != versions[1] or (len(versions) > 2 and changed(versions)):
+            raise unusable(node, roots)
+        elif freed is not None:
+            node.saved = freed
+        rule = node.op.backward
+        if unusual is not None:
+            targets, results = unusual.run(node, g, saved)
+        elif reusable and node.op.consume is not None:
+            rule = node.op.consume
+            results = rule(g, saved, targets)
+            g = None  # its memory may be one of the results now
         else:
             results = rule(g, saved, targets)
-        if hooks is not None:
-            results = hooks.ran(node, results, g)
-    arrived.update(waiting)
-    return arrived, ours
+
+
+def send(
+    waiting: dict[Any, Gradient], ours: set[Any], heap: list[tuple[int, Node]], target: Any, r: Gradient, g: Gradient
+) -> None:
+    """A gradient for a node, or for a leaf: it waits there, added to what waits already."""
+    is_node = isinstance(target, Node)
+    form = target if is_node else target.array
+    if r.dtype is not form.dtype or r.shape != form.shape:
+        r = unbroadcast(r, form.shape, form.dtype)
+    sofar = waiting.get(target)
+    if sofar is None:
+        waiting[target] = r
+        if is_node:
+            heappush(heap, (target.order, target))
+        elif is_fresh(r, g):
+            ours.add(target)
+    # in place saves memory; for small arrays NumPy's checks cost more than a new one
+    elif target in ours and sofar.size > SMALL:
+        add_arrays(sofar, r, sofar)
+    else:
+        waiting[target] = total = plus(sofar, r)
+        if total.__class__ is ndarray:
+            ours.add(target)
+        else:
+            ours.discard(target)  # a NumPy scalar, which nothing can be written to, or a tensor
+
+
+def freed_here() -> Freed:
+    """What takes the place of saved values, with the line of this backward pass."""
+    frame = origin.user_frame()
+    return Freed(frame.f_code, frame.f_lasti)
 
 
 def is_fresh(r: Any, g: Any) -> bool:
@@ -210,6 +157,16 @@ def is_fresh(r: Any, g: Any) -> bool:
     if r is g or r.__class__ is not ndarray or r.base is not None:
         return False
     return g.__class__ is not list or not any([r is one for one in g])  # a list: one for each of several results
+
+
+def collect_output(waiting: dict[Any, Gradient], heap: list[tuple[int, Node]], node: Output, g: Gradient) -> None:
+    """The gradient of one result of several takes its place among those of the operation."""
+    parent = node.parent
+    if parent not in waiting:
+        waiting[parent] = [None] * len(parent.shape)
+        heappush(heap, (parent.order, parent))
+    sofar = waiting[parent][node.index]  # from another Output of the same result: see output_tensor
+    waiting[parent][node.index] = g if sofar is None else sofar + g
 
 
 # -- the two ways in --------------------------------------------------------------------------------------------------
@@ -251,31 +208,27 @@ def backward(
 ) -> None:
     """Add the gradient of `roots` to `.grad` of every leaf behind them, or of `inputs` alone."""
     starts = [edge(root) for root in roots]
-    wanted = captured = None
-    if inputs is not None:
-        captured = {edge(t) for t in inputs}
-        wanted = paths_to(starts, captured, True)
-    expected = reach(starts)[1] if late.leaf_hooks and inputs is None else None
-    run(starts, gradients, keep_graph, create_graph, wanted, captured, expected, deliver=True)
+    captured = None if inputs is None else {edge(t) for t in inputs}
+    run(starts, gradients, keep_graph, create_graph, captured, deliver=True)
 
 
 def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
-    """`backward` in its most frequent form: from one root, to all leaves, nothing recorded."""
-    if late.leaf_hooks or late.checkpoints or state.depth or late.batching or late.tangents is not None:
+    """`backward` in its most frequent form: from one root, to all leaves, nothing recorded, no mode on."""
+    before = state.recording
+    usual = before is True or before is False
+    if not usual or switches.leaf_hooks or switches.checkpoints or switches.batched_graphs > 0 or state.depth:
         backward((root,), (g,), keep_graph, False)
         return
     start = root.node
-    before = state.grad_enabled
-    state.grad_enabled = False
+    state.recording = False
     state.depth = 1
     try:
-        arrived, ours = walk((root if start is None else start,), (g,), keep_graph, False)
+        arrived, ours = walk((root if start is None else start,), (g,), keep_graph, None)
     finally:
-        state.grad_enabled = before
+        state.recording = before
         state.depth = 0
-    give = add_to_grad if late.accumulation is None else accumulate
     for leaf, total in arrived.items():
-        give(leaf, total, leaf in ours, False)
+        add_to_grad(leaf, total, leaf in ours, False)
 
 
 def grad(
@@ -288,8 +241,7 @@ def grad(
     """The gradients of `roots` with respect to `inputs`; None for those that are not in the graph."""
     starts = [edge(root) for root in roots]
     places = [edge(t) for t in inputs]
-    captured = set(places)
-    arrived = run(starts, gradients, keep_graph, create_graph, paths_to(starts, captured, False), captured)
+    arrived = run(starts, gradients, keep_graph, create_graph, set(places), deliver=False)
     return [arrived.get(place) for place in places]
 
 
@@ -298,46 +250,69 @@ def run(
     gradients: Sequence[Gradient],
     keep_graph: bool,
     create_graph: bool,
-    wanted: dict[Any, bool] | None,
     captured: set[Any] | None,
-    expected: dict[Any, int] | None = None,
-    deliver: bool = False,
+    deliver: bool,
 ) -> dict[Any, Gradient]:
-    """Walk with recording switched on exactly if the backward pass is to become a graph itself. Batches (vmap) and
-    tangents (forward mode) are known to operations on tensors only. A rule may start a backward pass of its own; when
-    such passes are nested deeply, a new thread gives them a new stack."""
-    on_tensors = create_graph or late.batching > 0 or late.tangents is not None
-    if on_tensors and not create_graph:
-        gradients = [wrap(g) if g is not None and not isinstance(g, TensorBase) else g for g in gradients]
-    before = state.grad_enabled
-    state.grad_enabled = create_graph and state.on
+    """A pass of any kind. Recording is on exactly if the pass is to become a graph itself. While a mode wants to see
+    kernels, and in graphs that vmap left behind, rules run on tensors."""
+    batching = links.batching if switches.batched_graphs > 0 and not in_vmap() else None
+    if batching is not None:
+        push(batching)
+    before = bool(state.recording)
+    try:
+        on_tensors = create_graph or want_tensors()
+        if on_tensors and not create_graph:
+            gradients = [wrap(g) if g is not None and not isinstance(g, TensorBase) else g for g in gradients]
+        wanted = None if captured is None else paths_to(starts, captured, deliver)
+        expected = reach(starts)[1] if switches.leaf_hooks and captured is None else None
+        special = None
+        if on_tensors or captured is not None or expected is not None or state.in_modes:
+            special = Special(on_tensors, wanted, captured, expected, accumulate)
+        state.record(create_graph)
+        return run_special(starts, gradients, keep_graph, special, wanted, deliver)
+    finally:
+        if batching is not None:
+            pop(batching)
+        state.record(before)
+
+
+def run_special(
+    starts: Sequence[Edge],
+    gradients: Sequence[Gradient],
+    keep_graph: bool,
+    special: Special | None,
+    wanted: dict[Any, bool] | None,
+    deliver: bool,
+) -> dict[Any, Gradient]:
+    """Walk, and give the leaves what arrived at them. A rule may start a pass of its own; when such passes are nested
+    deeply, a new thread gives them a new stack."""
+    on_tensors = special is not None and special.on_tensors
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver))
     try:
-        task = (starts, gradients, keep_graph, on_tensors, wanted, captured, expected)
         if state.depth % NESTED:
-            arrived, ours = walk(*task)
+            waiting, ours = walk(starts, gradients, keep_graph, special)
         else:
-            arrived, ours = late.in_new_thread(walk, *task)
-        for leaf, g in arrived.items():
-            if not isinstance(leaf, Node):  # tensors that are no leaves retain theirs
-                if deliver:
-                    accumulate(leaf, g, leaf in ours and captured is None, on_tensors)
-                elif leaf.extra is not None and leaf.extra.hooks is not None:
-                    arrived[leaf] = leaf.extra.hooks.arrived(leaf, g, on_tensors)
+            waiting, ours = in_new_thread(walk, starts, gradients, keep_graph, special)
+        arrived = {} if special is None else special.found
+        for leaf, g in waiting.items():
+            arrived[leaf] = g
+            if deliver:
+                accumulate(leaf, g, leaf in ours and wanted is None, on_tensors)
+            elif leaf.extra is not None and leaf.extra.hooks is not None:
+                arrived[leaf] = leaf.extra.hooks.arrived(leaf, g, on_tensors)
         return arrived
     finally:
         state.passes.pop()
         state.depth -= 1
-        state.grad_enabled = before
 
 
 def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
-    """Add a gradient to `leaf.grad`; a profiler wants to know how long that takes."""
-    if late.accumulation is None:
-        add_to_grad(leaf, g, owned, create_graph)
+    """Add a gradient to `leaf.grad`, seen by the modes that are on."""
+    if state.in_modes:
+        accumulate_in_modes(add_to_grad, leaf, g, owned, create_graph)
     else:
-        late.accumulation(add_to_grad, leaf, g, owned, create_graph)
+        add_to_grad(leaf, g, owned, create_graph)
 
 
 def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
@@ -351,17 +326,18 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
         owned = False
         if g is None:
             return
-    if create_graph and not state.grad_enabled and g.array.__class__ is ndarray:
-        create_graph = False  # tangents made the walk run on tensors; a gradient does not keep them
+    if create_graph and not state.recording and g.array.__class__ is ndarray:
+        create_graph = False  # a mode made the walk run on tensors; a gradient does not keep tangents
         g = g.array
     with _accumulating:
         sofar = leaf._grad
         if create_graph:
             leaf._grad = g.clone() if sofar is None else sofar + g
         elif sofar is None:
-            leaf._grad = wrap(g if owned and g.strides == leaf.array.strides else copy_like(g, leaf.array))
+            moved = owned and g.strides == leaf.array.strides
+            leaf._grad = wrap(g if moved else execute(links.copy_like, (g, leaf.array)))
         else:
-            add_arrays(sofar.array, g, sofar.array)
+            execute(links.add, (sofar.array, g), (), sofar.array)
             sofar.version[0] += 1
     if hooks is not None:
         hooks.accumulated(leaf, g, create_graph)

@@ -1,7 +1,7 @@
-"""In-place operations that compute straight into the memory they change. Hot, compiled.
+"""Changes in place that compute straight into the memory they change. Hot, compiled.
 
 In general an in-place operation computes its result elsewhere and copies it (leafgrad/ops/inplace.py), which is always
-right. Nearly all of them are simpler: floats of one dtype, a result that has the shape of the target, nobody who has
+right. Nearly all of them are simpler: floats of one dtype, a result that has the shape of the target, no mode that has
 to be told. `change` does those; where anything is unusual, also anything that is an error, it leaves everything as it
 was and returns False, and the general way is taken.
 """
@@ -12,11 +12,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from leafgrad._core import origin
+from leafgrad._core import origin, thread_state
+from leafgrad._core.bind import execute
 from leafgrad._core.op import Op
-from leafgrad._core.recorder import TensorBase, constant, late, make_node, ndarray, number, state, wrap
+from leafgrad._core.recorder import make_node
+from leafgrad._core.tensor import Array, TensorBase, constant, links, ndarray, number, wrap
 from leafgrad.kernels import NATIVE, multiply
 
+state: Final[Any] = thread_state.state
+shared_modes: Final[Any] = thread_state.shared_modes
 _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
 _multiply: Final[Any] = multiply
@@ -24,17 +28,13 @@ _multiply: Final[Any] = multiply
 _SINGLE: Final[int] = -1 if NATIVE else 1
 
 
-def change(op: Op, kernel: Any, x: Any, b: Any, alpha: Any) -> bool:
+def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
     """x = op(x), or op(x, b) with a tensor or number b, or with alpha (if not None) times a tensor b: done?
 
-    `kernel` is what op computes with. It takes an array for its result as one more argument.
+    The kernel of `op` takes an array for its result as one more argument.
     """
-    recording = state.grad_enabled  # first of all, see _core.single
-    if not isinstance(x, TensorBase):
-        return False
-    if op.forward is not kernel or late.intercepting or late.transforms != 0:  # somebody watches
-        return False
-    if late.tangents is not None or late.mutation is not None:
+    recording = state.recording  # first of all, see bind.execute
+    if not isinstance(x, TensorBase) or in_modes(recording):
         return False
     array = x.array
     kind = array.dtype
@@ -61,15 +61,9 @@ def change(op: Op, kernel: Any, x: Any, b: Any, alpha: Any) -> bool:
             y = _multiply(y, constant(alpha, kind))
     if x.extra is not None and (x.extra.inference or (recording and may_change(x))):
         return False
-    recorded = False
-    if recording and (x.needs_grad or (other is not None and other.needs_grad)):
-        if recording is not True or b is x or (x.needs_grad and x.node is None):
-            return False
-        if x.extra is not None and (x.extra.view is not None or x.extra.retains_grad or x.extra.hooks is not None):
-            return False
-        if other is not None and other.extra is not None and other.extra.inference:  # saving it may be refused
-            return False
-        recorded = True
+    recorded = recording and (x.needs_grad or (other is not None and other.needs_grad))
+    if recorded and (b is x or not may_record(x, other)):
+        return False
     before = x  # what the rule takes for the input: its old values must survive if it needs them
     if recorded:
         mask = (1 if x.needs_grad else 0) + (2 if other is not None and other.needs_grad else 0)
@@ -78,17 +72,8 @@ def change(op: Op, kernel: Any, x: Any, b: Any, alpha: Any) -> bool:
             before.needs_grad = x.needs_grad
             before.node = x.node
     try:
-        if array.size == _SINGLE:
-            if other is None:
-                array[...] = kernel(array)
-            elif y.ndim > array.ndim:  # an assignment would take it
-                return False
-            else:
-                array[...] = kernel(array, y)
-        elif other is None:
-            kernel(array, array)
-        else:
-            kernel(array, y, array)
+        if not compute_into(op, array, y):
+            return False
     except ValueError:  # shapes that do not fit, memory that is read-only
         return False
     count_change(x)
@@ -100,11 +85,44 @@ def change(op: Op, kernel: Any, x: Any, b: Any, alpha: Any) -> bool:
     return True
 
 
+def compute_into(op: Op, array: Array, y: Any) -> bool:
+    """array = op(array), or op(array, y): done?"""
+    kernel = op.forward
+    if array.size == _SINGLE:
+        if y is None:
+            array[...] = kernel(array)
+        elif y.ndim > array.ndim:  # an assignment would take it
+            return False
+        else:
+            array[...] = kernel(array, y)
+    elif y is None:
+        kernel(array, array)
+    else:
+        kernel(array, y, array)
+    return True
+
+
+def may_record(x: TensorBase, other: TensorBase | None) -> bool:
+    """Is a recorded change of x one that makes a node and nothing else?"""
+    if x.needs_grad and x.node is None:
+        return False
+    if x.extra is not None and (x.extra.view is not None or x.extra.retains_grad or x.extra.hooks is not None):
+        return False
+    return other is None or other.extra is None or not other.extra.inference  # else saving it may be refused
+
+
+def in_modes(recording: Any) -> bool:
+    """Is any mode on, also one that only wants to see changes in place?"""
+    if recording is not True and recording is not False:
+        return True
+    return bool(state.modes) or bool(shared_modes)
+
+
 def is_free(x: TensorBase, b: Any = None, c: Any = None) -> bool:
     """Is there nothing to do about a change of x but to write, and to count it (`count_change`)? That is, is nothing
-    recorded and does nobody have to be told. `b` and `c` are what the new values come from, if those are tensors."""
-    recording = state.grad_enabled  # first of all, see _core.single
-    if late.intercepting or late.transforms != 0 or late.tangents is not None or late.mutation is not None:
+    recorded and is no mode on. `b` and `c` are what the new values come from, if those are tensors."""
+    recording = state.recording  # first of all, see bind.execute
+    if in_modes(recording):
         return False
     array = x.array
     if array.__class__ is not ndarray or 0 in array.strides:
@@ -123,6 +141,12 @@ def is_constant(x: TensorBase, b: Any, recording: Any) -> bool:
     if b.array.__class__ is not ndarray or b.version is x.version:
         return False
     return not (recording and (b.needs_grad or (b.extra is not None and may_change(b))))
+
+
+def assign(x: TensorBase, values: Array) -> None:
+    """Write values, broadcast and converted, into the memory of x, and count the change."""
+    execute(links.assign, (values,), (), x.array)
+    count_change(x)
 
 
 def count_change(x: TensorBase) -> None:

@@ -48,7 +48,7 @@ class Op:
 
     __slots__ = (
         "backward", "conjugated", "consume", "forward", "keeps", "name", "node_class", "node_name", "plans", "read",
-        "rules",
+        "rules", "writes_into",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +61,7 @@ class Op:
         self.consume: Backward | None = None
         self.plans: dict[int, tuple[int, ...]] = {}  # what `saves` has answered
         self.keeps: list[int] = [UNREAD, UNREAD, UNREAD, UNREAD]  # and in short, if the operation is one of two tensors
+        self.writes_into = False  # does the kernel take an array for its result as one more argument?
         self.conjugated: Op | None = None  # the twin that serves complex numbers, see leafgrad.ops.registry
         self.node_class: Any = None
         self.rules: GradientRules | None = None

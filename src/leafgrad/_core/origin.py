@@ -19,6 +19,18 @@ _PACKAGE = __file__[: __file__.rindex("_core")]
 internal_files: Final[dict[str, bool]] = {}
 
 
+class LastUser:
+    """The code that recorded last: known to be the user's, and often the next as well."""
+
+    __slots__ = ("code",)
+
+    def __init__(self) -> None:
+        self.code: Any = None
+
+
+last_user: Final = LastUser()
+
+
 def is_internal(filename: str) -> bool:
     """Is this file part of leafgrad? Answered once for each file."""
     known = internal_files.get(filename)

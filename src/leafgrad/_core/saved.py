@@ -7,7 +7,7 @@ from typing import Any
 
 from leafgrad._core.node import Edge, Freed, Node, output_of, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT
-from leafgrad._core.recorder import Extra, state, wrap, wrap_node
+from leafgrad._core.tensor import Extra, state, wrap, wrap_node
 
 
 def changed(versions: tuple[Any, ...]) -> bool:

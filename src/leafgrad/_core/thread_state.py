@@ -1,68 +1,80 @@
-"""The modes of a thread. Not compiled: mypyc cannot derive a class from `threading.local`."""
+"""What one thread has switched on. Not compiled: mypyc cannot derive a class from `threading.local`."""
 
 from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from leafgrad.kernels import allocator
 
-# What `grad_enabled` is while recording is on and somebody wants to know of every node: hooks for saved tensors,
-# anomaly mode. The recorder's shortcuts ask only whether it is exactly True.
-WATCHED = 2
+# The values of `state.recording`. The recorder's short ways ask whether it *is* True or False; while a mode wants to
+# see operations it is one of the other two, which are as true and as false, and everything goes the long way.
+RECORD, SKIP = True, False
+RECORD_IN_MODES, SKIP_IN_MODES = 2, 0
 
 
 class ThreadState(threading.local):
-    """What one thread has switched on. Made at a thread's first use of leafgrad, which also sets NumPy's handling of
+    """The switches of one thread. Made at a thread's first use of leafgrad, which also sets NumPy's handling of
     floating point errors in that thread to "ignore": PyTorch computes with nan and inf silently."""
 
     def __init__(self) -> None:
-        self.on: Any = WATCHED if anomaly.enabled else True  # what grad_enabled is while recording is on
-        self.grad_enabled: Any = self.on
+        self.modes: list[Any] = []  # the modes of this thread (leafgrad._core.modes), the innermost last
+        self.in_modes = False  # does one of them, or one of all threads, want to see operations?
+        self.recording: Any = RECORD
         self.inference = False
-        self.asked = True  # what grad_enabled would be if this were not inference_mode
+        self.asked = True  # what `recording` would be if this were not inference_mode
         self.depth = 0  # backward passes that run inside each other
         self.passes: list[Any] = []  # who they are, the innermost last
         self.running: list[Any] = []  # anomaly mode: the nodes whose rules run, the innermost last
-        self.saved_hooks: list[Any] = []  # pairs (pack, unpack), the innermost last
-        self.saved_hooks_refused: str | None = None  # why they may not be used here, if so
+        self.saved_hooks_refused: str | None = None  # why hooks for saved tensors may not be used here, if so
         self.multithreading = True
         self.forward_mode = True  # do tangents travel along?
-        self.tape: Any = None  # leafgrad._profiler.recording: what is measured, while a profiler is on
-        self.place = Place(self.__dict__)
+        self.drawing = False  # vmap: are random numbers being drawn?
+        self.tape: Any = None  # leafgrad._profiler: what is measured, while a profiler is on
         with every_thread:
-            places.add(self.place)
+            self.refresh()
+            self.handle = Handle(self.__dict__)
+            handles.add(self.handle)
         np.seterr(all="ignore")
 
-    def watch(self) -> None:
-        """Find out anew whether somebody wants to know of every node."""
-        self.on = WATCHED if self.saved_hooks or anomaly.enabled else True
-        if self.grad_enabled:
-            self.grad_enabled = self.on
+    def refresh(self) -> None:
+        """Find out anew whether a mode wants to see operations."""
+        self.in_modes = any([mode.sees_operations for mode in (*shared_modes, *self.modes)])
+        self.record(bool(self.recording))
+
+    def record(self, on: bool) -> None:
+        """Switch recording on or off."""
+        if self.in_modes:
+            self.recording = RECORD_IN_MODES if on else SKIP_IN_MODES
+        else:
+            self.recording = on
 
 
-class Place:
-    """Where the state of a thread is, for other threads: what is switched for all of them must reach all."""
+class Handle:
+    """The state of one thread, for other threads: what is switched for all of them must reach all."""
 
-    def __init__(self, modes: dict[str, Any]) -> None:
-        self.modes = modes
+    def __init__(self, switches: dict[str, Any]) -> None:
+        self.switches = switches
 
 
-places: weakref.WeakSet[Place] = weakref.WeakSet()
+shared_modes: list[Any] = []  # the modes of all threads: forward mode and anomaly mode, as in PyTorch
+handles: weakref.WeakSet[Handle] = weakref.WeakSet()
 every_thread = threading.RLock()  # held while something that all threads share is counted or changed
 
 
-def watch_everywhere() -> None:
-    """`watch` in every thread."""
+def refresh_all() -> None:
+    """`refresh` in every thread."""
     with every_thread:
-        for place in list(places):
-            modes = place.modes
-            modes["on"] = WATCHED if modes["saved_hooks"] or anomaly.enabled else True
-            if modes["grad_enabled"]:
-                modes["grad_enabled"] = modes["on"]
+        for handle in list(handles):
+            switches = handle.switches
+            seen = any([mode.sees_operations for mode in (*shared_modes, *switches["modes"])])
+            on = bool(switches["recording"])
+            switches["in_modes"] = seen
+            switches["recording"] = (RECORD_IN_MODES if on else SKIP_IN_MODES) if seen else on
 
 
 class Pass:
@@ -74,20 +86,34 @@ class Pass:
         self.wanted = wanted  # places that it is restricted to, or None
 
 
-class Anomaly:
-    """Whether backward passes look for trouble. One for all threads, as in PyTorch."""
-
-    enabled = False
-    check_nan = True
-
-
-anomaly = Anomaly()
 state = ThreadState()
 
 
-def quiet() -> None:
+def silence_numpy() -> None:
     """Called by functions that compute on arrays before the recorder is asked: NumPy must be silent in this thread."""
-    state.grad_enabled  # noqa: B018  a thread's first look at its state makes it so
+    state.recording  # noqa: B018  a thread's first look at its state makes it so
+
+
+def in_new_thread(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function in a new thread with the switches of this one, and wait for it: a new stack for backward passes
+    that are nested thousands deep."""
+    switches = {name: value for name, value in state.__dict__.items() if name != "handle"}
+    outcome: list[Any] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        state.__dict__.update(switches)
+        try:
+            outcome.append(function(*args))
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]
+    return outcome[0]
 
 
 allocator.keep_freed_memory()

@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad._core.tensor import TensorBase
 
-def fit(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
+
+def unbroadcast(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
     """Bring a gradient to the form of the value it belongs to: undo broadcasting, and promotion."""
+    if isinstance(r, TensorBase):
+        return unbroadcast_tensor(r, shape, kind)
     if r.shape != shape:
         r = sum_to(r, shape)
     if r.dtype != kind:
@@ -38,15 +42,8 @@ def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
     return r.reshape(shape) if extra else r
 
 
-def copy_like(g: Any, like: Any) -> Any:
-    """A copy of a gradient in the memory layout of its leaf."""
-    copy = np.empty_like(like)
-    copy[...] = g
-    return copy
-
-
-def fit_tensor(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
-    """`fit` for gradients that are tensors, so that it is recorded."""
+def unbroadcast_tensor(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
+    """The same for gradients that are tensors, so that it is recorded."""
     if r.array.shape != shape:
         r = r.sum_to_size(shape)
     if r.array.dtype != kind:

@@ -1,8 +1,8 @@
 """How a view comes about: a tensor that shares memory and version counter with another, and knows how it sees it.
 
 Views are the smallest steps of a program (x[0], x.t(), x.reshape(-1)) and compute nothing, so what they cost is what is
-remembered of them. `make_view` is the short way for nearly all of them; the long way is `apply` and then `link`. This
-file is written so that mypyc can compile it as it stands.
+remembered of them. `make_view` is the short way for nearly all of them; where there is more to remember, a view is
+bound as other operations are and then linked to its base.
 """
 
 from __future__ import annotations
@@ -11,39 +11,41 @@ from typing import Any, Final
 
 import numpy as np
 
-from leafgrad._core import origin, recorder, thread_state
+from leafgrad._core import origin, thread_state
+from leafgrad._core.bind import bind_result, execute
+from leafgrad._core.modes import current_modes
 from leafgrad._core.node import Node
 from leafgrad._core.op import OPTION, SHAPE, Op
-from leafgrad._core.recorder import Extra, TensorBase, View, late, settle
+from leafgrad._core.recorder import needs_recording, settle
+from leafgrad._core.tensor import Array, Extra, TensorBase, View, as_array, links, ndarray
 
-Array = Any
 Operation = Any  # of leafgrad.ops.registry: the steps of a view are these, each with its options
 
 NO_GRAD_VIEW: Final = "no_grad"
 INFERENCE_VIEW: Final = "inference"
 
-ndarray: Final[Any] = np.ndarray
 state: Final[Any] = thread_state.state
 _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
 _new: Final[Any] = TensorBase.__new__
 
 
-def apply_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...]) -> Any:
+def bind_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...]) -> Any:
     """Apply a view operation to a tensor; `core` is what is recorded: the operation's own, or one of another name."""
-    if late.batched is None:
-        forward = core.forward
-        out = forward(t.array, *options)
-    else:
-        out = late.batched(core, (t.array,), options)
-    if out.__class__ is not ndarray:
-        out = recorder.as_array(out)
-    return make_view(core, operation, t, options, out)
+    recording = state.recording
+    if recording is not True and recording is not False:
+        recorded = needs_recording((t,))
+        out = as_array(execute(core, (t.array,), options))
+        return link(bind_result(core, (t,), options, (t.array,), out, recorded), t, operation, options, None)
+    forward = core.forward
+    out = forward(t.array, *options)
+    return make_view(core, operation, t, options, out if out.__class__ is ndarray else as_array(out), recording)
 
 
-def make_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...], out: Array) -> Any:
+def make_view(
+    core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...], out: Array, recording: bool
+) -> Any:
     """`out`, which is what `operation` shows of `t`, as a tensor that knows that it is a view of `t`."""
-    recording = state.grad_enabled
     steps: tuple[Any, ...] = ((operation, options),)
     base = t
     restriction: str | None = None
@@ -57,14 +59,12 @@ def make_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any,
             base = outer.base
             steps = outer.steps + steps
             restriction = outer.restriction
-    if late.tangents is not None:
-        return view_with_notes(core, operation, t, options, out)
     node: Node | None = None
     if t.needs_grad:
         kind = out.dtype
-        if recording is not True or (kind is not _f32 and kind is not _f64):
+        if not recording or (kind is not _f32 and kind is not _f64):
             return view_with_notes(core, operation, t, options, out)
-        # `recorder.make_node` for the one input that a view has, whose values are not needed
+        # `make_node` for the one input that a view has, whose values are not needed
         plan = core.plans.get(1)
         if plan is None:
             plan = core.plan(1)
@@ -82,7 +82,7 @@ def make_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any,
         node = Node().fill(core, (edge,), tuple(saved), None, out.shape, kind, frame.f_code, frame.f_lasti)
     if not recording:
         restriction = INFERENCE_VIEW if state.inference else NO_GRAD_VIEW
-    result: TensorBase = _new(late.tensor_class)
+    result: TensorBase = _new(links.tensor_class)
     result.array = out
     result.node = node
     result.needs_grad = node is not None
@@ -94,8 +94,8 @@ def make_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any,
 
 
 def view_with_notes(core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...], out: Array) -> Any:
-    """`make_view` where there is more to remember: why there is no graph, tangents, complex numbers, who watches."""
-    result = recorder.finish(core, (t,), (t.array,), options, out)
+    """`make_view` where there is more to remember: why there is no graph, complex numbers."""
+    result = bind_result(core, (t,), options, (t.array,), out, needs_recording((t,)))
     return link(result, t, operation, options, None)
 
 
@@ -110,15 +110,13 @@ def link(result: Any, t: TensorBase, operation: Operation, options: tuple[Any, .
     outer = t.extra.view if t.extra is not None else None
     base = t if outer is None else outer.base
     steps = ((operation, options),) if outer is None else (*outer.steps, (operation, options))
-    if not state.grad_enabled:
+    if not state.recording:
         restriction = INFERENCE_VIEW if state.inference else NO_GRAD_VIEW
     elif restriction is None and outer is not None:
         restriction = outer.restriction
     result.extra.view = View(base, steps, restriction)
-    if t.needs_grad and not state.grad_enabled:
+    if t.needs_grad and not state.recording:
         result.needs_grad = result.extra.view.silent = True
-    if late.tangents is not None:
-        from leafgrad.autograd.forward_ad import link_tangents
-
-        link_tangents(result, t, operation, options)
+    for mode in current_modes():
+        mode.linked(result, t, operation, options)
     return result

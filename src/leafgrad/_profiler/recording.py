@@ -18,7 +18,8 @@ import numpy as np
 
 from leafgrad._core import origin
 from leafgrad._core.node import Node, Output, take_order
-from leafgrad._core.recorder import TensorBase, state
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import state
 from leafgrad.autograd.profiler_util import MEMORY_EVENT_NAME, FunctionEvent
 
 # where an event belongs to: PyTorch's numbers
@@ -128,7 +129,7 @@ class Tape:
             if self.wishes.shapes or self.wishes.flops:
                 record.shapes, record.concrete = [shape_of(v) for v in args], [concrete(v) for v in args]
                 record.start = perf_counter_ns()
-            if recorded and state.grad_enabled:
+            if recorded and state.recording:
                 record.number = 1 - record.order  # the node that comes next
         try:
             result = function(*args)
@@ -299,7 +300,7 @@ def number_of(result: Any, record: Record) -> int:
         node = node.parent
     if node is not None and node.order < record.order:
         return -node.order
-    return 1 - record.order if state.grad_enabled else -1
+    return 1 - record.order if state.recording else -1
 
 
 def stack_lines() -> list[str]:

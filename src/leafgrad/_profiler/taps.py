@@ -14,8 +14,9 @@ from typing import Any
 import leafgrad.nn.functional  # noqa: F401  which registers the losses
 from leafgrad._core.node import Node
 from leafgrad._core.op import Op
-from leafgrad._core.recorder import TensorBase, late, state
-from leafgrad._core.thread_state import anomaly
+from leafgrad._core.recorder import late
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import anomaly, state
 from leafgrad._profiler.recording import Tape, parameters_of
 from leafgrad._tensor import install, methods
 from leafgrad._tensor.tensor import Tensor

@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from leafgrad import autograd, errors
-from leafgrad._core import engine, recorder
+from leafgrad._core import engine
+from leafgrad._core.bind import TensorOperators
+from leafgrad._core.modes import refuse_in_modes
 from leafgrad._core.node import Output
-from leafgrad._core.recorder import Extra, TensorBase
+from leafgrad._core.recorder import settle
+from leafgrad._core.tensor import Cut, Extra, TensorBase, is_batched, wrap
+from leafgrad._core.thread_state import state
 from leafgrad.autograd import hooks, public_nodes
 
 # the gradient that a loss starts with; read-only, so nobody can change it for the next one
 _ONES = {kind: np.broadcast_to(np.ones((), kind), ()) for kind in (np.dtype(np.float32), np.dtype(np.float64))}
 
 
-class AutogradTensor(TensorBase):
+class AutogradTensor(TensorOperators):
     """The part of `Tensor` that is autograd's."""
 
     __slots__ = ()
@@ -47,8 +51,8 @@ class AutogradTensor(TensorBase):
         if requires_grad.__class__ is not bool:
             got = type(requires_grad).__name__
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {got}")
-        if recorder.late.transforms:
-            recorder.late.refuse_in_transform("requires_grad_")
+        if state.modes:
+            refuse_in_modes("requires_grad_")
         if self.node is not None and not requires_grad:
             raise errors.flag_of_non_leaf(self, False)
         return self._set_requires_grad(requires_grad, errors.ASKED)
@@ -56,7 +60,7 @@ class AutogradTensor(TensorBase):
     def _set_requires_grad(self, wanted: bool, refusal: str) -> Self:
         if wanted and self.array.dtype.kind in "biu":
             raise errors.integer_requires_grad(self, refusal)
-        if wanted and self.is_inference() and not recorder.state.inference:
+        if wanted and self.is_inference() and not state.inference:
             raise errors.inference_requires_grad(self)
         self.needs_grad = wanted
         if self.extra is not None and self.extra.view is not None:
@@ -85,7 +89,7 @@ class AutogradTensor(TensorBase):
             from leafgrad.ops.shape.views import refuse_stale
 
             refuse_stale(self)
-        recorder.settle(self)
+        settle(self)
 
     @property
     def output_nr(self) -> int:
@@ -120,8 +124,8 @@ class AutogradTensor(TensorBase):
     ) -> None:
         """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of this tensor
         to `.grad` of the leaves it was computed from."""
-        if recorder.late.transforms:
-            recorder.late.refuse_in_transform("backward")
+        if state.modes:
+            refuse_in_modes("backward")
         array = self.array
         if inputs is None and not create_graph and self.extra is None and self.needs_grad:
             g: Any = None  # the usual cases, where there is no need to look any further: a loss,
@@ -142,7 +146,7 @@ class AutogradTensor(TensorBase):
         if self.node is None or self.retains_grad:
             return
         if self.extra is not None:
-            recorder.settle(self)
+            settle(self)
         if self.extra is None:
             self.extra = Extra()
         self.extra.retains_grad = True
@@ -158,7 +162,7 @@ class AutogradTensor(TensorBase):
         if not self.requires_grad:
             raise errors.needs_graph("cannot register a hook on a tensor that doesn't require gradient", self)
         if self.extra is not None:
-            recorder.settle(self)
+            settle(self)
         registered = hooks.hooks_of(self).on_gradient
         handle = hooks.RemovableHandle(registered)
         registered[handle.id] = hook
@@ -190,7 +194,7 @@ class AutogradTensor(TensorBase):
             self.extra.tangents = None
         if self.needs_grad:
             self.extra = self.extra or Extra()
-            self.extra.cut = recorder.Cut("detach")
+            self.extra.cut = Cut("detach")
         self.node = None
         self.needs_grad = False
         return self
@@ -198,12 +202,12 @@ class AutogradTensor(TensorBase):
     @property
     def data(self) -> Any:
         """The same memory as a tensor without history, whose changes are not noticed."""
-        if self.array.__class__ is recorder.late.batched_array:
+        if is_batched(self.array):
             raise self.array.refusal("data")
-        made: TensorBase = recorder.wrap(self.array.view())
+        made: TensorBase = wrap(self.array.view())
         if self.needs_grad:
             made.extra = Extra()
-            made.extra.cut = recorder.Cut("data")
+            made.extra.cut = Cut("data")
         return made
 
     @data.setter

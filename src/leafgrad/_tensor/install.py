@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad import _dtypes
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad._device import check_device, preserve_format
 from leafgrad._tensor.methods import METHODS, positive
 from leafgrad._tensor.tensor import Tensor

@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core import recorder
-from leafgrad._core.inplace import is_free
-from leafgrad._core.recorder import TensorBase
-from leafgrad._core.thread_state import quiet
+from leafgrad._core.bind import execute
+from leafgrad._core.inplace import assign, count_change, is_free
+from leafgrad._core.recorder import unrecorded
+from leafgrad._core.tensor import TensorBase, constant, is_batched, wrap
+from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device
 from leafgrad._layouts import lies_in_format
-from leafgrad.kernels import clip
 from leafgrad.ops.creation import factories, legacy
 from leafgrad.ops.creation.from_data import copied
 from leafgrad.ops.index.overwrite import fits
-from leafgrad.ops.inplace import changed, check_overlap, check_writable, in_place, replace
+from leafgrad.ops.inplace import check_overlap, check_writable, in_place, replace
 from leafgrad.ops.pointwise.elementwise import LIMITS
 from leafgrad.ops.pointwise.fill import copy_from, fill_value, fill_with_number, fill_with_tensor, zero
-from leafgrad.ops.pointwise.select import bounded
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import registry
 from leafgrad.ops.shape.resize import METHODS as RESHAPING
@@ -34,26 +33,24 @@ def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
     if isinstance(other, TensorBase) and is_free(self, other):  # the usual case
         own, given = self.array, other.array
         if own.dtype is given.dtype and own.shape == given.shape:
-            own[...] = given
-            changed(self)
+            assign(self, given)
             return self
     if isinstance(other, (int, float, complex)):
-        other = recorder.wrap(copied(other, None))
+        other = wrap(copied(other, None))
     if not isinstance(other, TensorBase):
         raise errors.not_a_tensor("copy_", "other", 1, other)
     shared = other.version is self.version or 0 in self.array.strides
     if shared or _has_history(self) or _has_history(other) or other.array.dtype.kind == "c":
         return in_place(self, copy_from.function, other)
     if other.array.shape != self.array.shape:
-        return _overwrite(self, recorder.compute(copy_from.core, (self.array, other.array), ()))
+        return _overwrite(self, execute(copy_from.core, (self.array, other.array), ()))
     return _overwrite(self, other.array)
 
 
 def fill_(self: Any, value: Any) -> Any:
     """fill_(value): one value, a number or a tensor without dimensions, everywhere."""
     if fits(value, self.array.dtype) and is_free(self):  # the usual case
-        self.array.fill(value)
-        changed(self)
+        assign(self, constant(value, self.array.dtype))
         return self
     given, value = value, fill_value(self, value)
     check_writable(self, value)
@@ -67,11 +64,10 @@ def fill_(self: Any, value: Any) -> Any:
 def zero_(self: Any) -> Any:
     """zero_(): zeros everywhere."""
     if is_free(self):  # the usual case
-        self.array.fill(0)
-        changed(self)
+        assign(self, constant(0, self.array.dtype))
         return self
     check_writable(self)
-    return replace(self, zero.function) if _has_history(self) else _overwrite(self, 0)
+    return replace(self, zero.function) if _has_history(self) else _overwrite(self, constant(0, self.array.dtype))
 
 
 def _has_history(self: TensorBase) -> bool:
@@ -80,8 +76,7 @@ def _has_history(self: TensorBase) -> bool:
 
 def _overwrite(self: Any, value: Any) -> Any:
     """The short way for tensors that autograd has nothing to do with."""
-    np.copyto(self.array, value, casting="unsafe")
-    changed(self)
+    assign(self, value)
     return self
 
 
@@ -89,12 +84,12 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
     """clamp_(min=None, max=None): clamp, in place."""
     array, clamp = self.array, registry["clamp"]
     limits = LIMITS.get(array.dtype)
-    # the usual case: numbers for floats, and nobody who looks at the kernel
-    if limits is not None and is_free(self) and (min is not None or max is not None) and clamp.core.forward is bounded:
+    # the usual case: numbers for floats
+    if limits is not None and is_free(self) and (min is not None or max is not None):
         if (min is None or fits(min, array.dtype)) and (max is None or fits(max, array.dtype)):
-            low = limits[0] if min is None else recorder.constant(min, array.dtype)
-            clip(array, low, limits[1] if max is None else recorder.constant(max, array.dtype), array)
-            changed(self)
+            bounds = [None if bound is None else constant(bound, array.dtype) for bound in (min, max)]
+            execute(clamp.core, (array,), tuple(bounds), array)
+            count_change(self)
             return self
     return in_place(self, clamp.function, min, max)
 
@@ -212,7 +207,7 @@ def equal(input: Any, other: Any) -> bool:
 
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): |input - other| <= atol + rtol * |other|?"""
-    quiet()
+    silence_numpy()
     a, b = _tensor("isclose", input).array, _tensor("isclose", other, "other", 2).array
     if a.dtype != b.dtype:
         kinds = [_dtypes.from_numpy_dtype(x.dtype).alias for x in (a, b)]
@@ -220,7 +215,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
-    return recorder.unrecorded(registry["eq"].core, (input, other), close_arrays(a, b, rtol, atol, equal_nan))
+    return unrecorded(registry["eq"].core, (input, other), close_arrays(a, b, rtol, atol, equal_nan))
 
 
 def close_arrays(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
@@ -245,7 +240,7 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
     """allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): is every element close to the other?"""
     _tensor("allclose", input)
     _tensor("allclose", other, "other", 2)
-    if recorder.late.batched_array in (input.array.__class__, other.array.__class__):
+    if is_batched(input.array) or is_batched(other.array):
         raise RuntimeError(
             "vmap over torch.allclose isn't supported yet. Please file an issue at "
             "https://github.com/pytorch/pytorch/issues if you need this feature.\n  fix: torch.isclose(a, b).all()"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, autograd, errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
+from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._device import Size, device, layout, strided
 from leafgrad._dtypes import dtype
 from leafgrad._tensor.autograd import AutogradTensor
@@ -103,7 +103,7 @@ class Tensor(AutogradTensor):
         return offset_in_memory(self.array)
 
     def data_ptr(self) -> int:
-        if self.array.__class__ is recorder.late.batched_array:
+        if is_batched(self.array):
             raise self.array.refusal("storage")
         return self.array.__array_interface__["data"][0] if self.array.size else 0
 
@@ -135,7 +135,7 @@ class Tensor(AutogradTensor):
 
     def item(self) -> Any:
         """item(): the one element as a Python number."""
-        if self.array.__class__ is recorder.late.batched_array:
+        if is_batched(self.array):
             raise self.array.refusal("item")
         if self.array.size != 1:
             first = f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
@@ -145,13 +145,13 @@ class Tensor(AutogradTensor):
 
     def tolist(self) -> Any:
         """tolist(): the elements as nested lists of Python numbers."""
-        if self.array.__class__ is recorder.late.batched_array:
+        if is_batched(self.array):
             raise self.array.refusal("storage")
         array = self.array.astype(np.float32) if self.dtype is _dtypes.bfloat16 else self.array
         return array.tolist()
 
     def __bool__(self) -> bool:
-        if self.array.__class__ is recorder.late.batched_array:
+        if is_batched(self.array):
             raise self.array.refusal("bool")
         if self.array.size != 1:
             many = "no values" if self.array.size == 0 else "more than one value"
@@ -160,7 +160,7 @@ class Tensor(AutogradTensor):
         return bool(self.array)
 
     def _one_number(self) -> Any:
-        if self.array.__class__ is recorder.late.batched_array:
+        if is_batched(self.array):
             raise self.array.refusal("item")
         if self.array.size != 1:
             first = "only one element tensors can be converted to Python scalars"
@@ -183,7 +183,7 @@ class Tensor(AutogradTensor):
         return complex(self._one_number())
 
     def __index__(self) -> int:
-        if self.array.__class__ is recorder.late.batched_array:
+        if is_batched(self.array):
             raise self.array.refusal("item")
         if self.array.dtype.kind not in "biu" or self.array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
@@ -208,7 +208,7 @@ class Tensor(AutogradTensor):
     __hash__ = object.__hash__  # by identity; not a Python function, the engine keeps tensors in dictionaries
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        if self.array.__class__ is recorder.late.batched_array:
+        if is_batched(self.array):
             return self.array.shown()  # type: ignore[no-any-return]
         try:
             name = None if self.grad_fn is None else self.grad_fn.op.node_name
@@ -223,7 +223,7 @@ class Tensor(AutogradTensor):
             requires_grad=self.needs_grad,
             grad_fn_name=name,
             class_name="tensor" if type(self) is Tensor else type(self).__name__,
-            tangent=None if recorder.late.tangents is None else self._tangent_repr(),
+            tangent=self._tangent_repr() if shared_modes else None,
         )
 
     def _tangent_repr(self) -> str | None:
@@ -243,9 +243,9 @@ class Tensor(AutogradTensor):
 
     def numpy(self, *, force: bool = False) -> Any:
         """numpy(force=False): the values as a NumPy array that shares memory with the tensor."""
-        if self.array.__class__ is recorder.late.batched_array:
+        if is_batched(self.array):
             raise self.array.refusal("storage")
-        if self.requires_grad and not force and recorder.state.grad_enabled:
+        if self.requires_grad and not force and state.recording:
             raise errors.numpy_needs_detach(self)
         return self.array.view()  # another array object, so that nobody can change the tensor's shape through it
 
@@ -260,7 +260,7 @@ class Tensor(AutogradTensor):
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         if array.dtype == bool:
             array = array.astype(np.uint8)
-        return recorder.wrap(array)
+        return wrap(array)
 
     def __dlpack__(self, **options: Any) -> Any:
         if self.requires_grad:
@@ -271,7 +271,7 @@ class Tensor(AutogradTensor):
         return self.array.__dlpack_device__()  # type: ignore[no-any-return]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if self.array.__class__ is recorder.late.batched_array:
+        if is_batched(self.array):
             raise self.array.refusal("deepcopy")
         if self.node is not None:
             raise errors.deepcopy_of_non_leaf(self)
@@ -294,7 +294,7 @@ class Tensor(AutogradTensor):
 
     def _like(self, array: Any) -> Any:
         """A leaf of the same class around another array."""
-        made = recorder.wrap(array)
+        made = wrap(array)
         made.__class__ = type(self)
         made.needs_grad = self.needs_grad
         return made
@@ -306,14 +306,14 @@ class Tensor(AutogradTensor):
 
     def as_subclass(self, cls: type) -> Any:
         """as_subclass(cls): the same tensor as an instance of a subclass of Tensor."""
-        made = recorder.wrap(self.array)
+        made = wrap(self.array)
         made.__class__ = cls
         made.node, made.needs_grad, made.version = self.node, self.needs_grad, self.version
         return made
 
     @staticmethod
     def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
-        made = recorder.wrap(data.array)
+        made = wrap(data.array)
         made.__class__ = cls
         made.version = data.version
         return made._set_requires_grad(bool(require_grad), errors.CREATED)
@@ -332,7 +332,7 @@ class Tensor(AutogradTensor):
 
 
 def _unpickle(cls: type, array: Any, requires_grad: bool, attributes: dict[str, Any]) -> Any:
-    made = recorder.wrap(array)
+    made = wrap(array)
     made.__class__ = cls
     made.needs_grad = requires_grad
     made.__dict__.update(attributes)
@@ -355,4 +355,4 @@ def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
     return np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
 
 
-recorder.late.tensor_class = Tensor
+links.tensor_class = Tensor

@@ -12,8 +12,8 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core import engine
-from leafgrad._core import new_thread as new_thread  # gives the engine its threads
-from leafgrad._core.recorder import TensorBase, edge, wrap
+from leafgrad._core.recorder import edge
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import graph
 from leafgrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from leafgrad.autograd.grad_mode import (

@@ -8,50 +8,66 @@ call comes on top of it, if the mode was on at that time.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from leafgrad._core import origin
+from leafgrad._core.modes import Mode, Rule, share
 from leafgrad._core.node import Node
 from leafgrad._core.origin import line_of
-from leafgrad._core.recorder import TensorBase, late
-from leafgrad._core.thread_state import anomaly, state, watch_everywhere
-from leafgrad.autograd.saved_tensor_hooks import watchers
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import shared_modes, state
+from leafgrad.autograd.hooks import of_node
 
 
-def supervised(node: Node, g: Any, saved: Any, targets: Any) -> Any:
-    """Run the rule of a node, and complain if it fails or returns a nan. `targets` are its inputs, without those that
-    the backward pass has no use for."""
-    name = node.op.node_name
-    state.running.append(node)
-    try:
-        run = late.batched_rule
-        results = node.op.backward(g, saved, targets) if run is None else run(node, g, saved, targets)
-    except Exception as error:
-        warn(node, name)
-        if not getattr(error, "__notes__", None):
-            error.add_note(report(node))
-        raise
-    finally:
-        state.running.pop()
-    if anomaly.check_nan:
-        hidden = node.op.gradient_rules().hidden
-        shown = [r for i, r in enumerate(results) if i not in hidden]
-        sources = [s for i, s in enumerate(targets) if i not in hidden]
-        for index, (r, source) in enumerate(zip(shown, sources, strict=True)):
-            if r is not None and source is not None and has_nan(r):
-                warn(node, name)
-                raise RuntimeError(f"Function '{name}' returned nan values in its {index}th output.\n{report(node)}")
-    return results
+class Anomaly(Mode):
+    """Runs gradient rules under supervision, in all threads, as in PyTorch."""
+
+    check_nan = True
+
+    def recorded(self, node: Node, tensors: Sequence[Any], out_versions: Sequence[Any]) -> None:
+        """Keep the stack that recorded a node and, if that was a gradient rule, whose."""
+        known = of_node(node).metadata
+        known["traceback_"] = forward_lines()
+        if state.running:
+            known["parent_"] = state.running[-1]
+
+    def run_rule(self, node: Node, g: Any, saved: Any, inputs: Any, below: Rule) -> Sequence[Any]:
+        """Run the rule of a node, and complain if it fails or returns a nan."""
+        name = node.op.node_name
+        state.running.append(node)
+        try:
+            results = below(node, g, saved, inputs)
+        except Exception as error:
+            warn(node, name)
+            if not getattr(error, "__notes__", None):
+                error.add_note(report(node))
+            raise
+        finally:
+            state.running.pop()
+        if self.check_nan:
+            hidden = node.op.gradient_rules().hidden
+            shown = [r for i, r in enumerate(results) if i not in hidden]
+            sources = [s for i, s in enumerate(inputs) if i not in hidden]
+            for index, (r, source) in enumerate(zip(shown, sources, strict=True)):
+                if r is not None and source is not None and has_nan(r):
+                    warn(node, name)
+                    raise RuntimeError(
+                        f"Function '{name}' returned nan values in its {index}th output.\n{report(node)}"
+                    )
+        return results
 
 
-class ProfiledRules:
-    """How rules are run while a profiler is on, put here by it: it knows of anomaly mode itself."""
-
-    run: Any = None
+anomaly = Anomaly()
 
 
-profiled_rules = ProfiledRules()
+def forward_lines() -> list[str]:
+    """The stack of the user's program, as a traceback shows it."""
+    import traceback  # here, because loading it takes time that few programs have to spend
+
+    return traceback.format_stack(origin.user_frame())
 
 
 def has_nan(r: Any) -> bool:
@@ -103,7 +119,7 @@ def warn(node: Node, name: str) -> None:
 
 def is_anomaly_enabled() -> bool:
     """is_anomaly_enabled(): do backward passes look for trouble?"""
-    return anomaly.enabled
+    return anomaly in shared_modes
 
 
 def is_anomaly_check_nan_enabled() -> bool:
@@ -115,7 +131,7 @@ class set_detect_anomaly:
     """set_detect_anomaly(mode, check_nan=True): switch anomaly mode at once; as a context manager, until its end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self._before = (anomaly.enabled, anomaly.check_nan)
+        self._before = (is_anomaly_enabled(), anomaly.check_nan)
         switch(mode, check_nan)
 
     def __enter__(self) -> None:
@@ -140,23 +156,13 @@ class detect_anomaly:
         )
 
     def __enter__(self) -> None:
-        self._before.append((anomaly.enabled, anomaly.check_nan))
+        self._before.append((is_anomaly_enabled(), anomaly.check_nan))
         switch(True, self.check_nan)
 
     def __exit__(self, *error: Any) -> None:
         switch(*self._before.pop())
 
 
-def choose_watch() -> None:
-    """Tell the engine who runs the rules."""
-    late.anomaly = profiled_rules.run or (supervised if anomaly.enabled else None)
-
-
 def switch(mode: bool, check_nan: bool) -> None:
-    was_on, anomaly.enabled, anomaly.check_nan = anomaly.enabled, bool(mode), bool(check_nan)
-    choose_watch()
-    if anomaly.enabled and not was_on:
-        watchers.start()
-    elif was_on and not anomaly.enabled:
-        watchers.stop()
-    watch_everywhere()
+    anomaly.check_nan = bool(check_nan)
+    share(anomaly, bool(mode))

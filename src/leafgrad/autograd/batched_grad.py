@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 
 
 def grad_of_batch(

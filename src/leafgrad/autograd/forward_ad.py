@@ -22,12 +22,14 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core import engine
+from leafgrad._core.modes import Mode, share
 from leafgrad._core.node import Output, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
-from leafgrad._core.recorder import Extra, TensorBase, is_complex, late, number, state, wrap
+from leafgrad._core.recorder import is_complex
 from leafgrad._core.saved import alias_of_leaf
-from leafgrad._core.thread_state import every_thread
-from leafgrad._core.unbroadcast import fit_tensor
+from leafgrad._core.tensor import Extra, TensorBase, number, wrap
+from leafgrad._core.thread_state import every_thread, state
+from leafgrad._core.unbroadcast import unbroadcast_tensor
 from leafgrad.autograd.hooks import of_node
 
 open_levels: list[int] = []
@@ -49,7 +51,7 @@ def open_level() -> int:
     level = next(_numbers)
     with every_thread:
         open_levels.append(level)
-        late.tangents = propagate
+        share(tangents_mode, True)
     return level
 
 
@@ -57,7 +59,7 @@ def close_level(level: int) -> None:
     with every_thread:
         open_levels.remove(level)
         if not open_levels:
-            late.tangents = None
+            share(tangents_mode, False)
 
 
 _entered: list[int] = []  # the level that users have opened; PyTorch allows one
@@ -191,12 +193,43 @@ def below(t: Any, level: Any) -> Any:
 # -- operations -------------------------------------------------------------------------------------------------------
 
 
+class Tangents(Mode):
+    """The mode that is on in all threads while a level is open."""
+
+    wants_tensors = True
+
+    def applied(
+        self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
+    ) -> None:
+        if state.forward_mode:
+            propagate(op, tensors, arrays, options, results)
+
+    def linked(self, result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
+        link_tangents(result, t, operation, options)
+
+    def changed(self, x: Any, result: Any) -> None:
+        change(x, result)
+
+    def changed_part(self, x: Any, index: Any, part: Any) -> None:
+        change_part(x, index, part)
+
+    def reshaped(self, x: Any, operation: Any, options: tuple[Any, ...]) -> None:
+        for level, tangent in list(tangents_of(x).items()):
+            set_tangent(x, level, operation.record(tangent, *options))
+
+    def stood_in(self, old: Any, x: Any) -> None:
+        if found := tangents_of(x):  # copies: the tangents of x will change in place as well
+            old.extra = old.extra or Extra()
+            old.extra.tangents = {level: tangent.clone() for level, tangent in found.items()}
+
+
+tangents_mode = Tangents()
+
+
 def propagate(
     op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
 ) -> None:
     """An operation was applied: give its results their tangents."""
-    if not state.forward_mode:
-        return
     # Python numbers have no tensor of their own, but rules ask for their values
     tensors = [
         wrap(arrays[i]) if t is number or (t is None and arrays[i] is not None) else t for i, t in enumerate(tensors)
@@ -285,7 +318,10 @@ def values_for(op: Op, mask: int, primals: list[Any], options: tuple[Any, ...], 
 
 def backward(op: Op, *args: Any) -> Any:
     """The gradient rule of an operation, also on tensors that hold many samples."""
-    return op.backward(*args) if late.batched_backward is None else late.batched_backward(op, *args)
+    for mode in reversed(state.modes):
+        if mode.batches:
+            return mode.backward(op, *args)
+    return op.backward(*args)
 
 
 def elementwise(op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]) -> Any:
@@ -320,10 +356,10 @@ def transposed(
     if not mask:
         return [None] * len(results)
     inputs = tuple([p if mask >> i & 1 else None for i, p in enumerate(primals)])
-    record = bool(state.grad_enabled) and any([t is not None and t.needs_grad for t in (*primals, *given)])
+    record = bool(state.recording) and any([t is not None and t.needs_grad for t in (*primals, *given)])
     nested = bool(open_levels) and any([t is not None and tangents_of(t) for t in (*primals, *given)])
-    before = state.grad_enabled
-    state.grad_enabled = state.on
+    before = bool(state.recording)
+    state.record(True)
     try:
         # not requires_grad_, which refuses to be called inside vmap, where a user cannot mean it
         places = [
@@ -335,14 +371,14 @@ def transposed(
         found, weights = [], []
         for r, primal, tangent in zip(rules, primals, given, strict=True):
             if r is not None and tangent is not None and r.needs_grad:
-                found.append(fit_tensor(r, primal.array.shape, primal.array.dtype))
+                found.append(unbroadcast_tensor(r, primal.array.shape, primal.array.dtype))
                 weights.append(tangent)
         wanted = [p for p in places if p is not None]
         on_tensors = record or nested
         starting = weights if on_tensors else [w.array for w in weights]
         arrived = engine.grad(found, starting, wanted, True, on_tensors) if found else [None] * len(wanted)
     finally:
-        state.grad_enabled = before
+        state.record(before)
     by_place = {id(p): a for p, a in zip(wanted, arrived, strict=True)}
     made = [None if p is None else by_place[id(p)] for p in places]
     return [

@@ -27,13 +27,17 @@ from typing import Any
 
 import leafgrad.errors.functions as refusals
 from leafgrad import errors
-from leafgrad._core import recorder
+from leafgrad._core.bind import bind
+from leafgrad._core.inplace import count_change
+from leafgrad._core.modes import in_transform, recorded_in_modes
 from leafgrad._core.node import output_of
 from leafgrad._core.op import GradientRules, Op
-from leafgrad._core.recorder import TensorBase, late, state
+from leafgrad._core.recorder import edge, needs_recording
+from leafgrad._core.tensor import TensorBase, wrap_node
+from leafgrad._core.thread_state import shared_modes, state
 from leafgrad.autograd import grad_mode, hooks
 from leafgrad.autograd.function_node import Record, SavedTensor, make_node, node_class, operation, saved_tensors
-from leafgrad.ops.inplace import changed, rebase
+from leafgrad.ops.inplace import rebase
 from leafgrad.ops.pointwise.convert import detach
 from leafgrad.ops.shape.views import CUSTOM_VIEW, MULTI_VIEW, same_memory
 
@@ -244,21 +248,22 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         two_parts = cls.setup_context is not Function.setup_context
         if kwargs or two_parts:
             args = bound(cls.forward, args, kwargs, two_parts)
-        if recorder.late.transforms:
+        if in_transform():
             from leafgrad.func.functions import apply_in_transform
 
             if (mapped := apply_in_transform(cls, args)) is not None:
                 return mapped[0]
         tensors = [a if isinstance(a, TensorBase) else None for a in args]
-        recording = recorder.needs_recording(tensors)  # which also brings the history of views up to date
+        recording = needs_recording(tensors)  # which also brings the history of views up to date
         ctx = cls._backward_cls()
         ctx.needs_input_grad = tuple([t is not None and t.needs_grad for t in tensors])
         ctx._record.is_tensor = tuple([t is not None for t in tensors])
-        edges = tuple([recorder.edge(t) if t is not None and t.needs_grad else None for t in tensors])
-        before = state.grad_enabled, state.forward_mode
-        state.grad_enabled = state.forward_mode = False  # forward computes values; backward and jvp what is derived
+        edges = tuple([edge(t) if t is not None and t.needs_grad else None for t in tensors])
+        before = bool(state.recording), state.forward_mode
+        state.record(False)  # forward computes values; backward and jvp what is derived
+        state.forward_mode = False
         try:
-            if two_parts and recorder.late.transforms:
+            if two_parts and in_transform():
                 from leafgrad.func.functions import forward_in_transform
 
                 output = forward_in_transform(cls, args)
@@ -269,10 +274,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             else:
                 output = cls.forward(ctx, *args)
         finally:
-            state.grad_enabled, state.forward_mode = before
+            state.record(before[0])
+            state.forward_mode = before[1]
         several = isinstance(output, tuple)
         results = finish(cls, ctx, tensors, edges if recording else None, output if several else (output,))
-        if recorder.late.tangents is not None:
+        if shared_modes:
             from leafgrad.autograd.function_transforms import give_tangents
 
             give_tangents(ctx, args, results)
@@ -335,7 +341,7 @@ def finish(cls: type[Function], ctx: Any, tensors: list[Any], edges: Any, output
         ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got {1} (argument {0})"
     )
     for t in dirty:
-        changed(t)
+        count_change(t)
         if not among(t, outputs):
             raise refusals.dirty_not_returned(cls.__name__, t)
     node = None
@@ -365,8 +371,8 @@ def finish(cls: type[Function], ctx: Any, tensors: list[Any], edges: Any, output
         results.append(t)
     if node is not None:
         save(ctx, results)
-        if late.recorded is not None:
-            late.recorded(node, tensors)
+        if state.recording is not True:
+            recorded_in_modes(node, tensors, ())
     ctx._record.saved_for_forward = ctx.saved_for_forward
     ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = ctx.saved_for_forward = None
     return results
@@ -444,7 +450,7 @@ def change_history(cls: type[Function], t: Any, node: Any, index: int, is_input:
             raise errors.leaf_in_place(view.base, True)
         if count > 1:
             raise refusals.dirty_view_of_several(cls.__name__, t)
-    rebase(t, recorder.wrap_node(t.array, output_of(node, index, t.array.shape, t.array.dtype)))
+    rebase(t, wrap_node(t.array, output_of(node, index, t.array.shape, t.array.dtype)))
 
 
 def save(ctx: Any, results: list[Any]) -> None:
@@ -467,7 +473,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(ctx: Any, *args: Any) -> Any:
         with grad_mode.no_grad():
             outputs = fn(ctx, *args)
-        if not state.grad_enabled or not any([isinstance(a, TensorBase) and a.needs_grad for a in args]):
+        if not state.recording or not any([isinstance(a, TensorBase) and a.needs_grad for a in args]):
             return outputs
         several = isinstance(outputs, tuple)
         refusing = [None if o is None else refuse(o.detach()) for o in (outputs if several else (outputs,))]
@@ -478,7 +484,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 def refuse(t: Any) -> Any:
     """The tensor with a history that cannot be gone back through."""
-    return recorder.apply(_error, (t.requires_grad_(),), ())
+    return bind(_error, (t.requires_grad_(),))
 
 
 def _differentiated_twice(*args: Any) -> Any:

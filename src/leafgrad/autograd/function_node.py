@@ -19,7 +19,7 @@ from leafgrad._core import recorder
 from leafgrad._core.node import UNCHANGING, Freed, Node, Output, output_of
 from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.origin import user_frame
-from leafgrad._core.recorder import TensorBase, late, wrap, wrap_node
+from leafgrad._core.tensor import TensorBase, wrap, wrap_node
 from leafgrad.autograd import public_nodes
 from leafgrad.autograd.public_nodes import check_hooks
 from leafgrad.autograd.saved_tensor_hooks import Packed, innermost
@@ -113,7 +113,7 @@ class SavedTensor(public_nodes.SavedTensor):
         if tensor is None:
             return
         if tensor.extra is not None and tensor.extra.inference:
-            late.refuse_inference(tensor)
+            raise errors.inference_saved(tensor)
         self.version, self.count = tensor.version, tensor.version[0]
         if tensor.node is None and result is None:
             self.leaf = tensor
@@ -121,8 +121,8 @@ class SavedTensor(public_nodes.SavedTensor):
             self.array = tensor.array
             self.node = tensor.node if result is None else None
             self.itself = weakref.ref(tensor)
-        if (pair := innermost()) is not None:
-            self._pack(tensor, *pair)
+        if (hooks := innermost()) is not None:
+            self._pack(tensor, hooks.pack_hook, hooks.unpack_hook)
 
     def _pack(self, tensor: Any, pack_hook: Any, unpack_hook: Any) -> None:
         self.packed = Packed(tensor, pack_hook, unpack_hook)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd.function import Function
 
 NOTES = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"

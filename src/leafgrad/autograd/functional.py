@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.recorder import wrap
+from leafgrad._core.tensor import wrap
 from leafgrad.autograd.functional_forms import (
     SINGLE_INPUT,
     SINGLE_OUTPUT,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import grad
 
 Tensors = Any  # a tensor or a tuple of tensors

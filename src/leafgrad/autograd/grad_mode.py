@@ -9,24 +9,15 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from leafgrad._core.recorder import late, state
-from leafgrad._core.thread_state import every_thread
+from leafgrad._core.modes import switches
+from leafgrad._core.thread_state import every_thread, state
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def refuse_inference(t: Any) -> None:
-    from leafgrad import errors
-
-    raise errors.inference_saved(t)
-
-
-late.refuse_inference = refuse_inference
-
-
 def is_grad_enabled() -> bool:
     """is_grad_enabled(): does this thread record?"""
-    return bool(state.asked if state.inference else state.grad_enabled)
+    return bool(state.asked if state.inference else state.recording)
 
 
 def is_multithreading_enabled() -> bool:
@@ -65,22 +56,22 @@ class Mode:
         self._before: list[tuple[bool, bool, bool]] = []
 
     def __enter__(self) -> None:
-        self._before.append((state.grad_enabled, state.inference, state.asked))
+        self._before.append((state.recording, state.inference, state.asked))
         state.asked = self.enabled
         if self.inference is not None:
             state.inference = self.inference
             with every_thread:
-                late.inference += self.inference
-        state.grad_enabled = self.enabled and not state.inference and state.on
+                switches.inference += self.inference
+        state.record(self.enabled and not state.inference)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         enabled, state.inference, state.asked = self._before.pop()
-        state.grad_enabled = enabled and state.on
+        state.record(bool(enabled))
         if self.inference is not None:
             with every_thread:
-                late.inference -= self.inference
+                switches.inference -= self.inference
 
     def clone(self) -> Mode:
         """A new one with the same setting: each call of a decorated function has its own, so recursion is safe."""
@@ -171,9 +162,9 @@ class set_grad_enabled(Mode):
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
         self.enabled = mode
-        self._outer = (state.grad_enabled, state.inference, state.asked)
+        self._outer = (state.recording, state.inference, state.asked)
         state.asked = mode
-        state.grad_enabled = mode and not state.inference and state.on
+        state.record(mode and not state.inference)
 
     def __enter__(self) -> None:
         super().__enter__()
@@ -183,7 +174,7 @@ class set_grad_enabled(Mode):
         return set_grad_enabled(self.enabled)
 
     def __call__(self, function: F) -> F:
-        state.grad_enabled = self._outer[0]  # as a decorator it must not change the state at once
+        state.record(bool(self._outer[0]))  # as a decorator it must not change the state at once
         return super().__call__(function)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.node import Node, Output
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import jacobians
 from leafgrad.autograd.gradcheck import GradcheckError, as_tuple
 from leafgrad.autograd.jacobians import IMAGINARY, REAL, Array, Directions, Problem, is_differentiable

@@ -10,8 +10,11 @@ from typing import Any, NamedTuple
 
 from leafgrad import errors
 from leafgrad._core.engine import reach
+from leafgrad._core.modes import Mode, switches
 from leafgrad._core.node import Node, output_of
-from leafgrad._core.recorder import TensorBase, edge, late, state
+from leafgrad._core.recorder import edge
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import state
 from leafgrad.autograd.hooks import RemovableHandle, hooks_of, register
 from leafgrad.autograd.public_nodes import AccumulateGrad, public_edge
 from leafgrad.autograd.saved_tensor_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
@@ -122,7 +125,7 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
     def listener(index: int) -> Any:
         return lambda g: arrive(index, g)
 
-    late.leaf_hooks = True  # so that every backward pass says who it is
+    switches.leaf_hooks = True  # so that every backward pass says who it is
     return MultiHandle([register(hooks_of(t).on_gradient, listener(i)) for i, t in enumerate(tensors)])
 
 
@@ -144,8 +147,10 @@ def reached(current: Any, places: Sequence[Any]) -> list[bool]:
 # -- changing what was saved ------------------------------------------------------------------------------------------
 
 
-class Mutation:
+class Mutation(Mode):
     """The tensors that were saved inside `allow_mutation_on_saved_tensors`, so that their values can be rescued."""
+
+    sees_operations = False
 
     def __init__(self) -> None:
         self.open = True
@@ -153,6 +158,12 @@ class Mutation:
 
     def clear(self) -> None:
         self.held.clear()
+
+    def about_to_change(self, x: Any) -> None:
+        for ref in self.held.pop(id(x.version), ()):
+            held = ref()
+            if held is not None and held.version is x.version:
+                held.tensor = held.tensor.clone()
 
 
 class Held:
@@ -169,7 +180,7 @@ class Held:
 def allow_mutation_on_saved_tensors() -> Iterator[Mutation]:
     """allow_mutation_on_saved_tensors(): inside, tensors may be changed in place though they were saved; the values
     that the backward pass needs are copied just before."""
-    if late.mutation is not None:
+    if any([isinstance(mode, Mutation) for mode in state.modes]):
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     context = Mutation()
 
@@ -185,17 +196,9 @@ def allow_mutation_on_saved_tensors() -> Iterator[Mutation]:
         )
         return held.tensor
 
-    def about_to_change(x: Any) -> None:
-        for ref in context.held.pop(id(x.version), ()):
-            held = ref()
-            if held is not None and held.version is x.version:
-                held.tensor = held.tensor.clone()
-
-    late.mutation = about_to_change
     try:
-        with saved_tensors_hooks(pack, unpack):
+        with context, saved_tensors_hooks(pack, unpack):
             yield context
     finally:
-        late.mutation = None
         context.open = False
         context.clear()

@@ -15,9 +15,10 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad import errors
+from leafgrad._core.modes import switches
 from leafgrad._core.node import Freed, Node
-from leafgrad._core.recorder import Extra, TensorBase, late, state, wrap
-from leafgrad._core.thread_state import every_thread
+from leafgrad._core.tensor import Extra, TensorBase, wrap
+from leafgrad._core.thread_state import every_thread, state
 
 Registered = dict[int, Callable[..., Any]]
 # Several threads may go back through the same graph, and add to the same retained gradient. One lock for one thread at
@@ -149,12 +150,12 @@ class Hooks:
 
 def quietly(create_graph: bool, hook: Callable[..., Any], *args: Any) -> Any:
     """Call a hook: what it computes is recorded exactly if the backward pass is."""
-    before = state.grad_enabled
-    state.grad_enabled = create_graph and state.on
+    before = bool(state.recording)
+    state.record(create_graph)
     try:
         return hook(*args)
     finally:
-        state.grad_enabled = before
+        state.record(before)
 
 
 def wrap_raw(g: Any) -> Any:
@@ -202,7 +203,7 @@ def hooks_of(tensor: Any) -> Hooks:
         tensor.extra = Extra()
     if tensor.extra.hooks is None:
         tensor.extra.hooks = Hooks()
-        late.leaf_hooks = True
+        switches.leaf_hooks = True
     return tensor.extra.hooks  # type: ignore[no-any-return]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd.gradcheck import as_tuple
 
 Array = Any

@@ -21,7 +21,7 @@ from enum import Enum
 from time import perf_counter_ns
 from typing import Any, ClassVar
 
-from leafgrad._core.recorder import state
+from leafgrad._core.thread_state import state
 from leafgrad._profiler.recording import USER, Record, Tape, Wishes
 from leafgrad._profiler.taps import taps
 from leafgrad.autograd import profiler_util

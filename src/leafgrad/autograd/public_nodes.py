@@ -12,8 +12,8 @@ from leafgrad import errors
 from leafgrad._core.node import Freed, Node, Output, plan_of
 from leafgrad._core.op import NOTHING, OPTION, SHAPE
 from leafgrad._core.origin import line_of
-from leafgrad._core.recorder import wrap
 from leafgrad._core.saved import changed, saved_tensors, unusable
+from leafgrad._core.tensor import wrap
 from leafgrad.autograd.hooks import RemovableHandle, hooks_of, of_node, register
 
 

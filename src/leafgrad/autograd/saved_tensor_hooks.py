@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import origin, recorder
+from leafgrad._core.modes import Mode, push
 from leafgrad._core.node import UNCHANGING, Node, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE
-from leafgrad._core.recorder import TensorBase, state, wrap
 from leafgrad._core.saved import output_tensor
-from leafgrad._core.thread_state import anomaly, every_thread
+from leafgrad._core.tensor import TensorBase, number, wrap
+from leafgrad._core.thread_state import state
 from leafgrad.autograd.hooks import of_node, quietly
 
 Pack = Callable[[Any], Any]
@@ -57,58 +57,18 @@ def pack_one(node: Node, index: int, tensor: Any, pack_hook: Pack, unpack_hook: 
 
 
 def innermost() -> Any:
-    """The pair of hooks that is in force in this thread, or None."""
-    return state.saved_hooks[-1] if state.saved_hooks else None
+    """The hooks that are in force in this thread, or None."""
+    for mode in reversed(state.modes):
+        if mode.keeps_saved:
+            return mode
+    return None
 
 
-def recorded(node: Node, tensors: Sequence[Any], of_results: Sequence[Any] = ()) -> None:
-    """A node was recorded while some thread wants to know of each. `of_results` are the versions of its results."""
-    if state.grad_enabled is True:
-        return  # another thread
-    if anomaly.enabled:
-        remember_cause(node)
-    pair = innermost()
-    if pair is None or node.versions is None:
-        return
-    assert isinstance(node.saved, tuple)
-    names = node.op.gradient_rules().saved_names
-    places = list(enumerate(plan_of(node)))
-    places.sort(key=lambda one: (one[1] < 0, names[one[0]] if one[0] < len(names) else ""))  # PyTorch's order
-    for index, place in places:
-        value = node.saved[index]
-        if place == NOTHING or place >= SHAPE or not isinstance(value, np.ndarray):
-            continue
-        if place >= OPTION:
-            tensor = wrap(value)
-        elif place >= 0:
-            tensor = tensors[place]
-            if tensor is None or tensor is recorder.number:
-                continue
-        else:
-            tensor = output_tensor(node, OUT - place, value)
-            tensor.version = of_results[OUT - place]
-        pack_one(node, index, tensor, *pair)
-    node.versions = UNCHANGING  # what hooks do with a tensor, its version cannot tell
-
-
-def remember_cause(node: Node) -> None:
-    """Anomaly mode: keep the stack that recorded a node and, if that was a gradient rule, whose."""
-    known = of_node(node).metadata
-    known["traceback_"] = forward_lines()
-    if state.running:
-        known["parent_"] = state.running[-1]
-
-
-def forward_lines() -> list[str]:
-    """The stack of the user's program, as a traceback shows it."""
-    import traceback  # here, because loading it takes time that few programs have to spend
-
-    return traceback.format_stack(origin.user_frame())
-
-
-class saved_tensors_hooks:
+class saved_tensors_hooks(Mode):
     """saved_tensors_hooks(pack_hook, unpack_hook): inside, every tensor that an operation saves for the backward pass
     is given to `pack_hook`, and what that returns is kept; `unpack_hook` makes a tensor of it again."""
+
+    keeps_saved = True
 
     def __init__(self, pack_hook: Pack, unpack_hook: Pack) -> None:
         self.pack_hook = pack_hook
@@ -117,12 +77,31 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if state.saved_hooks_refused is not None:
             raise RuntimeError(state.saved_hooks_refused)
-        state.saved_hooks.append((self.pack_hook, self.unpack_hook))
-        watchers.start()
+        push(self)
 
-    def __exit__(self, *error: Any) -> None:
-        state.saved_hooks.pop()
-        watchers.stop()
+    def recorded(self, node: Node, tensors: Sequence[Any], out_versions: Sequence[Any]) -> None:
+        """Hand the saved values of a node over, if no other hooks are further in."""
+        if node.versions is None or innermost() is not self:
+            return
+        assert isinstance(node.saved, tuple)
+        names = node.op.gradient_rules().saved_names
+        places = list(enumerate(plan_of(node)))
+        places.sort(key=lambda one: (one[1] < 0, names[one[0]] if one[0] < len(names) else ""))  # PyTorch's order
+        for index, place in places:
+            value = node.saved[index]
+            if place == NOTHING or place >= SHAPE or not isinstance(value, np.ndarray):
+                continue
+            if place >= OPTION:
+                tensor = wrap(value)
+            elif place >= 0:
+                tensor = tensors[place]
+                if tensor is None or tensor is number:
+                    continue
+            else:
+                tensor = output_tensor(node, OUT - place, value)
+                tensor.version = out_versions[OUT - place]
+            pack_one(node, index, tensor, self.pack_hook, self.unpack_hook)
+        node.versions = UNCHANGING  # what hooks do with a tensor, its version cannot tell
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -141,7 +120,7 @@ class disable_saved_tensors_hooks:
         self._before: list[Any] = []
 
     def __enter__(self) -> None:
-        if state.saved_hooks:
+        if innermost() is not None:
             raise RuntimeError(self.error_message)
         self._before.append(state.saved_hooks_refused)
         state.saved_hooks_refused = self.error_message
@@ -156,26 +135,3 @@ class disable_saved_tensors_hooks:
                 return function(*args, **kwargs)
 
         return inside
-
-
-class Watchers:
-    """How many want to know of every node. While there are none, the recorder need not ask."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def start(self) -> None:
-        with every_thread:
-            self.count += 1
-            recorder.late.recorded = recorded
-        state.watch()
-
-    def stop(self) -> None:
-        with every_thread:
-            self.count -= 1
-            if self.count == 0:
-                recorder.late.recorded = None
-        state.watch()
-
-
-watchers = Watchers()

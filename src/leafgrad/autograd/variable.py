@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 
 
 class _IsTensor(type):

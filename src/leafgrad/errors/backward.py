@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from leafgrad._core.node import Freed, Node, Output, plan_of
-from leafgrad._core.recorder import Cut, TensorBase, late
+from leafgrad._core.tensor import Cut, TensorBase, links
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.errors.form import describe, describe_result, explain, mistake, recorded, size
 from leafgrad.errors.naming import (
@@ -292,7 +292,7 @@ def out_of_place(source: str) -> str:
         value = f"({value})" if re.search(r"\s[-+*/%@&|^]", value) else value
         return f"{target} = {target} {operator} {value}"
     changed = re.match(r"([A-Za-z_][\w.]*)\.([a-z]\w*)_(\([^;#]*\))\s*(#.*)?$", source)
-    if changed is not None and changed[2] not in ("fill", "copy", "set") and hasattr(late.tensor_class, changed[2]):
+    if changed is not None and changed[2] not in ("fill", "copy", "set") and hasattr(links.tensor_class, changed[2]):
         return f"{changed[1]} = {changed[1]}.{changed[2]}{changed[3]}"
     return ""
 

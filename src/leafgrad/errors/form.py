@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from leafgrad._core.node import Node
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.errors.naming import Place, assignment, find, here, name_of, place_of
 
 E = TypeVar("E", bound=BaseException)

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from leafgrad._core.node import Node, Output
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.errors.form import describe, mistake, recorded, size
 from leafgrad.errors.naming import Place, as_code, find, name_of, place_of

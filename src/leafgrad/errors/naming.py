@@ -25,7 +25,7 @@ import numpy as np
 
 from leafgrad._core.node import Node, Output
 from leafgrad._core.origin import is_internal, line_of
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 
 P = ParamSpec("P")
 R = TypeVar("R")

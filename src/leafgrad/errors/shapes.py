@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.errors.form import describe, describe_array, mistake, size
 from leafgrad.errors.naming import as_code, find, here, name_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.node import Output
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype, get_default_dtype
 from leafgrad.errors import AS_DATA, CREATED

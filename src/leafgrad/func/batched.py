@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import BatchedArrayBase, TensorBase, wrap
 from leafgrad.func.marks import PerSample, SampleShape, SharedMemory, levels_of, marked, plain, unmarked
 from leafgrad.func.messages import CONTROL_FLOW, IN_PLACE, ITEM, REFUSALS
 
@@ -30,7 +30,7 @@ Array = Any  # an ndarray or a BatchedArray
 ALL = slice(None)
 
 
-class BatchedArray:
+class BatchedArray(BatchedArrayBase):
     """See above. `value` has the samples along its first dimension."""
 
     __slots__ = ("level", "value")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.func import trees
 
 

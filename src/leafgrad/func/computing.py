@@ -6,16 +6,19 @@ is told how (`batched`, `numpy_rules`); and where that does not work, the kernel
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from leafgrad._core import recorder
+from leafgrad._core.bind import execute
+from leafgrad._core.modes import Below, Mode, Rule, in_vmap
 from leafgrad._core.node import Node
 from leafgrad._core.op import Op
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, links, wrap
 from leafgrad.func import batched as b
 from leafgrad.func import index_rules as index_rules  # registers its rules
 from leafgrad.func import op_rules, randomness
@@ -29,10 +32,36 @@ from leafgrad.func.messages import SLOW
 QUIET = frozenset(["nonzero", "masked_select"])
 
 
-def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
-    """`op.forward(*arrays, *options)` for arrays of which some may be batched."""
-    if not recorder.late.batching:
-        return op.forward(*arrays, *options)  # no map is running, and no graph of one is left
+class Batching(Mode):
+    """The mode that is on inside of a vmap, and while a backward pass goes through a graph that one left behind."""
+
+    wants_tensors = True
+    batches = True
+
+    def execute(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
+        result = compute(op, arrays, options, below, out)
+        if out is not None and result is not out:
+            np.copyto(out, result, casting="unsafe")
+            return out
+        return result
+
+    def run_rule(self, node: Node, g: Any, saved: Any, inputs: Any, below: Rule) -> Sequence[Any]:
+        return run_rule(node, g, saved, inputs, below)
+
+    def backward(self, op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
+        return backward(op, g, saved, inputs)
+
+
+links.batching = Batching()
+
+
+def batching() -> contextlib.AbstractContextManager[Any]:
+    """The mode for a vmap. One serves all levels, because an array says itself which ones it has."""
+    return contextlib.nullcontext() if in_vmap() else Batching()
+
+
+def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...], below: Below, out: Any) -> Any:
+    """What an operation makes of arrays of which some may be batched."""
     level = 0
     for array in arrays:
         if array.__class__ is BatchedArray and array.level > level:
@@ -42,26 +71,26 @@ def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
         if kind is BatchedArray or kind is tuple or kind is list:
             level = max(level, b.highest(option))
     if not level or op.name in IN_AND_OUT:
-        return op.forward(*arrays, *options)
+        return below(op, arrays, options, out)
     rule = op_rules.rule_of(op.name)
     if rule is not None:
-        out = rule(op, level, tuple(arrays), options)
-        if out is not op_rules.NO_RULE:
-            return out
+        result = rule(op, level, tuple(arrays), options)
+        if result is not op_rules.NO_RULE:
+            return result
     try:
-        return op.forward(*arrays, *options)
+        return below(op, arrays, options, out)
     except PerSample:
         return sample_by_sample(op, arrays, options)
 
 
-op_rules.compute = compute
+op_rules.compute = execute
 
 
 def sample_by_sample(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
     if op.name not in QUIET:
         warnings.warn(SLOW.format(name=op.name), UserWarning, stacklevel=3)
     try:
-        return b.by_sample(lambda *args: compute(op, args[: len(arrays)], args[len(arrays) :]), (*arrays, *options), {})
+        return b.by_sample(lambda *args: execute(op, args[: len(arrays)], args[len(arrays) :]), (*arrays, *options), {})
     except ValueError as error:
         if "same shape" in str(error):  # of np.stack
             raise RuntimeError(op_rules.dynamic(op.name)) from None
@@ -71,10 +100,13 @@ def sample_by_sample(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) ->
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
-def run_rule(node: Node, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
+def run_rule(node: Node, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...], below: Rule) -> Sequence[Any]:
     """The gradient rule of a node on tensors, some of which may be batched. `inputs` are those of the node, without
     those that the backward pass has no use for."""
-    gradients = backward(node.op, g, saved, inputs)
+    try:
+        gradients = below(node, g, saved, inputs)
+    except PerSample:
+        gradients = rule_by_sample(node.op, g, saved, inputs)
     levels = levels_of(node.shape)
     if levels and node.op.name != "enter_map":
         return settled(levels, gradients, inputs)
@@ -176,21 +208,10 @@ def sample_of(value: Any, i: int, level: int) -> Any:
     return b.sample(value, i, level)
 
 
+@functools.cache
 def install() -> None:
-    """From now on the recorder knows of batched arrays."""
-    if recorder.late.batched_array is not None:
-        return
+    """From now on random numbers are drawn for each sample, where that is asked for."""
     randomness.install()
-    late = recorder.late
-    late.batched_array = BatchedArray
-    late.batched_rule = run_rule
-    late.batched_backward = backward
-    if late.intercepting:  # somebody looks at every operation, and asks this one next
-        from leafgrad.utils.interception import Everywhere
-
-        Everywhere.before = compute
-    else:
-        late.batched = compute
 
 
 def is_batched(t: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import autograd
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import grad_mode
 from leafgrad.func import trees
 from leafgrad.func.levels import Derivative

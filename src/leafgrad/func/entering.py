@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core import recorder
+from leafgrad._core.bind import bind
 from leafgrad.func.batched import BatchedArray, size_at, spread
 from leafgrad.func.levels import Map, Trace, running
 from leafgrad.func.marks import levels_of
@@ -84,7 +84,7 @@ class share_in_map(Family):
         return BatchedArray(spread(x, level, size), level)
 
     def call(input: Any, level: int, size: int) -> Any:
-        return recorder.apply(share_in_map.core, (input,), (level, size))
+        return bind(share_in_map.core, (input,), (level, size))
 
     def vjp(g: A) -> A:
         return g  # summed over the samples where the map is over
@@ -113,14 +113,14 @@ IN_AND_OUT = ("enter_map", "leave_map", "share_in_map")  # what deals with level
 
 def enter(t: Any, dim: int, level: int) -> Any:
     """A dimension of a tensor as the samples of a level."""
-    return recorder.apply(enter_map.core, (t,), (dim, level, Trace()))
+    return bind(enter_map.core, (t,), (dim, level, Trace()))
 
 
 def leave(t: Any, dim: int, level: int, size: int | None = None) -> Any:
     """The samples of a level as a dimension; a tensor that has none is repeated `size` times."""
     own = size_at(t.array, level)
     if own is not None:
-        return recorder.apply(leave_map.core, (t,), (dim, level, own, Trace()))
+        return bind(leave_map.core, (t,), (dim, level, own, Trace()))
     assert size is not None
     shape = t.array.shape
     return t.unsqueeze(dim).expand((*shape[:dim], size, *shape[dim:]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import state
 from leafgrad.autograd.function_transforms import VmapInfo, apply_to_batches, check_transformable, has_own_vmap
 from leafgrad.func import batched, trees
 from leafgrad.func.entering import enter, leave
@@ -46,11 +47,11 @@ def forward_in_transform(cls: Any, args: tuple[Any, ...]) -> Any:
     arrays = [t.array for t in trees.flatten(args)[0] if isinstance(t, TensorBase)]
     if not running.stack or not batched.highest(arrays) or not has_own_vmap(cls):
         return cls.forward(*args)
-    stack = running.stack
-    hidden: list[Any] = []
-    while stack and isinstance(stack[-1], Derivative):
-        hidden.append(stack.pop())
+    modes: list[Any] = state.modes
+    before = list(modes)
+    maps = [i for i, mode in enumerate(modes) if isinstance(mode, Map)]
+    modes[:] = [mode for i, mode in enumerate(modes) if not (isinstance(mode, Derivative) and i > maps[-1])]
     try:
         return cls.apply(*args)
     finally:
-        stack.extend(reversed(hidden))
+        modes[:] = before

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, autograd, errors
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import forward_ad, grad_mode
 from leafgrad.func import trees
 from leafgrad.func.derivatives import Argnums, checked_argnums, split_aux, vjp_by, with_arguments, zeros_for

@@ -6,7 +6,8 @@ import itertools
 import threading
 from typing import Any
 
-from leafgrad._core.recorder import late, state
+from leafgrad._core.modes import Mode, push, switches
+from leafgrad._core.thread_state import state
 from leafgrad.func import messages
 from leafgrad.func.captures import captured_by
 
@@ -15,27 +16,28 @@ _counting = threading.RLock()  # a Trace may die while one is being counted
 
 
 class Running:
-    """The transforms of this thread that are running now, the outermost first. Kept with the thread's other modes, so
-    that a thread which goes on for another has them as well."""
+    """The transforms of this thread that are running now, the outermost first: some of its modes."""
 
     @property
     def stack(self) -> list[Map | Derivative]:
-        return state.__dict__.setdefault("transforms", [])  # type: ignore[no-any-return]
-
-    @property
-    def drawing(self) -> bool:
-        """Are random numbers being drawn?"""
-        return bool(state.__dict__.get("drawing", False))
-
-    @drawing.setter
-    def drawing(self, value: bool) -> None:
-        state.__dict__["drawing"] = value
+        return [mode for mode in state.modes if mode.transforms]
 
 
 running = Running()
 
 
-class Map:
+class Transform(Mode):
+    """A function that is being transformed: by a vmap or by a derivative."""
+
+    sees_operations = False
+    transforms = True
+
+    def refuse(self, what: str) -> None:
+        """Something that a function must not do while it is transformed."""
+        raise RuntimeError(messages.REQUIRES_GRAD if what == "requires_grad_" else messages.BACKWARD)
+
+
+class Map(Transform):
     """A vmap that is running. Levels only go up, so an inner map has a higher one than those around it."""
 
     def __init__(self, size: int, randomness: str) -> None:
@@ -44,62 +46,26 @@ class Map:
         self.level = _next_level()
 
     def __enter__(self) -> int:
-        start(self)
-        count(+1)
+        push(self)
         return self.level
 
-    def __exit__(self, *error: Any) -> None:
-        stop(self)
-        count(-1)
 
-
-class Derivative:
+class Derivative(Transform):
     """A grad, vjp or jvp that is running, and what its function takes from outside."""
 
     def __init__(self, func: Any) -> None:
         self.captured = captured_by(func)
 
-    def __enter__(self) -> Derivative:
-        start(self)
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        stop(self)
-
-
-def start(transform: Map | Derivative) -> None:
-    running.stack.append(transform)
-    with _counting:
-        late.transforms += 1
-
-
-def stop(transform: Map | Derivative) -> None:
-    running.stack.remove(transform)
-    with _counting:
-        late.transforms -= 1
-
-
-def refuse(what: str) -> None:
-    """Something that a function must not do while it is transformed, if it is."""
-    if running.stack:
-        raise RuntimeError(messages.REQUIRES_GRAD if what == "requires_grad_" else messages.BACKWARD)
-
-
-def refuse_change(x: Any) -> None:
-    """`x` is about to be changed in place: not if a function that is being differentiated has it from outside."""
-    for transform in running.stack:
-        if isinstance(transform, Derivative) and any([t.version is x.version for t in transform.captured]):
+    def about_to_change(self, x: Any) -> None:
+        """A tensor must not be changed in place if the function has it from outside."""
+        if any([t.version is x.version for t in self.captured]):
             raise RuntimeError(messages.CAPTURED)
 
 
-late.refuse_in_transform = refuse
-late.refuse_change = refuse_change
-
-
 def count(change: int) -> None:
-    """The engine has to compute on tensors as long as there are maps, or graphs that were recorded in one."""
+    """The engine has to compute on tensors as long as there are graphs that were recorded in a map."""
     with _counting:
-        late.batching += change
+        switches.batched_graphs += change
 
 
 class Trace:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad._core import recorder
+from leafgrad._core.bind import bind
 from leafgrad._core.node import Node
-from leafgrad._core.recorder import Extra, TensorBase, state, wrap
+from leafgrad._core.recorder import edge, settle
+from leafgrad._core.tensor import Extra, TensorBase, wrap
+from leafgrad._core.thread_state import state
 from leafgrad.func import trees
 from leafgrad.ops.registry import Family, op
 
@@ -32,7 +34,7 @@ class differentiated(Family):
         return x.view()
 
     def call(input: Any) -> Any:
-        return recorder.apply(differentiated.core, (input,), ())
+        return bind(differentiated.core, (input,))
 
     def vjp(g: A) -> A:
         return g
@@ -54,9 +56,9 @@ class Places:
         if t.array.dtype.kind in "biu":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if t.extra is not None:
-            recorder.settle(t)
+            settle(t)
         if t.needs_grad and self.recorded:
-            alias = recorder.apply(differentiated.core, (t,), ())
+            alias = bind(differentiated.core, (t,))
         else:
             alias = same_value(t)
             alias.needs_grad = True
@@ -69,7 +71,7 @@ class Places:
         if not self.recorded:
             return False
         seen: set[int] = set()
-        stack = [recorder.edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad]
+        stack = [edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad]
         while stack:
             place = stack.pop()
             if not isinstance(place, Node):
@@ -103,4 +105,4 @@ def same_value(t: Any) -> Any:
 
 
 def recording_outside() -> bool:
-    return bool(state.grad_enabled)
+    return bool(state.recording)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad._core.thread_state import state
 from leafgrad.func import batched as b
 from leafgrad.func import messages
 from leafgrad.func.batched import BatchedArray
@@ -22,7 +23,7 @@ BY_ARRAY = ("bernoulli_t", "multinomial")
 
 def maps() -> list[Map]:
     """The maps that are running, the innermost first; none while one of them draws."""
-    return [] if running.drawing else [t for t in reversed(running.stack) if isinstance(t, Map)]
+    return [] if state.drawing else [t for t in reversed(running.stack) if isinstance(t, Map)]
 
 
 def refused(found: list[Map]) -> None:
@@ -34,10 +35,10 @@ class Drawing:
     """Numbers are being drawn: what is drawn on the way is drawn for all samples already."""
 
     def __enter__(self) -> None:
-        running.drawing = True
+        state.drawing = True
 
     def __exit__(self, *error: Any) -> None:
-        running.drawing = False
+        state.drawing = False
 
 
 def by_shape(draw: Callable[..., Any]) -> Callable[..., Any]:

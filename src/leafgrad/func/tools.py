@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.func.batched import BatchedArray
 
 

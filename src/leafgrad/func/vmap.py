@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.func import batched, levels, trees
-from leafgrad.func.computing import clean, install
+from leafgrad.func.computing import batching, clean, install
 from leafgrad.func.entering import enter, leave
 from leafgrad.ops.shape.views import wrap_dim
 
@@ -112,7 +112,7 @@ def _run(
     func: Any, dims: list[Any], flat: list[Any], spec: Any, size: int, out_dims: Any, randomness: str, kwargs: Any
 ) -> Any:
     install()
-    with levels.Map(size, randomness) as level:
+    with levels.Map(size, randomness) as level, batching():
         inside = [leaf if dim is None else enter(leaf, dim, level) for leaf, dim in zip(flat, dims, strict=True)]
         outputs = func(*trees.unflatten(inside, spec), **kwargs)
         return _outputs(func, outputs, out_dims, level, size)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from typing import Any
 
-import numpy as np
-
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
-from leafgrad._layouts import order_in_memory
+from leafgrad._core.bind import execute
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.index.embedding import embedding as embedding_op
 from leafgrad.ops.loss.elementwise import (
     binary_cross_entropy,
@@ -23,6 +19,7 @@ from leafgrad.ops.loss.elementwise import (
     smooth_l1_loss,
 )
 from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, warn_of_broadcasting
+from leafgrad.ops.random.dropout import dropout_mask
 from leafgrad.ops.registry import registry
 
 linear = registry["linear"].function
@@ -73,31 +70,8 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or input.array.size == 0:
         return input
-    kept = recorder.wrap(dropout_mask(input.array, p))
+    kept = wrap(execute(dropout_mask.core, (input.array,), (float(p),)))
     return input.mul_(kept) if inplace else input * kept
-
-
-def dropout_mask(x: Any, p: float) -> Any:
-    """Zeros, and 1 / (1 - p) for what is kept. Drawn in the order of memory, as PyTorch does."""
-    from leafgrad.ops.random.distributions import bernoulli_p
-
-    if p == 1:
-        return np.zeros_like(x)  # without drawing
-    if not recorder.late.batching and x.flags.c_contiguous:  # the usual case: nothing to be put in order
-        drawn = bernoulli_p(None, x.shape, x.dtype, 1 - p)
-        drawn *= kept_scale(float(p), x.dtype)
-        return drawn
-    order = order_in_memory(x)
-    drawn = bernoulli_p(None, [x.shape[d] for d in order], x.dtype, 1 - p)
-    drawn *= kept_scale(float(p), x.dtype)[()]
-    return drawn.transpose(np.argsort(order)) if x.ndim > 1 else drawn
-
-
-@functools.lru_cache(100)
-def kept_scale(p: float, kind: Any) -> Any:
-    """By what dropout multiplies the elements that it keeps, as an array without dimensions."""
-    wide = np.float64 if kind == np.float64 else np.float32
-    return np.asarray((wide(1) / wide(1 - p)).astype(kind))
 
 
 def l1_loss(

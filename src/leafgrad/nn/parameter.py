@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import get_default_dtype
 from leafgrad._tensor.tensor import Tensor
 
@@ -45,7 +44,7 @@ class Buffer(metaclass=_BufferType):
     """Buffer(data=None, *, persistent=True): a tensor that becomes a buffer of the module it is assigned to."""
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
-        marked = recorder.wrap(detached(data).array)
+        marked = wrap(detached(data).array)
         if data is not None:
             marked.needs_grad, marked.version = data.requires_grad, data.version
         marked._is_buffer = True
@@ -56,7 +55,7 @@ class Buffer(metaclass=_BufferType):
 def detached(data: Any) -> TensorBase:
     """What a parameter or buffer is made of: a tensor whose history does not matter; by default an empty one."""
     if data is None:
-        return recorder.wrap(np.empty(0, get_default_dtype().np))  # type: ignore[no-any-return]
+        return wrap(np.empty(0, get_default_dtype().np))  # type: ignore[no-any-return]
     if not isinstance(data, TensorBase):
         first = f"'{type(data).__name__}' object has no attribute 'detach'"
         raise errors.mistake(AttributeError, first, fix=f"{errors.library()}.tensor({data!r})")

@@ -8,7 +8,7 @@ from operator import index
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 
 
 def wrap_dim(dim: int, ndim: int) -> int:

@@ -14,21 +14,23 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.inplace import change, count_change, is_free
+from leafgrad._core.inplace import assign, change, is_free
+from leafgrad._core.modes import about_to_change, changed_in_modes, current_modes
 from leafgrad._core.node import Node, Output, plan_of, take_order
 from leafgrad._core.op import OUT
-from leafgrad._core.recorder import Extra, TensorBase, state
+from leafgrad._core.recorder import make_node, settle
+from leafgrad._core.tensor import TensorBase, is_batched, wrap
+from leafgrad._core.thread_state import state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
 from leafgrad.autograd.hooks import give_history
+from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import check_no_overlap
-from leafgrad.ops.registry import Family, Operation, op, registry, zeros_like
+from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.strides import as_strided
 from leafgrad.ops.shape.views import MULTI_VIEW, axes_of, copy_in_order, current_steps, see, see_in, view
 
 A = Any  # an array, or a tensor under create_graph
-changed = count_change
 
 
 # -- the methods ------------------------------------------------------------------------------------------------------
@@ -44,7 +46,7 @@ def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
         return in_place(self, function, *args, **kwargs)
 
     method = general
-    if isinstance(operation, Operation) and writes_into(operation):
+    if isinstance(operation, Operation) and operation.core.writes_into and not operation.options:
         if len(operation.inputs) == 1:
             method = direct_unary(operation, general)
         elif operation.is_pair:
@@ -54,21 +56,11 @@ def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
     return method
 
 
-def writes_into(operation: Operation) -> bool:
-    """Does the kernel take an array for its result, and is that of the dtype of its floats?"""
-    if operation.writes_into:
-        return True
-    ufunc = getattr(operation.forward, "ufunc", operation.forward)
-    if not isinstance(ufunc, np.ufunc) or operation.options:
-        return False
-    return "f" * len(operation.inputs) + "->f" in ufunc.types
-
-
 def direct_unary(operation: Operation, general: Callable[..., Any]) -> Callable[..., Any]:
-    core, kernel = operation.core, operation.forward
+    core = operation.core
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not args and not kwargs and change(core, kernel, self, None, None):
+        if not args and not kwargs and change(core, self, None, None):
             return self
         return general(self, *args, **kwargs)
 
@@ -76,7 +68,7 @@ def direct_unary(operation: Operation, general: Callable[..., Any]) -> Callable[
 
 
 def direct_binary(operation: Operation, general: Callable[..., Any]) -> Callable[..., Any]:
-    core, by_number, kernel = operation.core, operation.by_number, operation.forward
+    core, by_number = operation.core, operation.by_number
     takes_alpha = operation.name in ("add", "sub")
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -84,7 +76,7 @@ def direct_binary(operation: Operation, general: Callable[..., Any]) -> Callable
             other = args[0]
             alpha = kwargs.get("alpha") if takes_alpha and kwargs else None
             if other is not None and len(kwargs) == (alpha is not None):
-                if change(core if isinstance(other, TensorBase) else by_number, kernel, self, other, alpha):
+                if change(core if isinstance(other, TensorBase) else by_number, self, other, alpha):
                     return self
         return general(self, *args, **kwargs)
 
@@ -95,11 +87,10 @@ def in_place(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) ->
     """Replace the values of `x` by `function(x, *args, **kwargs)`."""
     others = [t for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
     if len(others) <= 2 and is_free(x, *others):  # no history to care for
-        result = function(recorder.wrap(x.array), *args, **kwargs)
+        result = function(wrap(x.array), *args, **kwargs)
         if result.array.dtype is not x.array.dtype or result.array.shape != x.array.shape:
             check_result(x, result, function.__name__)
-        np.copyto(x.array, result.array, casting="unsafe")
-        changed(x)
+        assign(x, result.array)
         return x
     check_writable(x, *others)
     check_overlap(x.array, x.version, others)
@@ -110,7 +101,7 @@ def replace(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     """`in_place` after the checks."""
     start = take_order()
     old = stand_in(x)
-    if state.saved_hooks:  # they keep what they are given, and this memory is about to be overwritten
+    if any([mode.keeps_saved for mode in state.modes]):  # they keep what they are given, which is about to change
         old.array = old.array.copy(order="K")
     result = function(old, *args, **kwargs)
     check_result(x, result, function.__name__)
@@ -118,40 +109,21 @@ def replace(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
         keep_old_values(result.node, start, old.array)
         adopt_result(result.node, x, result)
     about_to_change(x)  # x.mul_(x) has saved it once more
-    np.copyto(x.array, result.array, casting="unsafe")
-    changed(x)
+    assign(x, result.array)
     if result.needs_grad and isinstance(result.node, Node) and result.array.dtype != x.array.dtype:
         result = result._to_array_dtype(x.array.dtype)
     rebase(x, result if result.needs_grad else None)
-    follow(x, result)
+    changed_in_modes(x, result)
     return x
-
-
-def about_to_change(x: TensorBase) -> None:
-    """Those who want to rescue the old values must do so now."""
-    if recorder.late.mutation is not None:
-        recorder.late.mutation(x)
-
-
-def follow(x: Any, result: Any) -> None:
-    """Forward mode: the tangents of `x` become those of `result` (None: a constant)."""
-    if recorder.late.tangents is not None:
-        from leafgrad.autograd.forward_ad import change
-
-        change(x, result)
 
 
 def stand_in(x: TensorBase) -> Any:
     """`x` as it is before the change: the same memory and history, but a version that will not count the change."""
-    old = recorder.wrap(x.array)
+    old = wrap(x.array)
     old.needs_grad = x.needs_grad
     old.node = x.node
-    if recorder.late.tangents is not None:
-        from leafgrad.autograd.forward_ad import tangents_of
-
-        if found := tangents_of(x):  # copies: the tangents of x will change in place as well
-            old.extra = Extra()
-            old.extra.tangents = {level: tangent.clone() for level, tangent in found.items()}
+    for mode in current_modes():
+        mode.stood_in(old, x)
     return old
 
 
@@ -160,10 +132,8 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
     base. `others` are the tensors that the new values are computed from, beside x."""
     if x.extra is not None and x.extra.inference and not state.inference:
         raise errors.inference_changed(x)
-    if recorder.late.transforms:
-        recorder.late.refuse_change(x)
     about_to_change(x)
-    if not state.grad_enabled:
+    if not state.recording:
         return
     view = x.extra.view if x.extra is not None else None
     wanted = x.needs_grad or (view is not None and view.base.needs_grad)
@@ -180,7 +150,7 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
             # as_strided did not show, and without the hooks of the view, which belong to what it was.
             if view.steps[0][0] is as_strided or (x.node is not None and x.node.hooks is not None):
                 view.seen = -1
-            recorder.settle(x)
+            settle(x)
 
 
 def check_overlap(array: Any, version: Any, others: Sequence[TensorBase], shape: tuple[int, ...] | None = None) -> None:
@@ -200,7 +170,7 @@ def check_overlap(array: Any, version: Any, others: Sequence[TensorBase], shape:
 
 def overlaps_partly(a: Any, b: Any) -> bool:
     """Do two arrays without gaps share memory, and not simply all of it in the same order?"""
-    a, b = [x.memory() if x.__class__ is recorder.late.batched_array else x for x in (a, b)]
+    a, b = [x.memory() if is_batched(x) else x for x in (a, b)]
     first, second = occupied(a), occupied(b)
     if first is None or second is None:
         return False
@@ -266,7 +236,7 @@ def adopt_result(node: Any, x: TensorBase, result: TensorBase) -> None:
 
 def rebase(x: TensorBase, result: Any) -> None:
     """Make the history of `result` (None: a constant) the history of `x` and, if `x` is a view, of its base."""
-    if not state.grad_enabled or x.array.dtype.kind in "biu":
+    if not state.recording or x.array.dtype.kind in "biu":
         return
     seen_through = x.extra.view if x.extra is not None else None
     if seen_through is None:
@@ -279,13 +249,13 @@ def rebase(x: TensorBase, result: Any) -> None:
     if result is None and not base.needs_grad:
         return
     old = stand_in(base)
-    part = result if result is not None else recorder.wrap(x.array)
+    part = result if result is not None else wrap(x.array)
     options = (current_steps(x, seen_through), axes_of(base.array))
-    new = recorder.make_node(
+    new = make_node(
         copy_slices.core, (old, part), (base.array, x.array), options, (), (), base.array.shape, base.array.dtype
     )
     give_history(base, new)
-    recorder.settle(x)
+    settle(x)
 
 
 @op

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase, state
+from leafgrad._core.inplace import assign
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
 
 # Functions of `leafgrad.ops` that take `out` in PyTorch: one result, or several as a tuple.
@@ -69,7 +71,7 @@ def check_no_gradient(name: str, values: list[Any]) -> None:
     for value in values:
         if isinstance(value, (tuple, list)):
             check_no_gradient(name, list(value))
-        elif isinstance(value, TensorBase) and value.needs_grad and state.grad_enabled:
+        elif isinstance(value, TensorBase) and value.needs_grad and state.recording:
             raise RuntimeError(
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 "arguments requires grad."
@@ -101,14 +103,11 @@ def resize_output(out: TensorBase, shape: tuple[int, ...]) -> None:
 
 def store_output(name: str, out: TensorBase, array: Any) -> Any:
     """The values of `array` in `out`, which has its shape."""
-    from leafgrad.ops.inplace import changed
-
     check_no_gradient(name, [out])
     if out.extra is not None and out.extra.inference and not state.inference:
         raise errors.inference_changed(out)
     check_no_overlap(out.array)
-    np.copyto(out.array, array, casting="unsafe")
-    changed(out)
+    assign(out, array)
     return out
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
+from leafgrad._core.bind import bind
 from leafgrad._core.op import Op
-from leafgrad._core.recorder import TensorBase, wrap
-from leafgrad._core.thread_state import quiet
+from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
+from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import (
     BOOL,
     FLOAT,
@@ -36,7 +36,7 @@ def operand(value: Any) -> tuple[TensorBase | None, Array | None, tuple[dtype, i
     if isinstance(value, TensorBase):
         array = value.array
         return value, array, (from_numpy_dtype(array.dtype), 0 if array.ndim else 1)
-    if isinstance(value, np.ndarray) or value.__class__ is recorder.late.batched_array:
+    if isinstance(value, np.ndarray) or is_batched(value):
         return None, value, (from_numpy_dtype(value.dtype), 0 if value.ndim else 1)
     if isinstance(value, NUMBERS):
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
@@ -65,7 +65,7 @@ def cast(array: Array, kind: dtype) -> Array:
 
 def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     """An elementwise operation on operands of any two kinds. NotImplemented lets Python try the other operand."""
-    quiet()
+    silence_numpy()
     rules = registry[op.name].rules
     if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a.array.dtype is b.array.dtype:  # often: integers
         kind = from_numpy_dtype(a.array.dtype)
@@ -87,13 +87,9 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         raise RuntimeError(rules.no_bool)
     arrays = (cast(arrays[0], kind), cast(arrays[1], kind))
     try:
-        out = recorder.compute(op, arrays, ())
+        return bind(op, tensors, (), arrays)
     except ValueError:
         raise errors.broadcast_mismatch(op.name, arrays) from None
-    out = recorder.as_array(out)
-    if out.dtype.kind == "b":
-        return recorder.unrecorded(op, tensors, out)
-    return recorder.finish(op, tensors, arrays, (), out)
 
 
 class BinaryRules:
@@ -143,4 +139,4 @@ def sum_dtype(kind: dtype) -> dtype:
     return int64 if kind.category in (BOOL, INTEGER) else kind
 
 
-recorder.late.mixed_binary = mixed_binary
+links.mixed_binary = mixed_binary

@@ -34,9 +34,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leafgrad._core import recorder
+from leafgrad._core.bind import bind, bind_many, execute
 from leafgrad._core.op import GradientRules, Op
-from leafgrad._core.recorder import TensorBase, late, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 
 registry: dict[str, Operation] = {}
 
@@ -71,7 +71,6 @@ class Operation:
         self.options: tuple[str, ...] = known["options"]
         self.results: int = known["results"]
         self.variadic: bool = known["variadic"]
-        self.single = len(self.inputs) == 1 and self.results == 1 and not self.variadic
         self.holomorphic: bool = known["holomorphic"]
         self.differentiable: bool = known["differentiable"]
         self.jvp: Any = known["jvp"]
@@ -88,6 +87,7 @@ class Operation:
             raise TypeError(f"op {name} has no samples for the tests")
         node_name = known["node_name"] or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
         self.core = core = Op(name, node_name, self.forward, lambda: gradient_rules(self, body))
+        core.writes_into = self.writes_into or is_float_ufunc(self.forward, len(self.inputs))
         if self.holomorphic and self.differentiable:
             core.conjugated = Op(name, node_name, self.forward, lambda: conjugated_rules(core))
         # what is recorded if the second operand is a number, where PyTorch has another name for that
@@ -99,17 +99,21 @@ class Operation:
         for value in args[:n]:
             if isinstance(value, TensorBase):
                 return self.record(*args)
-        return self.forward(*args) if late.batched is None else late.batched(self.core, args[:n], args[n:])
+        return execute(self.core, args[:n], args[n:])
 
     def record(self, *args: Any) -> Any:
         """Apply to tensors and normalised options; what is no tensor among the inputs becomes one."""
-        if self.single and isinstance(args[0], TensorBase):
-            return recorder.single(self.core, args[0], args[1:])
         n = len(args) - len(self.options)
         tensors = tuple([t if t is None or isinstance(t, TensorBase) else wrap(t) for t in args[:n]])
         if self.results == 1:
-            return recorder.apply(self.core, tensors, args[n:])
-        return recorder.apply_many(self.core, tensors, args[n:])
+            return bind(self.core, tensors, args[n:])
+        return bind_many(self.core, tensors, args[n:])
+
+
+def is_float_ufunc(kernel: Any, inputs: int) -> bool:
+    """Is a kernel a ufunc that makes floats of floats? Then it takes an array for its result."""
+    ufunc = getattr(kernel, "ufunc", kernel)
+    return isinstance(ufunc, np.ufunc) and "f" * inputs + "->f" in ufunc.types
 
 
 # Read when an operation is first recorded, by a module that is imported then.
@@ -209,14 +213,10 @@ def renamed(core: Op, node_name: str, hidden: tuple[int, ...] | None = None) -> 
         return GradientRules(known.backward, known.saves, known.saved_names, hidden, known.consume)
 
     twin = Op(core.name, node_name, core.forward, rules)
+    twin.writes_into = core.writes_into
     if core.conjugated is not None:
         twin.conjugated = renamed(core.conjugated, node_name, hidden)
     return twin
-
-
-def zeros_like(g: Any) -> Any:
-    """Zeros in the shape of a gradient, also where that is infinite."""
-    return wrap(zeros_like(g.array)) if isinstance(g, TensorBase) else np.zeros(g.shape, g.dtype)
 
 
 class Composite:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.kernels import add, divide, maximum, multiply, subtract
 from leafgrad.kernels import square_root as sqrt
 from leafgrad.optim.optimizer import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.optim.optimizer import step_counter, zeros_for
 
 Group = dict[str, Any]

@@ -19,7 +19,7 @@ import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core import origin
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.hooks import RemovableHandle
 from leafgrad.kernels import NATIVE, add, multiply, negative, subtract

@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from leafgrad import autograd, errors
-from leafgrad._core.recorder import TensorBase, state
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import state
 from leafgrad.autograd.function import Function
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.ops.random.distributions import default_generator

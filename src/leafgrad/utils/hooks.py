@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd.function import Function
 from leafgrad.autograd.hooks import RemovableHandle, checked
 

@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad._core.modes import Below, Observer
 from leafgrad._core.op import Op
-from leafgrad._core.recorder import as_array
+from leafgrad._core.tensor import as_array
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.autograd.saved_tensor_hooks import forward_lines
+from leafgrad.autograd.anomaly_mode import forward_lines
 from leafgrad.ops.aten import named
-from leafgrad.utils.interception import Compute, Interceptor
 
 
-class OperatorLog(Interceptor):
+class OperatorLog(Observer):
     """Writes down each operation inside, as "$2: f32[3] = torch._ops.aten.exp.default($1)", and the lines of the
     program that led to it. $0, $1, ... are arrays in the order of their first appearance."""
 
+    wants_tensors = False
+
     def __init__(self) -> None:
+        super().__init__()
         self.rows: list[str] = []
         self.stacks: list[list[str]] = []
         self._numbers: dict[int, tuple[Any, int]] = {}
@@ -30,10 +33,10 @@ class OperatorLog(Interceptor):
         self.__init__()  # type: ignore[misc]  # the latest run is the one to show
         return super().__enter__()
 
-    def compute(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], compute: Compute) -> Any:
+    def observe(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
         given = [self._name(a) if isinstance(a, np.ndarray) else repr(a) for a in arrays if a is not None]
         given += [repr(option) for option in options if option is not None]
-        out = compute()
+        out = below(op, arrays, options, out)
         outs = [as_array(o) for o in out] if isinstance(out, (list, tuple)) else [as_array(out)]
         made = ", ".join([f"{self._name(o)}: {form(o)}" for o in outs])
         self.rows.append(f"{made} = torch._ops.{named(op, arrays)}({', '.join(given)})")

@@ -18,7 +18,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase, late, state
+from leafgrad._core.modes import switches
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import state
 from leafgrad.autograd.function_node import SavedTensor
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.saved_tensor_hooks import saved_tensors_hooks
@@ -100,7 +102,7 @@ class Frame:
         context: Any,
         rng_state: Any,
     ) -> None:
-        late.checkpoints[id(self)] = True  # first of all: saving the inputs may end the run of an outer checkpoint
+        switches.checkpoints[id(self)] = True  # first of all: saving the inputs may end the run of an outer checkpoint
         self.function = function
         self.args = [SavedTensor(a, None) if isinstance(a, TensorBase) else a for a in args]
         self.kwargs = kwargs
@@ -114,7 +116,7 @@ class Frame:
         self.recomputed: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()
 
     def __del__(self) -> None:
-        late.checkpoints.pop(id(self), None)
+        switches.checkpoints.pop(id(self), None)
 
     def pack(self, tensor: Any) -> Holder:
         """Forward: an operation wants to save a value."""
@@ -246,7 +248,7 @@ def checkpoint_by_hooks(
     early_stop: bool,
 ) -> Any:
     """Call the function so that a Frame stands for all it saves."""
-    if not state.grad_enabled:
+    if not state.recording:
         return function(*args, **kwargs)  # nothing is saved, so nothing will be asked for
     rng_state = default_generator.get_state_array() if preserve_rng_state else None
     frame = Frame(function, args, kwargs, early_stop, compare_forms, contexts[1], rng_state)

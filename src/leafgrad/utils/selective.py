@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.modes import Below, Observer
 from leafgrad._core.op import Op
-from leafgrad._core.recorder import as_array, wrap
+from leafgrad._core.tensor import as_array, wrap
 from leafgrad.ops import aten
-from leafgrad.utils.interception import Compute, Interceptor
 
 
 class CheckpointPolicy(enum.Enum):
@@ -84,16 +84,21 @@ class Cache:
         self.calls: dict[Any, list[Any]] = {}
 
 
-class Keeping(Interceptor):
+class Keeping(Observer):
     """The forward pass: asks the policy, and keeps."""
 
+    wants_tensors = False  # gradients are computed later, outside
+
     def __init__(self, policy: Callable[..., Any], cache: Cache, allow_mutation: bool) -> None:
+        super().__init__()
         self.policy = policy
         self.cache = cache
         self.allow_mutation = allow_mutation
 
-    def compute(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], compute: Compute) -> Any:
-        out = compute()
+    def observe(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
+        written, out = out is not None, below(op, arrays, options, out)
+        if written:
+            return out  # a change in place is done again
         name = aten.named(op, arrays)
         if name in SAC_IGNORED_OPS:
             return out
@@ -111,10 +116,13 @@ class Keeping(Interceptor):
         return outs if several else outs[0]
 
 
-class Fetching(Interceptor):
+class Fetching(Observer):
     """The second run: results that were kept are not computed."""
 
+    wants_tensors = False
+
     def __init__(self, cache: Cache) -> None:
+        super().__init__()
         self.cache = cache
         self.positions: dict[Any, int] = {}
 
@@ -122,14 +130,18 @@ class Fetching(Interceptor):
         self.positions = {}
         return super().__enter__()
 
-    def compute(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], compute: Compute) -> Any:
+    def observe(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
+        if out is not None:
+            return below(op, arrays, options, out)
         name = aten.named(op, arrays)
         position = self.positions.get(name, 0)
         self.positions[name] = position + 1
         calls = self.cache.calls.get(name, [])
         entry: Any = calls[position] if position < len(calls) else COMPUTED
         if entry is COMPUTED:
-            return compute()  # also what the forward pass did not do; the number of saved tensors will tell
+            return below(
+                op, arrays, options, out
+            )  # also what the forward pass did not do; the number of saved tensors will tell
         if entry is USED:
             raise RuntimeError(
                 "Trying to backward an extra time. You are only allowed to backward once on any region computed under "

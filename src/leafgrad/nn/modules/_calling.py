@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.hooks import RemovableHandle
 from leafgrad.nn.modules import _global_hooks
 from leafgrad.nn.modules._global_hooks import hooks_of_calls

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.autograd.hooks import RemovableHandle
 from leafgrad.nn.modules._calling import registered

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes
-from leafgrad._core import recorder
+from leafgrad._core.tensor import wrap
 from leafgrad._device import check_device
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
@@ -61,7 +61,7 @@ class Linear(Module):
 def uninitialized(shape: tuple[int, ...], dtype: Any) -> Parameter:
     """A parameter of this shape whose values are still to be drawn."""
     kind = _dtypes.get_default_dtype() if dtype is None else dtype
-    parameter: Parameter = Parameter(recorder.wrap(np.empty(shape, kind.np)))
+    parameter: Parameter = Parameter(wrap(np.empty(shape, kind.np)))
     return parameter
 
 

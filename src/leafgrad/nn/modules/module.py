@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from leafgrad import _dtypes
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad._device import check_device
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn.modules import _global_hooks

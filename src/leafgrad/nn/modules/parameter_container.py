@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.nn.modules.container import named_pairs
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.parameter import Parameter, typename

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.recorder import TensorBase, wrap
-from leafgrad.ops.inplace import changed
+from leafgrad._core.inplace import count_change
+from leafgrad._core.tensor import TensorBase, wrap
 
 
 def clip_grad_norm_(
@@ -64,7 +64,7 @@ def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, for
     for p in as_list(parameters):
         if p._grad is not None:
             p._grad.array *= p._grad.array.dtype.type(factor)
-            changed(p._grad)
+            count_change(p._grad)
 
 
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
@@ -73,7 +73,7 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
     for p in as_list(parameters):
         if p._grad is not None:
             np.clip(p._grad.array, -limit, limit, out=p._grad.array)
-            changed(p._grad)
+            count_change(p._grad)
 
 
 def as_list(tensors: TensorBase | Iterable[Any]) -> list[Any]:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.recorder import TensorBase, late, wrap
-from leafgrad._core.thread_state import quiet
+from leafgrad._core.tensor import TensorBase, is_batched, wrap
+from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import empty_array, empty_like_array
+from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.creation.from_data import as_dtype, as_scalar, check_options, finished, to_array
 from leafgrad.ops.out import resize_output, store_output
 
@@ -87,15 +88,15 @@ def create(
     default: Callable[[], Dtype] = _dtypes.get_default_dtype,
 ) -> Any:
     """A tensor around `make(dtype)`, or `out` with those values, after a look at the common arguments."""
-    quiet()
+    silence_numpy()
     kind = as_dtype(name, dtype)
     requires_grad = check_options(name, options)
     if out is None:
-        return finished(make(kind or default()), requires_grad)
+        return finished(fresh(name, make, kind or default()), requires_grad)
     own = _dtypes.from_numpy_dtype(out.array.dtype)
     if kind is not None and kind is not own:
         raise RuntimeError(f"dtype {kind.alias} does not match dtype of out parameter ({own.alias})")
-    made = make(own)
+    made = fresh(name, make, own)
     resize_output(out, made.shape)
     return store_output(f"aten::{name}", out, made).requires_grad_(requires_grad)
 
@@ -103,7 +104,7 @@ def create(
 def asked_dtype(dtype: Any, out: Any, options: dict[str, Any]) -> Any:
     """The NumPy dtype that a call asks for, if it asks for nothing else: then `create` has nothing to look at. None if
     there is more to it."""
-    quiet()
+    silence_numpy()
     if out is not None or options:
         return None
     if dtype is None:
@@ -119,7 +120,7 @@ def zeros(*args: Any, size: Any = None, out: Any = None, dtype: Any = None, **op
     tensor of zeros."""
     shape = sizes("zeros", args, size)
     if (kind := asked_dtype(dtype, out, options)) is not None:
-        return wrap(np.zeros(shape, kind))
+        return wrap(fresh("zeros", np.zeros, shape, kind))
     return create("zeros", lambda kind: np.zeros(shape, kind.np), dtype, out, options)
 
 
@@ -128,7 +129,7 @@ def ones(*args: Any, size: Any = None, out: Any = None, dtype: Any = None, **opt
     tensor of ones."""
     shape = sizes("ones", args, size)
     if (kind := asked_dtype(dtype, out, options)) is not None:
-        return wrap(filled(np.empty(shape, kind), 1))
+        return wrap(fresh("ones", np.ones, shape, kind))
     return create("ones", lambda kind: np.ones(shape, kind.np), dtype, out, options)
 
 
@@ -139,7 +140,7 @@ def empty(
     memory_format=contiguous_format): a tensor whose values are whatever was in memory."""
     shape = sizes("empty", args, size)
     if memory_format is None and (kind := asked_dtype(dtype, out, options)) is not None:
-        return wrap(np.empty(shape, kind))
+        return wrap(fresh("empty", np.empty, shape, kind))
     return create("empty", lambda kind: empty_array(shape, kind.np, memory_format), dtype, out, options)
 
 
@@ -170,7 +171,7 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, **op
     shape, value = sizes("full", (size,)), as_scalar("full", fill_value)
     if out is None and not options and (dtype is None or dtype.__class__ is Dtype):  # the usual case
         kind = _dtypes.scalar_dtype(value) if dtype is None else dtype
-        return wrap(filled(np.empty(shape, kind.np), to_array(value, kind)))
+        return wrap(fresh("full", np.full, shape, to_array(value, kind), kind.np))
     return create(
         "full",
         lambda kind: filled(np.empty(shape, kind.np), to_array(value, kind)),
@@ -197,15 +198,20 @@ def like(
     """`make(array)`, where the array is new and has the shape and, unless told otherwise, the dtype of `input`."""
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor(name, "input", 1, input)
-    quiet()
+    silence_numpy()
     own = input.array
     if dtype is None and memory_format is None and not options and own.__class__ is np.ndarray:
         if own.flags.c_contiguous:  # the usual case
-            return wrap(make(np.empty(own.shape, own.dtype)))
+            return wrap(fresh(name, _made, make, own.shape, own.dtype))
     kind = as_dtype(name, dtype)
     requires_grad = check_options(name, options)
-    array = empty_like_array(own, None if kind is None else kind.np, memory_format)
-    return finished(make(array), requires_grad)
+    dtype = None if kind is None else kind.np
+    array = fresh(name, lambda: make(empty_like_array(own, dtype, memory_format)))
+    return finished(array, requires_grad)
+
+
+def _made(make: Callable[..., Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    return make(np.empty(shape, dtype))
 
 
 def filled(array: Any, value: Any) -> Any:
@@ -275,7 +281,7 @@ def arange(*args: Any, out: Any = None, dtype: Any = None, **options: Any) -> An
     pin_memory=False): start, start + step, ... up to but without end."""
     if len(args) == 1 and args[0].__class__ is int and out is None and dtype is None and not options:
         if 0 <= args[0] < 2**63:  # the usual case
-            quiet()
+            silence_numpy()
             return wrap(np.arange(args[0], dtype=np.int64))
     named: dict[str, Any] = {name: options.pop(name) for name in ("start", "end", "step") if name in options}
     names = ("end",) if len(args) == 1 and "end" not in named else ("start", "end", "step")
@@ -461,7 +467,7 @@ def _with_own_dtype(self: TensorBase) -> Callable[[], Dtype]:
 
 def _as_many(self: TensorBase, array: Any) -> Any:
     """Inside vmap: as many as there are samples of this tensor, so that they can be written into."""
-    return self.array.as_many(array) if self.array.__class__ is late.batched_array else array
+    return self.array.as_many(array) if is_batched(self.array) else array
 
 
 def new_zeros(self: TensorBase, *args: Any, size: Any = None, dtype: Any = None, **options: Any) -> Any:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import Cut, Extra, TensorBase
-from leafgrad._core.thread_state import quiet
+from leafgrad._core.tensor import Cut, Extra, TensorBase, wrap
+from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device, layout, strided
 from leafgrad._dtypes import dtype as Dtype
 
@@ -60,7 +59,7 @@ def check_options(name: str, options: dict[str, Any]) -> bool:
 
 def finished(array: Any, requires_grad: bool = False) -> Any:
     """A new leaf around an array."""
-    made = recorder.wrap(array)
+    made = wrap(array)
     return made._set_requires_grad(True, errors.CREATED) if requires_grad else made
 
 
@@ -79,7 +78,7 @@ def as_scalar(name: str, value: Any) -> Any:
 
 def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
     """One Python number as an array without dimensions; an error if the dtype cannot hold it."""
-    quiet()
+    silence_numpy()
     if value.__class__ is float and (kind is _dtypes.float32 or kind is _dtypes.float64):  # the usual case
         return np.array(value, kind.np)
     if kind.category == _dtypes.COMPLEX or kind is _dtypes.bool_:
@@ -147,7 +146,7 @@ def holds_history(data: Any) -> bool:
 
 def copied(data: Any, kind: Dtype | None) -> Any:
     """A new array with the numbers in `data`, in the dtype that PyTorch would give them."""
-    quiet()
+    silence_numpy()
     if data.__class__ is list or data.__class__ is tuple:
         return nested(data, kind)
     if isinstance(data, TensorBase):
@@ -345,7 +344,7 @@ def from_numpy(ndarray: Any) -> Any:
             UserWarning,
             stacklevel=2,
         )
-    return recorder.wrap(array.view(np.ndarray))
+    return wrap(array.view(np.ndarray))
 
 
 def _full_name(cls: type) -> str:
@@ -411,7 +410,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         ext_tensor = Capsule(ext_tensor)
     array = np.from_dlpack(ext_tensor)
     _dtypes.from_numpy_dtype(array.dtype)
-    return recorder.wrap(array.copy() if copy else array)
+    return wrap(array.copy() if copy else array)
 
 
 class Capsule:

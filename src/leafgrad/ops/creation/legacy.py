@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._device import Size, check_device
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.creation.factories import is_int, sizes
@@ -37,10 +36,10 @@ def legacy_array(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) ->
 def legacy_tensor(cls: type, *args: Any, **options: Any) -> Any:
     """Tensor(*size), Tensor(sequence), Tensor(other): a tensor of the default dtype; of `other`, the same memory."""
     if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
-        made = recorder.wrap(args[0].array)
+        made = wrap(args[0].array)
         made.version = args[0].version
     else:
-        made = recorder.wrap(legacy_array(_dtypes.get_default_dtype(), args, options))
+        made = wrap(legacy_array(_dtypes.get_default_dtype(), args, options))
     made.__class__ = cls
     return made
 
@@ -49,7 +48,7 @@ def new(self: TensorBase, *args: Any, **options: Any) -> Any:
     """new(*size), new(sequence): the old constructor in the dtype of this tensor."""
     if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
         return legacy_tensor(type(self), args[0])
-    return recorder.wrap(legacy_array(_dtypes.from_numpy_dtype(self.array.dtype), args, options))
+    return wrap(legacy_array(_dtypes.from_numpy_dtype(self.array.dtype), args, options))
 
 
 class TensorType(type):
@@ -64,8 +63,8 @@ class TensorType(type):
                 raise TypeError(
                     f"expected a tensor of dtype {cls.dtype} (got {own})\n  fix: x.to({cls.dtype}), which converts"
                 )
-            return legacy_tensor(type(recorder.wrap(args[0].array)), args[0])
-        return recorder.wrap(legacy_array(cls.dtype, args, options))
+            return legacy_tensor(type(wrap(args[0].array)), args[0])
+        return wrap(legacy_array(cls.dtype, args, options))
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TensorBase) and instance.array.dtype == cls.dtype.np

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.inplace import count_change
+from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_index, index_sum, outside, take_at, values_of
-from leafgrad.ops.inplace import changed
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 
@@ -85,4 +85,4 @@ def shrink_rows(weight: TensorBase, indices: Array, max_norm: float, norm_type: 
     large = norms > max_norm
     if large.any():
         weight.array[rows[large]] *= (max_norm / (norms[large] + 1e-7))[:, None].astype(weight.array.dtype)
-        changed(weight)
+        count_change(weight)

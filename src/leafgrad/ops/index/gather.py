@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase, late, wrap
+from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -163,7 +163,7 @@ LONG_OR_INT = (INT64, np.dtype(np.int32))
 
 def outside(index: Array, low: int, size: int) -> int | None:
     """The first index that is not in [low, size)."""
-    index = index.memory() if index.__class__ is late.batched_array else index
+    index = index.memory() if is_batched(index) else index
     if index.size == 0:
         return None
     if low == 0 and index.dtype == INT64:

@@ -15,13 +15,17 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core import recorder
-from leafgrad._core.inplace import is_free
-from leafgrad._core.recorder import TensorBase, state
+from leafgrad._core.bind import execute
+from leafgrad._core.inplace import count_change, is_free
+from leafgrad._core.modes import current_modes
+from leafgrad._core.recorder import make_node, needs_recording, settle
+from leafgrad._core.tensor import TensorBase, constant, links, wrap
+from leafgrad._core.thread_state import state
 from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.index.gather import INT64
 from leafgrad.ops.index.gather import index as index_op
-from leafgrad.ops.index.overwrite import fill_where, fits, number_as, overwrite
+from leafgrad.ops.index.masks import masked_fill
+from leafgrad.ops.index.overwrite import fits, number_as, overwrite
 from leafgrad.ops.index.parse import (
     Places,
     Reading,
@@ -33,9 +37,9 @@ from leafgrad.ops.index.parse import (
     read,
     too_many,
 )
-from leafgrad.ops.index.scatter import index_write, write_index
-from leafgrad.ops.index.slices import new_dimension, select, slice_, view_at
-from leafgrad.ops.inplace import changed, check_overlap, check_writable, copy_slices, replace, stand_in
+from leafgrad.ops.index.scatter import index_write
+from leafgrad.ops.index.slices import new_dimension, select, slice_, view_at, write_slice
+from leafgrad.ops.inplace import check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite
@@ -54,23 +58,23 @@ def getitem(self: Any, index: Any) -> Any:
     kind = index.__class__
     array = self.array
     if index is None:
-        return view_at(new_dimension, self, (None, ...), array[None, ...])
+        return view_at(new_dimension, self, (None, ...))
     if kind is int:
         where = (index, ...)
         try:
-            return view_at(select, self, where, array[where])
+            return view_at(select, self, where)
         except IndexError:
             raise (out_of_bounds(index, 0, array.shape) if array.ndim else too_many(index, ())) from None
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
-        return view_at(slice_, self, where, array[where])
+        return view_at(slice_, self, where)
     if kind is tuple and (operation := simple(index)) is not None:
         where = index if ... in index else (*index, ...)
         try:
-            return view_at(operation, self, where, array[where])
+            return view_at(operation, self, where)
         except IndexError:
             pass  # read() finds out what is wrong, and says it as PyTorch does
-    if kind is recorder.late.tensor_class and index.array.ndim and array.ndim and index.array.dtype == INT64:
+    if kind is links.tensor_class and index.array.ndim and array.ndim and index.array.dtype == INT64:
         try:
             return index_op.record(self, 0, 1, kept(index.array, self))
         except IndexError:  # NumPy checks while it reads
@@ -81,9 +85,9 @@ def getitem(self: Any, index: Any) -> Any:
     reading = read(index, array.shape)
     if reading.arrays is None:
         where = reading.view or (...,)
-        return view_at(reading.operation, self, where, array[where])
+        return view_at(reading.operation, self, where)
     if reading.view is not None:
-        self = view_at(reading.operation, self, reading.view, array[reading.view])
+        self = view_at(reading.operation, self, reading.view)
     places = places_of(reading.arrays, self.array.shape)
     if places.order is not None:
         self = permute.function(self, places.order)
@@ -117,7 +121,7 @@ def simple(index: tuple[Any, ...]) -> Any:
 def marked(index: Any, array: Array) -> Array | None:
     """Where a mask that fits is true, as places in the dimensions that it has, taken as one; None for other indices,
     and for masks that have to be refused."""
-    if index.__class__ is not recorder.late.tensor_class:
+    if index.__class__ is not links.tensor_class:
         return None
     mask = index.array
     if mask.__class__ is not np.ndarray or mask.dtype is not _BOOL or not mask.ndim:
@@ -129,8 +133,8 @@ def marked(index: Any, array: Array) -> Array | None:
 
 def kept(at: Array, *tensors: Any) -> Array:
     """The index array of a node to be recorded: a copy, because the user may change the one he gave."""
-    if state.grad_enabled and any([t.needs_grad for t in tensors]):
-        return at.copy()
+    if state.recording and any([t.needs_grad for t in tensors]):
+        return execute(links.assign, (at,))
     return at
 
 
@@ -144,14 +148,14 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     if isinstance(value, TensorBase):
         part: Any = value
     elif isinstance(value, (int, float, complex, np.integer)):
-        part = recorder.wrap(number_as(value, self.array))
+        part = wrap(number_as(value, self.array))
     else:
         module = "numpy." if isinstance(value, (np.ndarray, np.generic)) else ""
         name = _dtypes.from_numpy_dtype(self.array.dtype).alias
         raise errors.mistake(TypeError, f"can't assign a {module}{type(value).__name__} to a torch.{name}Tensor")
     if index is False:
         return
-    if index.__class__ is recorder.late.tensor_class and index.array.dtype == INT64 and index.array.ndim:
+    if index.__class__ is links.tensor_class and index.array.dtype == INT64 and index.array.ndim:
         if not self.array.ndim:
             raise too_many(index, ())
         at = in_bounds(index.array, 0, self.array.shape, 0)
@@ -165,7 +169,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             write_view(self, reading, part)
         return
     if reading.view is not None:
-        self = view_at(reading.operation, self, reading.view, self.array[reading.view])
+        self = view_at(reading.operation, self, reading.view)
     places = places_of(reading.arrays, self.array.shape)
     write_places(self, places, part, False)
 
@@ -185,29 +189,29 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
         return False
     whole = data is value or data.ndim == 0  # one number for all places
     try:
-        if kind is recorder.late.tensor_class:
+        if kind is links.tensor_class:
             at = index.array
             if at.__class__ is not np.ndarray or not array.ndim:
                 return False
+            if data is value:
+                data = constant(value, array.dtype)
             if at.dtype.kind == "b" and whole and at.shape == array.shape:
-                fill_where(array, at, recorder.constant(value, array.dtype) if data is value else data)
+                execute(masked_fill.core, (array, at, data), (), array)
             elif at.dtype == INT64 and at.ndim and (whole or data.shape == at.shape + array.shape[1:]):
-                array[at] = data.copy() if data is not value and np.may_share_memory(array, data) else data
+                execute(index_write.core, (array, data), (0, 1, at, False), array)
             else:
                 return False
         elif kind is int or (kind is tuple and simple(index) is not None) or (kind is Slice and is_simple(index)):
-            if whole:
-                array[index] = data
-            else:
+            if not whole:
                 into = array[index]
                 if into.__class__ is not np.ndarray or into.shape != data.shape:
                     return False
-                into[...] = data
+            execute(write_slice.core, (array, constant(value, array.dtype) if data is value else data), (index,), array)
         else:
             return False
     except IndexError:
         return False  # read() finds out what is wrong, and says it as PyTorch does
-    changed(x)
+    count_change(x)
     return True
 
 
@@ -272,32 +276,31 @@ def write_view(x: Any, reading: Reading, part: Any) -> None:
     check_overlap(into, x.version, (part,), into.shape)
     seen_through = x.extra.view if x.extra is not None else None
     base, steps = (x, (step,)) if seen_through is None else (seen_through.base, (*current_steps(x, seen_through), step))
-    recorded = recorder.needs_recording((base, part)) and x.array.dtype.kind not in "biu"
+    recorded = needs_recording((base, part)) and x.array.dtype.kind not in "biu"
     if recorded:
         # neither the values of the base nor those of the part are needed: only where the part is
-        node = recorder.make_node(
+        node = make_node(
             copy_slices.core, (stand_in(base), part), (base.array, into), (steps, axes_of(base.array)), (), (),
             base.array.shape, base.array.dtype,
         )  # fmt: skip
     if part.array.dtype != into.dtype and part.array.dtype.kind == "c":
         warn_of_lost_imaginary(into)
-    np.copyto(into, cast(part.array, _dtypes.from_numpy_dtype(into.dtype)))
-    changed(x)
+    values = cast(part.array, _dtypes.from_numpy_dtype(into.dtype))
+    execute(write_slice.core, (x.array, values), (reading.view,), x.array)
+    count_change(x)
     if recorded:
         give_history(base, node)
-    if recorder.late.tangents is not None:
-        from leafgrad.autograd.forward_ad import change_part
-
-        change_part(x, reading.view, part)
+    for mode in current_modes():
+        mode.changed_part(x, reading.view, part)
 
 
 def check_part_writable(x: TensorBase, part: TensorBase) -> None:
     """What `check_writable` would say of x[view], if that had been made first."""
     is_base = x.extra is None or x.extra.view is None
-    if is_base and x.needs_grad and x.node is None and state.grad_enabled:
+    if is_base and x.needs_grad and x.node is None and state.recording:
         raise errors.leaf_in_place(x, True)
-    if not is_base and state.grad_enabled:
-        recorder.settle(x)
+    if not is_base and state.recording:
+        settle(x)
     check_writable(x, part)
 
 
@@ -311,7 +314,7 @@ def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
     values = broadcastable(values, x, places, accumulate)
     into = x if places.order is None else permute.function(x, places.order)
     options = (places.dim, places.count, kept(places.at, x, values), accumulate)
-    overwrite(into, index_write.core, write_index, (values,), options)
+    overwrite(into, index_write.core, (values,), options)
     return x
 
 

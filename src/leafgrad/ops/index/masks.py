@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind, bind_many
+from leafgrad._core.op import Op
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import alias, index, index_sum, values_of
 from leafgrad.ops.index.overwrite import Overwriting, fill_where, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.index.slices import around
-from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -179,8 +181,22 @@ class nonzero(Family):
     def call(input: A, *, as_tuple: bool = False) -> Any:
         if not as_tuple:
             return nonzero.record(input)
-        found = np.nonzero(np.atleast_1d(input.array))
-        return tuple([recorder.unrecorded(nonzero.core, (input,), positions) for positions in found])
+        return tuple(bind_many(_positions, (input,)))
+
+
+def _positions_by_dimension(x: A) -> A:
+    return np.nonzero(np.atleast_1d(x))
+
+
+def _rows_of_positions(x: A, size: int, fill_value: int) -> A:
+    found = np.argwhere(x)[:size]
+    rows = np.full((size, found.shape[1]), fill_value, np.int64)
+    rows[: len(found)] = found
+    return rows
+
+
+_positions = Op("nonzero", "NonzeroBackward0", _positions_by_dimension, nonzero.core.gradient_rules)
+_static = Op("nonzero", "NonzeroBackward0", _rows_of_positions, nonzero.core.gradient_rules)
 
 
 @composite(lambda t: [S(t(3, 4)), S(t())])
@@ -194,10 +210,7 @@ def nonzero_static(input: TensorBase, *, size: int, fill_value: int = -1) -> Any
     """nonzero_static(input, *, size, fill_value=-1): exactly `size` rows of nonzero, filled up or cut off."""
     if size < 0:
         raise errors.mistake(RuntimeError, "nonzero_static: 'size' must be an non-negative integer")
-    found = np.argwhere(input.array)[:size]
-    rows = np.full((size, found.shape[1]), fill_value, np.int64)
-    rows[: len(found)] = found
-    return recorder.unrecorded(nonzero.core, (input,), rows)
+    return bind(_static, (input,), (size, fill_value))
 
 
 @op

@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.inplace import is_free
+from leafgrad._core.bind import bind, execute
+from leafgrad._core.inplace import count_change, is_free
+from leafgrad._core.modes import about_to_change, applied_in_modes, changed_in_modes
 from leafgrad._core.op import Op
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.recorder import make_node, needs_recording
+from leafgrad._core.tensor import TensorBase, wrap, wrap_node
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.from_data import to_array
-from leafgrad.ops.inplace import about_to_change, changed, check_writable, follow, rebase, stand_in
+from leafgrad.ops.inplace import check_writable, rebase, stand_in
 from leafgrad.ops.registry import Composite, Family, Operation, composites, renamed
 
 A = Any  # an array, or a tensor under create_graph
@@ -36,29 +38,32 @@ class Overwriting(Family, family=True):
 
     prepare(input, ...)   the arguments, checked: (tensors, options), where tensors[0] is the input, and, if PyTorch
                           has several names for the node, the other one
-    write(x, ...)         the change of an array: of a copy of the input, or of its own memory
+    write(x, ...)         the change of an array: of a copy of the input, or of its own memory. The kernel, on_a_copy(write),
+                          given an array for its result, which must be the input itself, changes that.
     """
+
+    writes_into = True
 
     # the gradient of a choice is a choice, and needs no conjugation
     holomorphic = False
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        prepare, write = body["prepare"], body["write"]
+        prepare = body["prepare"]
 
         @functools.wraps(prepare)
         def function(input: Any, *args: Any, **kwargs: Any) -> Any:
             if not isinstance(input, TensorBase):
                 raise errors.not_a_tensor(operation.name, "input", 1, input)
             tensors, options, *name = prepare(input, *args, **kwargs)
-            return recorder.apply(named(operation.core, *name), tensors, options)
+            return bind(named(operation.core, *name), tensors, options)
 
         @functools.wraps(prepare)
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             tensors, options, *name = prepare(self, *args, **kwargs)
             if tensors[0].array.shape != self.array.shape:
                 raise errors.in_place_shape(operation.name, self.array.shape, tensors[0].array.shape)
-            return overwrite(self, named(operation.core, *name), write, tensors[1:], options)
+            return overwrite(self, named(operation.core, *name), tensors[1:], options)
 
         name = function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
@@ -83,9 +88,13 @@ def named(core: Op, node_name: str | None = None) -> Op:
 
 
 def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
-    """The out-of-place form of a change of an array."""
+    """The kernel of a change of an array: of a copy, or of the array that is given for the result."""
+    arguments = write.__code__.co_argcount
 
     def forward(x: Array, *rest: Any) -> Array:
+        if len(rest) == arguments:
+            write(x, *rest[:-1])
+            return x
         out = np.array(x, order="C")
         write(out, *rest)
         return out
@@ -93,28 +102,26 @@ def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
     return forward
 
 
-def overwrite(x: Any, core: Op, write: Callable[..., None], others: Sequence[Any], options: tuple[Any, ...]) -> Any:
+def overwrite(x: Any, core: Op, others: Sequence[Any], options: tuple[Any, ...]) -> Any:
     """Change the memory of x, and record it as `core` of (x, *others, *options)."""
+    arrays = [x.array, *[t.array for t in others]]
     if len(others) <= 2 and is_free(x, *others):  # the usual case
-        write(x.array, *[t.array for t in others], *options)
-        changed(x)
+        execute(core, arrays, options, x.array)
+        count_change(x)
         return x
     check_writable(x, *others)
-    result = shadow = None
-    if recorder.late.tangents is not None:
-        shadow = recorder.wrap(x.array)
-        arrays = [x.array, *[t.array for t in others]]
-        recorder.late.tangents(core, (stand_in(x), *others), arrays, options, (shadow,))
-    if recorder.needs_recording((x, *others)) and x.array.dtype.kind not in "biu":
-        tensors = (stand_in(x), *others)
-        arrays = [t.array for t in tensors]
-        node = recorder.make_node(core, tensors, arrays, options, (), (), x.array.shape, x.array.dtype)
-        result = recorder.wrap_node(x.array, node)
+    old = (stand_in(x), *others)
+    shadow = wrap(x.array)  # which gets the tangents
+    applied_in_modes(core, old, arrays, options, (shadow,))
+    result = None
+    if needs_recording((x, *others)) and x.array.dtype.kind not in "biu":
+        node = make_node(core, old, arrays, options, (), (), x.array.shape, x.array.dtype)
+        result = wrap_node(x.array, node)
     about_to_change(x)
-    write(x.array, *[t.array for t in others], *options)
-    changed(x)
+    execute(core, arrays, options, x.array)
+    count_change(x)
     rebase(x, result)
-    follow(x, shadow)
+    changed_in_modes(x, shadow)
     return x
 
 

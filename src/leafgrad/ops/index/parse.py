@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.recorder import TensorBase, late
+from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad.ops.creation import from_data
 from leafgrad.ops.index.gather import INT64
 from leafgrad.ops.index.slices import ALL, alias, new_dimension, select, slice_
@@ -51,7 +51,7 @@ def part_of(item: Any) -> Any:
         return checked_slice(item)
     if isinstance(item, TensorBase):
         array = item.array
-        if array.ndim == 0 and array.dtype.kind in "biu" and array.__class__ is not late.batched_array:
+        if array.ndim == 0 and array.dtype.kind in "biu" and not is_batched(array):
             return bool(array) if array.dtype.kind == "b" or array.dtype == np.uint8 else int(array)
         return index_array(array)
     if isinstance(item, np.generic) or not is_sequence(item):
@@ -126,7 +126,7 @@ def read(index: Any, shape: tuple[int, ...]) -> Reading:
     for item in items_of(index):
         part = part_of(item)
         parts.append(part)
-        if part.__class__ is np.ndarray or part.__class__ is late.batched_array:
+        if part.__class__ is np.ndarray or is_batched(part):
             taken += part.ndim if part.dtype.kind == "b" else 1
         elif part is not None and part is not ... and part.__class__ is not bool:
             taken += 1
@@ -137,7 +137,7 @@ def read(index: Any, shape: tuple[int, ...]) -> Reading:
     operation: Any = None
     dim = 0
     for part in parts:
-        if part.__class__ is np.ndarray or part.__class__ is late.batched_array:
+        if part.__class__ is np.ndarray or is_batched(part):
             count = part.ndim if part.dtype.kind == "b" else 1
             view += [ALL] * count
             arrays += [part] + [()] * (count - 1)
@@ -274,7 +274,7 @@ def as_one(given: list[Any], dims: list[int], shape: tuple[int, ...]) -> Array:
 def in_bounds(a: Array, dim: int, shape: tuple[int, ...], number: int) -> Array:
     """Check an index array; `number` counts those before it."""
     size = shape[dim]
-    every = a.memory() if a.__class__ is late.batched_array else a
+    every = a.memory() if is_batched(a) else a
     if every.size and every.dtype == INT64 and every.view(np.uint64).max() < size:
         return a  # one look at them, because negative ones seem very large
     if every.size and not (every.min() >= -size and every.max() < size):

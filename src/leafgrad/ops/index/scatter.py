@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import (
     LONG,
     LONG_OR_INT,
@@ -31,7 +32,7 @@ from leafgrad.ops.index.gather import (
 from leafgrad.ops.index.gather import index as index_op
 from leafgrad.ops.index.overwrite import Overwriting, number_as, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.index.slices import around
-from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
+from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_along, check_index, check_range, gather, values_of
 from leafgrad.ops.index.overwrite import named, same_dtype, zero
 from leafgrad.ops.index.scatter import elements, scatter, scatter_add_array, vector
 from leafgrad.ops.index.slices import around, slice_
-from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import wrap_dim
@@ -202,4 +203,4 @@ def index_reduce(
         first = f"\"index_reduce_func_exclude_input_init\" not implemented for '{alias(x.array)}'"
         raise errors.mistake(NotImplementedError, first)
     check_kind("index_func_", x.array, reduce)
-    return recorder.apply(named(scatter_reduce.core, "IndexReduceBackward0"), (x, at, src), (dim, reduce, include_self))
+    return bind(named(scatter_reduce.core, "IndexReduceBackward0"), (x, at, src), (dim, reduce, include_self))

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
-from leafgrad._core.views import make_view
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.views import bind_view
+from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.inplace import copy_slices
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -31,9 +32,9 @@ def _zeros_around(g: A, input_shape: A, index: A) -> A:
     return around(g, input_shape, index)
 
 
-def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...], out: Any) -> Any:
-    """`out`, which is t.array[index], as a view of t that is recorded as `operation`."""
-    return make_view(operation.core, operation, t, (index,), out)
+def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...]) -> Any:
+    """t[index], a view of t that is recorded as `operation`."""
+    return bind_view(operation.core, operation, t, (index,))
 
 
 @op
@@ -57,7 +58,7 @@ class select(ViewFamily):
                 f"{dim}",
             )
         where = (*(ALL,) * dim, number, ...) if dim else (number, ...)
-        return view_at(select, input, where, array[where])
+        return view_at(select, input, where)
 
     samples = staticmethod(lambda t: [S(t(3, 4), 0, 1), S(t(2, 3, 4), -1, -2), S(t(3), 0, 0), S(t(2, 0), 0, 1)])
 
@@ -73,7 +74,7 @@ class slice_(ViewFamily):
     public_name = ""
 
     def call(input: A, index: tuple[Any, ...]) -> Any:
-        return view_at(slice_, input, index, input.array[index])
+        return view_at(slice_, input, index)
 
     samples = staticmethod(
         lambda t: [
@@ -83,6 +84,34 @@ class slice_(ViewFamily):
             S(t(5, 4), (Slice(0, 0), ...)),
         ]
     )
+
+
+@op
+class write_slice(Family):
+    """write_slice(input, values, index): input with input[index] = values. In place it is what `x[index] = values` does
+    for numbers and slices; that is recorded as copy_slices."""
+
+    inputs = ("input", "values")
+    options = ("index",)
+    public_name = ""
+    jvp = "linear"
+    writes_into = True
+
+    def forward(x: A, values: A, index: Any, *out: A) -> A:
+        target = out[0] if out else x.copy()
+        target[index] = values
+        return target
+
+    def call(input: A, values: A, index: tuple[Any, ...]) -> Any:
+        return write_slice.record(input, values, index)
+
+    def vjp_input(g: A, index: A) -> A:
+        return write_slice(g, zero_like(g), index)
+
+    def vjp_values(g: A, index: A) -> A:
+        return slice_(g, index)  # the engine undoes the broadcast
+
+    samples = staticmethod(lambda t: [S(t(3, 4), t(4), (1, ...)), S(t(5), t(), (Slice(1, 4),))])
 
 
 @op
@@ -97,7 +126,7 @@ class new_dimension(ViewFamily):
     public_name = ""
 
     def call(input: A, index: tuple[Any, ...]) -> Any:
-        return view_at(new_dimension, input, index, input.array[index])
+        return view_at(new_dimension, input, index)
 
     samples = staticmethod(lambda t: [S(t(3, 2), (None, ...)), S(t(3, 2), (..., None))])
 
@@ -113,7 +142,7 @@ class alias(ViewFamily):
     public_name = ""
 
     def call(input: A, index: tuple[Any, ...]) -> Any:
-        return view_at(alias, input, index, input.array[index])
+        return view_at(alias, input, index)
 
     samples = staticmethod(lambda t: [S(t(3, 2), (...,)), S(t(), (...,))])
 
@@ -189,7 +218,7 @@ def _replaced(input: TensorBase, part: tuple[Any, ...], src: TensorBase, node_na
     """A copy of input with one part replaced."""
     from leafgrad.ops.index.overwrite import named
 
-    return recorder.apply(named(copy_slices.core, node_name), (input, src), (((slice_, (part,)),), None))
+    return bind(named(copy_slices.core, node_name), (input, src), (((slice_, (part,)),), None))
 
 
 def _same_shape(src: TensorBase, shape: tuple[int, ...], what: str) -> None:

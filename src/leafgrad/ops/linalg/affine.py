@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.linalg.checks import (
     Call,
     adds_before_unfolding,
@@ -56,7 +56,7 @@ class addmm(Family):
             check_addmm(x, a, b)
         if beta.__class__ is not int or alpha.__class__ is not int or not alike(a, b):
             beta, alpha = [factor(v, a.dtype) for v in (beta, alpha)]
-        return recorder.apply(addmm.core, (input, mat1, mat2), (beta, alpha))
+        return bind(addmm.core, (input, mat1, mat2), (beta, alpha))
 
     def vjp_input(g: A, beta: A) -> A:
         return g if beta == 1 else g * beta
@@ -152,7 +152,7 @@ class linear(Family):
         else:
             without_bias = vector_without_bias if n == 1 else linear_folded_without_bias
             core = linear_folded if b is not None else without_bias
-        return recorder.apply(core, (input, weight, bias), ())
+        return bind(core, (input, weight, bias))
 
     def vjp_input(g: A, weight: A) -> A:
         if g.__class__ is ndarray:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.linalg.checks import (
     Call,
     alike,
@@ -118,7 +118,7 @@ def matrices(name: str, input: TensorBase, mat2: TensorBase, a: Any, b: Any) -> 
     """The product of two tensors that are known to be matrices."""
     if a.shape[1] != b.shape[0] or not alike(a, b):
         check_matrices(Call(name, a, b), a, b)
-    return recorder.pair(mm.core, input, mat2)
+    return bind(mm.core, (input, mat2))
 
 
 @op
@@ -132,7 +132,7 @@ class mv(Family):
         a, b = arrays_of("mv", ("input", "vec"), input, vec)
         if a.ndim != 2 or b.shape != a.shape[1:] or not alike(a, b):
             check_matrix_vector(Call("mv", a, b), a, b)
-        return recorder.pair(mv.core, input, vec)
+        return bind(mv.core, (input, vec))
 
     def vjp_input(g: A, vec: A) -> A:
         return g.reshape(-1, 1) * vec if g.__class__ is ndarray else unsqueeze(g, 1) * vec
@@ -154,7 +154,7 @@ class dot(Family):
         a, b = arrays_of("dot", ("input", "tensor"), input, tensor)
         if a.ndim != 1 or a.shape != b.shape or not alike(a, b):
             check_vectors("dot", a, b)
-        return recorder.pair(dot.core, input, tensor)
+        return bind(dot.core, (input, tensor))
 
     def vjp_input(g: A, tensor: A) -> A:
         return g * tensor
@@ -177,7 +177,7 @@ class vdot(Family):
 
     def call(input: A, other: TensorBase) -> Any:
         check_vectors("vdot", *arrays_of("vdot", ("input", "other"), input, other))
-        return recorder.apply(vdot.core, (input, other), ())
+        return bind(vdot.core, (input, other))
 
     def vjp_input(g: A, other: A) -> A:
         return conj(g) * other
@@ -198,7 +198,7 @@ class bmm(Family):
     def call(input: A, mat2: TensorBase) -> Any:
         a, b = arrays_of("bmm", ("input", "mat2"), input, mat2)
         if a.ndim == 3 == b.ndim and a.shape[0] == b.shape[0] and a.shape[2] == b.shape[1] and alike(a, b):
-            return recorder.pair(bmm.core, input, mat2)
+            return bind(bmm.core, (input, mat2))
         call = Call("bmm", a, b)
         for number, x in ((1, a), (2, b)):
             if x.ndim != 3:
@@ -210,7 +210,7 @@ class bmm(Family):
                 f"dimension 0 is {a.shape[0]} in the first and {b.shape[0]} in the second",
             )
         check_batches(call, a, b)
-        return recorder.apply(bmm.core, (input, mat2), ())
+        return bind(bmm.core, (input, mat2))
 
     def vjp_input(g: A, mat2: A) -> A:
         return any_product(g, mat2.swapaxes(1, 2)) if g.__class__ is ndarray else bmm(g, transpose(mat2, 1, 2))
@@ -262,7 +262,7 @@ class matmul(Family):
             core = vector_times_matrix if m == 2 else mv.core if n == 2 else dot.core
         elif not (n == m and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and alike(a, b)):
             check_matmul(input, other)
-        return recorder.pair(core, input, other)
+        return bind(core, (input, other))
 
     def vjp_input(g: A, other: A, input_shape: A, other_shape: A) -> A:
         g = as_matrices(g, input_shape, other_shape)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
-from leafgrad._core.thread_state import quiet
+from leafgrad._core.bind import bind
+from leafgrad._core.recorder import needs_recording
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import Size
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import absolute, exponential, log1p, minimum, negative, subtract
@@ -59,7 +60,7 @@ logsigmoid = logsigmoid_.function
 
 def _no_gradient(name: str, **constants: Any) -> None:
     for argument, tensor in constants.items():
-        if tensor is not None and recorder.needs_recording((tensor,)):
+        if tensor is not None and needs_recording((tensor,)):
             raise RuntimeError(
                 f"The function '{name}' is not differentiable with respect to argument '{argument}'. This input cannot "
                 "have requires_grad True."
@@ -202,14 +203,13 @@ class binary_cross_entropy_with_logits_(Family):
                 "  fix: target.float()"
             )
         _no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
-        quiet()
+        silence_numpy()
         x, y = cast(input.array, kind), cast(target.array, kind)
         weights = [None if w is None else w.array for w in (weight, pos_weight)]
         _check_broadcast(x, *weights)
         arrays = (x, y, *weights)
         core, tensors = binary_cross_entropy_with_logits_.core, (input, target, weight, pos_weight)
-        out = recorder.as_array(recorder.compute(core, arrays, (reduction,)))
-        return recorder.finish(core, tensors, arrays, (reduction,), out)
+        return bind(core, tensors, (reduction,), arrays)
 
     def vjp_input(g: A, input: A, target: A, weight: A, pos_weight: A, reduction: A) -> A:
         if pos_weight is None:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
-from leafgrad._core.thread_state import quiet
+from leafgrad._core.bind import binary
+from leafgrad._core.recorder import needs_recording
+from leafgrad._core.tensor import TensorBase, is_batched, wrap
+from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import exponential, subtract
 from leafgrad.ops.loss.options import checked_reduction, legacy_reduction
@@ -228,7 +229,7 @@ def negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: 
         if weight.array.dtype != x.dtype:
             own, found = [from_numpy_dtype(v.dtype).alias for v in (x, weight.array)]
             raise RuntimeError(f"expected scalar type {own} but found {found}")
-        if recorder.needs_recording((weight,)):
+        if needs_recording((weight,)):
             raise RuntimeError(
                 "The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. This input "
                 "cannot have requires_grad True."
@@ -297,13 +298,13 @@ class _CrossEntropy(Family, family=True):
             reduction = legacy_reduction(size_average, reduce)
         elif reduction != "mean":
             reduction = checked_reduction(reduction)
-        quiet()
+        silence_numpy()
         x = input.array
         if x.shape == target.array.shape:
             return _of_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
         if label_smoothing > 0:
             return _smoothed(input, target, weight, ignore_index, reduction, label_smoothing)
-        if weight is not None or recorder.late.batched_array in (x.__class__, target.array.__class__):
+        if weight is not None or is_batched(x) or is_batched(target.array):
             scores = log_softmax.function(input, class_dim(x.shape))
             return negative_log_likelihood(scores, target, weight, ignore_index, reduction)
         if x.dtype.kind in "biuc":
@@ -386,7 +387,7 @@ def _of_probabilities(
     total = -products.sum()
     if reduction == "sum":
         return total
-    return recorder.binary(_mean, total, input.array.size // shape[dim] if input.array.size else 0)
+    return binary(_mean, total, input.array.size // shape[dim] if input.array.size else 0)
 
 
 _mean = renamed(true_div.core, "DivBackward1")  # the name that division by a number has inside of PyTorch
@@ -400,9 +401,9 @@ def _for_classes(weight: Any, shape: Dims) -> Any:
 def _amount_of_each(classes: Any, counts: Any, weight: Any, kind: Any) -> Any:
     """How much all decisions count, for each sample of a map."""
     if weight is None:
-        return recorder.wrap(counts.astype(kind).sum())
-    each = weight.index_select(0, recorder.wrap(np.where(counts, classes, 0).reshape(-1)))
-    return (each * recorder.wrap(counts.reshape(-1).astype(kind))).sum()
+        return wrap(counts.astype(kind).sum())
+    each = weight.index_select(0, wrap(np.where(counts, classes, 0).reshape(-1)))
+    return (each * wrap(counts.reshape(-1).astype(kind))).sum()
 
 
 def _smoothed(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, label_smoothing: float) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
-from leafgrad._core.thread_state import quiet
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.loss.binary import binary_cross_entropy, binary_cross_entropy_with_logits, logsigmoid
 from leafgrad.ops.loss.cross_entropy import cross_entropy, nll_loss
@@ -52,7 +52,7 @@ class mse_loss_(Family):
         reduction: str = "mean",
         weight: TensorBase | None = None,
     ) -> Any:
-        quiet()
+        silence_numpy()
         x, y = input.array, target.array
         if x.shape != y.shape:
             warn_of_broadcasting(input, target)
@@ -66,10 +66,9 @@ class mse_loss_(Family):
         if kind is not y.dtype or not (kind is F32 or kind is F64):
             x, y = _in_common(input, target, "mse_cpu")
         try:
-            out = recorder.compute(mse_loss_.core, (x, y), (reduction,))
+            return bind(mse_loss_.core, (input, target), (reduction,), (x, y))
         except ValueError:
             raise errors.broadcast_mismatch("mse_loss", (x, y)) from None
-        return recorder.finish(mse_loss_.core, (input, target), (x, y), (reduction,), recorder.as_array(out))
 
     def vjp_input(g: A, input: A, target: A, reduction: A) -> A:
         off = input - target
@@ -221,12 +220,11 @@ def _size(off: Any) -> Any:
 
 
 def _distance(operation: Any, input: Any, target: Any, arrays: tuple[Any, Any], *options: Any) -> Any:
-    quiet()
+    silence_numpy()
     try:
-        out = recorder.compute(operation.core, arrays, options)
+        return bind(operation.core, (input, target), options, arrays)
     except ValueError as error:
         raise errors.broadcast_mismatch(operation.core.name, arrays) from error
-    return recorder.finish(operation.core, (input, target), arrays, options, recorder.as_array(out))
 
 
 def _slope(g: A, off: A, reduction: str, limit: float, steepness: float) -> A:

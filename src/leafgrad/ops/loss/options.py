@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad._device import Size
 from leafgrad.ops.reduce.common import F32, F64, raw, total, total_of_all
 from leafgrad.ops.reduce.reductions import mean_dim

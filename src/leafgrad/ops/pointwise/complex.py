@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import sgn
 from leafgrad.ops.registry import Family, composite, op, renamed
@@ -157,7 +157,7 @@ class view_as_complex(ViewFamily):
 @composite(lambda t: [S(t(3, 2))], in_place=True)
 def conj_physical(input: TensorBase) -> Any:
     """conj_physical(input): the complex conjugate, computed at once."""
-    return input if input.array.dtype.kind != "c" else recorder.apply(_conj_physical, (input,), ())
+    return input if input.array.dtype.kind != "c" else bind(_conj_physical, (input,))
 
 
 _conj_physical = renamed(conj.core, "ConjPhysicalBackward0")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import Cut, Extra, TensorBase, state
+from leafgrad._core.tensor import Cut, Extra, TensorBase, wrap
+from leafgrad._core.thread_state import state
 from leafgrad._device import channels_last
 from leafgrad._dtypes import bool_, complex128, float64, from_numpy_dtype
 from leafgrad._dtypes import dtype as Dtype
@@ -100,7 +100,7 @@ def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
 @composite(lambda t: [])
 def detach(input: TensorBase) -> Any:
     """detach(input): the same memory without the history: gradients end here."""
-    result: TensorBase = recorder.wrap(input.array)
+    result: TensorBase = wrap(input.array)
     result.version = input.version
     cut = Cut("detach") if input.needs_grad else None if input.extra is None else input.extra.cut
     inference = input.extra is not None and input.extra.inference
@@ -180,9 +180,9 @@ def to_array_dtype(t: TensorBase, np_dtype: Any) -> Any:
 
 def with_array(t: TensorBase, array: Any) -> Any:
     """A leaf under another array (its value in another dtype, as it was saved), gradients going to the leaf."""
-    before = state.grad_enabled
-    state.grad_enabled = True
+    before = bool(state.recording)
+    state.record(True)
     try:
         return to_dtype.record(t, from_numpy_dtype(array.dtype))
     finally:
-        state.grad_enabled = before
+        state.record(before)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX
+from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.elementwise import Binary, mul, reciprocal, sub, true_div
-from leafgrad.ops.pointwise.where import zeros_of
 from leafgrad.ops.promotion import NUMBERS
 from leafgrad.ops.registry import composite, op
 from leafgrad.ops.samples import S, pairs
@@ -46,8 +46,8 @@ class div_floor(Binary):
     samples = pairs(0.3, 3)
     refuses = (BOOL, COMPLEX)
     kernel = "div_floor_cpu"
-    vjp_input = zeros_of
-    vjp_other = zeros_of
+    vjp_input = zeros_like
+    vjp_other = zeros_like
 
 
 @op
@@ -60,8 +60,8 @@ class div_trunc(Binary):
     samples = pairs(0.3, 3)
     refuses = (BOOL, COMPLEX)
     kernel = "div_trunc_cpu"
-    vjp_input = zeros_of
-    vjp_other = zeros_of
+    vjp_input = zeros_like
+    vjp_other = zeros_like
 
 
 _ROUNDINGS = {None: true_div, "floor": div_floor, "trunc": div_trunc}

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase, operators
+from leafgrad._core.bind import binary, bind
+from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad.kernels import add as plus
 from leafgrad.kernels import clip, divide, exponential, fast, multiply, negative
-from leafgrad.ops.pointwise.where import where, zero_like, zeros_of
+from leafgrad.ops.creation.fresh import zero_like, zeros_like
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary, operand
 from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.samples import pairs, real
@@ -61,7 +62,7 @@ class Unary(Family, family=True):
                     raise NotImplementedError(why) if kernel else RuntimeError(why)
                 if kind in "biu" and integers == "float":
                     input = float_input(input)
-            return recorder.single(core, input)
+            return bind(core, (input,))
 
         function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
@@ -207,7 +208,7 @@ class sign(Unary):
     no_complex = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
 
     def vjp(g: A) -> A:
-        return zeros_of(g)
+        return zeros_like(g)
 
 
 def is_complex(x: A) -> bool:
@@ -233,9 +234,9 @@ class sgn(Unary):
 
     def vjp(g: A, input: A, out: A) -> A:
         if not is_complex(input):
-            return zeros_of(g)
+            return zeros_like(g)
         size = abs(input)
-        return where(size == 0, zeros_of(g), (g - out * (out.conj() * g).real) / where(size == 0, 1.0, size))
+        return where(size == 0, zeros_like(g), (g - out * (out.conj() * g).real) / where(size == 0, 1.0, size))
 
 
 @op
@@ -329,7 +330,7 @@ def not_an_operand(name: str, input: Any, other: Any) -> TypeError:
 def broadcast_binary(core: Any, a: Any, b: Any) -> Any:
     """The recorder's binary operation, with an error that names both shapes."""
     try:
-        return recorder.binary(core, a, b)
+        return binary(core, a, b)
     except ValueError:
         if isinstance(b, TensorBase):
             raise errors.broadcast_mismatch(core.name, (a.array, b.array)) from None
@@ -440,7 +441,7 @@ def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Rules of maximum and minimum: the gradient goes to the winner, and half to each of two equals."""
 
     def share(g: A, equal: A, lost: A) -> A:
-        return where(lost, zeros_of(g), where(equal, g / 2, g))
+        return where(lost, zeros_like(g), where(equal, g / 2, g))
 
     def vjp_input(g: A, input: A, other: A) -> A:
         return share(g, input == other, input < other if ties == "max" else input > other)
@@ -491,9 +492,9 @@ class minimum(Binary):
     samples = pairs(numbers=False)
 
 
-operators.neg = neg.core
-operators.add = add.core
-operators.sub = sub.core
-operators.mul = mul.core
-operators.div = true_div.core
-recorder.late.negative = neg.function
+links.neg = neg.core
+links.add = add.core
+links.sub = sub.core
+links.mul = mul.core
+links.div = true_div.core
+links.negative = neg.function

@@ -8,14 +8,64 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase, links, wrap
+from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.index.overwrite import converted
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import Family, op, renamed, zeros_like
+from leafgrad.ops.registry import Family, op, renamed
 from leafgrad.ops.samples import S, real
 
 A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class assign(Family):
+    """assign(values): a copy of values; with an array for its result, values are broadcast and converted to that. Every
+    change in place that is not computed straight into the memory of a tensor ends in it."""
+
+    inputs = ("values",)
+    public_name = ""
+    jvp = "linear"
+    writes_into = True
+    samples = staticmethod(real())
+
+    def forward(values: A, *out: A) -> A:
+        if not out:
+            return values.copy()
+        np.copyto(out[0], values, casting="unsafe")
+        return out[0]
+
+    def call(values: A) -> Any:
+        return assign.record(values)
+
+    def vjp(g: A) -> A:
+        return g
+
+
+@op
+class copy_like(Family):
+    """copy_like(gradient, like): a copy of a gradient in the memory layout of its leaf."""
+
+    inputs = ("gradient", "like")
+    public_name = ""
+    jvp = "linear"
+    samples = staticmethod(lambda t: [S(t(3, 2), t(3, 2)), S(t(), t()), S(t(0), t(0))])
+
+    def forward(gradient: A, like: A) -> A:
+        copy = np.empty_like(like)
+        copy[...] = gradient
+        return copy
+
+    def call(gradient: A, like: A) -> Any:
+        return copy_like.record(gradient, like)
+
+    def vjp_gradient(g: A) -> A:
+        return g
+
+
+links.assign = assign.core
+links.copy_like = copy_like.core
 
 
 @op
@@ -31,7 +81,7 @@ class fill(Family):
 
     def call(input: A, value: Any) -> Any:
         core = _fill_with_tensor if isinstance(value, TensorBase) else fill.core
-        return recorder.apply(core, (input, fill_value(input, value)), ())
+        return bind(core, (input, fill_value(input, value)))
 
     def vjp_input(g: A) -> A:
         return zeros_like(g)
@@ -49,12 +99,12 @@ _with_tensor = renamed(fill.core, "FillBackward3")
 
 def fill_with_number(input: TensorBase, value: TensorBase) -> Any:
     """What `fill_` does with a number."""
-    return recorder.apply(_with_number, (input, value), ())
+    return bind(_with_number, (input, value))
 
 
 def fill_with_tensor(input: TensorBase, value: TensorBase) -> Any:
     """What `fill_` does with a tensor, and `x[...] =` with either."""
-    return recorder.apply(_with_tensor, (input, value), ())
+    return bind(_with_tensor, (input, value))
 
 
 def fill_value(input: TensorBase, value: Any) -> Any:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import INTEGER
 from leafgrad.kernels import multiply, square_root
+from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.pointwise.elementwise import Binary, log
-from leafgrad.ops.pointwise.where import where, zero_like, zeros_of
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import NUMBERS, common_dtype
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, pairs, real
@@ -92,11 +93,11 @@ class pow_number(Family):
                 to_array(exponent, kind)  # an error if it does not fit
             if own != kind.np:
                 input = input.to(kind)
-        return recorder.apply(pow_number.core, (input,), (exponent,))
+        return bind(pow_number.core, (input,), (exponent,))
 
     def vjp(g: A, input: A, exponent: A) -> A:
         if exponent == 0:
-            return zeros_of(g)
+            return zeros_like(g)
         if exponent == 2 and not isinstance(input, TensorBase):  # a shorter way, which a recorded pass does not take:
             return g * (2 * input)  # in PyTorch even the second derivative of a square has a graph behind it
         return g * (exponent * pow_number(input, exponent - 1))
@@ -168,7 +169,7 @@ def pow(input: Any, exponent: Any) -> Any:
 def power(self: Any, exponent: Any) -> Any:
     """`x ** exponent`."""
     if (exponent.__class__ is int or exponent.__class__ is float) and self.array.dtype.kind == "f":  # the common case
-        return recorder.apply(pow_number.core, (self,), (exponent,))
+        return bind(pow_number.core, (self,), (exponent,))
     return pow(self, exponent) if isinstance(exponent, OPERANDS) else NotImplemented
 
 

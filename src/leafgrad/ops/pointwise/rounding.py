@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
+from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.elementwise import Unary
-from leafgrad.ops.pointwise.where import zeros_of
 from leafgrad.ops.registry import Family, Operation, op, registry, renamed
 from leafgrad.ops.samples import S
 
@@ -26,7 +26,7 @@ def _rounding(name: str, kernel: Callable[[Any], Any], doc: str) -> Operation:
     body = {
         "__doc__": doc,
         "forward": forward,
-        "vjp": zeros_of,
+        "vjp": zeros_like,
         "integers": "same",
         "no_bool": f"\"{name}_vml_cpu\" not implemented for 'Bool'",
         "no_complex": f"{name} is not supported for complex inputs",
@@ -65,10 +65,10 @@ class round_(Family):
             raise NotImplementedError(
                 f"\"round_{'cpu' if decimals else 'vml_cpu'}\" not implemented for '{kind.alias}'"
             )
-        return recorder.apply(_round_to_decimals if decimals else round_.core, (input,), (decimals,))
+        return bind(_round_to_decimals if decimals else round_.core, (input,), (decimals,))
 
     def vjp(g: A) -> A:
-        return zeros_of(g)
+        return zeros_like(g)
 
     samples = staticmethod(lambda t: [S(t(3, 2)), S(t(3), decimals=1), S(t(), decimals=-1), S(t(0))])
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase, constant
 from leafgrad.kernels import clip
+from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.pointwise.elementwise import LIMITS
-from leafgrad.ops.pointwise.where import mismatched_pair, where, zero_like
+from leafgrad.ops.pointwise.where import mismatched_pair, where
 from leafgrad.ops.promotion import as_tensor_operand, common_dtype
 from leafgrad.ops.registry import Family, Operation, op, registry, renamed
 from leafgrad.ops.samples import S, real
@@ -21,21 +22,21 @@ A = Any  # an array, or a tensor under create_graph
 NUMBER_OR_NONE = (float, int, type(None))
 
 
-def bounded(x: Any, low: Any, high: Any) -> Any:
+def bounded(x: Any, low: Any, high: Any, *out: Any) -> Any:
     """The kernel of clamp: elements of an array, but not below `low` and not above `high`; None is no bound."""
     limits = LIMITS.get(x.dtype)
     if limits is None or x.__class__ is not np.ndarray:  # np.clip would make float32 of bfloat16
-        x = x if low is None else np.maximum(x, low)
-        return x if high is None else np.minimum(x, high)
-    return clip(x, limits[0] if low is None else low, limits[1] if high is None else high)
+        x = x if low is None else np.maximum(x, low, *out)
+        return x if high is None else np.minimum(x, high, *out)
+    return clip(x, limits[0] if low is None else low, limits[1] if high is None else high, *out)
 
 
 def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any, Any]:
     """Input and bounds in their common dtype, the bounds as arrays."""
     own = input.array.dtype
     if own.kind == "f" and low.__class__ in NUMBER_OR_NONE and high.__class__ in NUMBER_OR_NONE:  # the common case
-        low = None if low is None else recorder.constant(low, own)
-        return input, low, None if high is None else recorder.constant(high, own)
+        low = None if low is None else constant(low, own)
+        return input, low, None if high is None else constant(high, own)
     kind = common_dtype(input, *[v for v in (low, high) if v is not None])
     if isinstance(low, complex) or isinstance(high, complex):
         raise RuntimeError("value cannot be converted to type double without overflow")
@@ -65,6 +66,7 @@ class clamp(Family):
     node_name = "ClampBackward1"
 
     forward = bounded
+    writes_into = True
 
     def call(input: A, min: Any = None, max: Any = None) -> Any:
         if min is None and max is None:
@@ -74,7 +76,7 @@ class clamp(Family):
         if isinstance(min, TensorBase) or isinstance(max, TensorBase):
             return _clamp_by_tensors(input, min, max)
         input, low, high = _bounds("clamp", input, min, max)
-        return recorder.apply(clamp.core, (input,), (low, high))
+        return bind(clamp.core, (input,), (low, high))
 
     def vjp(g: A, input: A, min: A, max: A) -> A:
         inside: Any = True
@@ -104,7 +106,7 @@ class clamp_min(Family):
         if isinstance(min, TensorBase):
             return _clamp_by_tensors(input, min, None, _clamp_min_by_tensor)
         input, low, _ = _bounds("clamp_min", input, min, None)
-        return recorder.apply(clamp_min.core, (input,), (low,))
+        return bind(clamp_min.core, (input,), (low,))
 
     def vjp(g: A, input: A, min: A) -> A:
         return where(input >= min, g, zero_like(g))
@@ -127,7 +129,7 @@ class clamp_max(Family):
         if isinstance(max, TensorBase):
             return _clamp_by_tensors(input, None, max, _clamp_max_by_tensor)
         input, _, bound = _bounds("clamp_max", input, None, max)
-        return recorder.apply(clamp_max.core, (input,), (bound,))
+        return bind(clamp_max.core, (input,), (bound,))
 
     def vjp(g: A, input: A, max: A) -> A:
         return where(input <= max, g, zero_like(g))
@@ -180,7 +182,7 @@ def _clamp_by_tensors(input: Any, low: Any, high: Any, core: Any = clamp_by_tens
         raise NotImplementedError("clamp is not supported for complex types")
     tensors = [None if v is None else as_tensor_operand(v, input).to(kind) for v in (input, low, high)]  # type: ignore[attr-defined]
     try:
-        return recorder.apply(core, tuple(tensors), ())
+        return bind(core, tuple(tensors))
     except ValueError:
         arrays = [t.array for t in tensors if t is not None]
         raise errors.broadcast_mismatch("clamp", mismatched_pair(arrays)) from None

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.select import choose
+from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.promotion import cast, common_dtype, operand
 from leafgrad.ops.registry import Family, op
@@ -38,17 +39,16 @@ class where(Family):
         both = isinstance(input, TensorBase) and isinstance(other, TensorBase)
         if both and mask is condition.array and input.array.dtype == other.array.dtype:
             try:  # the common case, without a look at promotion
-                return recorder.apply(where.core, (condition, input, other), ())
+                return bind(where.core, (condition, input, other))
             except ValueError:
                 pass  # shapes that do not fit together: below are the words for it
         kind = common_dtype(input, other)
         tensors = [v if isinstance(v, TensorBase) else None for v in (input, other)]
         arrays = [mask, *[_in_dtype(v, kind) for v in (input, other)]]
         try:
-            out = recorder.compute(where.core, arrays, ())
+            return bind(where.core, (condition, *tensors), (), arrays)
         except ValueError:
             raise errors.broadcast_mismatch("where", mismatched_pair(arrays)) from None
-        return recorder.finish(where.core, (condition, *tensors), arrays, (), out)
 
     def vjp_input(g: A, condition: A) -> A:
         return where(condition, g, zero_like(g))
@@ -91,16 +91,6 @@ def _in_dtype(value: Any, kind: Any) -> Any:
     if found is None:
         raise errors.not_a_tensor("where", "other", 3, value)
     return to_array(value, kind) if isinstance(value, (int, float, complex)) else cast(found[1], kind)
-
-
-def zero_like(g: A) -> A:
-    """A zero of the dtype of a gradient, so that `where` does not change it."""
-    return g.new_zeros(()) if isinstance(g, TensorBase) else np.zeros((), g.dtype)  # type: ignore[attr-defined]
-
-
-def zeros_of(g: A) -> A:
-    """Zeros in the shape of a gradient: not 0 * g, which is nan where g is infinite."""
-    return wrap(np.zeros(g.array.shape, g.array.dtype)) if isinstance(g, TensorBase) else np.zeros(g.shape, g.dtype)
 
 
 def mismatched_pair(arrays: list[Any]) -> tuple[Any, Any]:

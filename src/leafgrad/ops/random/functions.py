@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core import recorder
-from leafgrad._core.inplace import is_free
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind, execute
+from leafgrad._core.inplace import count_change, is_free
+from leafgrad._core.modes import changed_in_modes, in_vmap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.creation.factories import asked_dtype, create, is_int, like, sizes
-from leafgrad.ops.inplace import changed, check_writable, follow, rebase
+from leafgrad.ops.creation.fresh import fresh, zeros_like
+from leafgrad.ops.inplace import check_writable, rebase
 from leafgrad.ops.out import check_no_overlap, resize_output, write_out
-from leafgrad.ops.pointwise.where import zeros_of
 from leafgrad.ops.registry import Family, Operation, op
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def rand(
     pin_memory=False): uniform numbers in [0, 1)."""
     shape = sizes("rand", args, size)
     if generator is None and (kind := asked_dtype(dtype, out, options)) is not None:  # the usual case
-        return recorder.wrap(numbers().uniform(None, shape, kind))
+        return wrap(fresh("rand", numbers().uniform, None, shape, kind))
     return drawn_tensor("rand", "uniform", generator, shape, (), dtype, out, options)
 
 
@@ -117,7 +118,7 @@ def randn(
     pin_memory=False): numbers of the standard normal distribution."""
     shape = sizes("randn", args, size)
     if generator is None and (kind := asked_dtype(dtype, out, options)) is not None:  # the usual case
-        return recorder.wrap(numbers().normal(None, shape, kind))
+        return wrap(fresh("randn", numbers().normal, None, shape, kind))
     return drawn_tensor("randn", "normal", generator, shape, (), dtype, out, options)
 
 
@@ -147,7 +148,7 @@ def _integers(low: Any, high: Any, size: Any, generator: Any, out: Any, dtype: A
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
     shape, bounds = sizes("randint", (size,)), (int(low), int(high))
     if generator is None and dtype is None and asked_dtype(None, out, options) is not None:  # the usual case
-        return recorder.wrap(numbers().random_(None, shape, _dtypes.int64.np, *bounds))
+        return wrap(fresh("randint", numbers().random_, None, shape, _dtypes.int64.np, *bounds))
     return drawn_tensor("randint", "random_", generator, shape, bounds, dtype, out, options, _int64)
 
 
@@ -162,7 +163,7 @@ def randperm(n: Any, *, generator: Any = None, out: Any = None, dtype: Any = Non
         raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     source, count = checked("randperm", generator), int(n)
     if dtype is None and asked_dtype(None, out, options) is not None:  # the usual case
-        return recorder.wrap(numbers().randperm(source, count, _dtypes.int64.np))
+        return wrap(fresh("randperm", numbers().randperm, source, count, _dtypes.int64.np))
     make = lambda kind: numbers().randperm(source, count, kind.np)
     return create("randperm", make, dtype, out, options, _int64)
 
@@ -208,7 +209,7 @@ def randint_like(
 def drawn(array: Any, distribution: str, generator: Generator | None, *parameters: Any) -> Any:
     """Fill `array` with random numbers, in the order in which its elements lie in memory, and return it."""
     draw = getattr(numbers(), distribution)
-    if not recorder.late.batching and array.flags.carray:  # as most are: they are filled directly
+    if not in_vmap() and array.flags.carray:  # as most are: they are filled directly
         return draw(generator, array.shape, array.dtype, *parameters, out=array)
     order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
     in_memory_order = array.transpose(order)
@@ -217,6 +218,33 @@ def drawn(array: Any, distribution: str, generator: Generator | None, *parameter
         options["contiguous"] = bool(array.flags.c_contiguous)
     in_memory_order[...] = draw(generator, in_memory_order.shape, array.dtype, *parameters, **options)
     return array
+
+
+def random_kernel(
+    name: str, inputs: tuple[str, ...], options: tuple[str, ...], doc: str, kernel: Any, **more: Any
+) -> Any:
+    """An operation that draws: what its kernel computes depends on the state of a generator, and has no gradient."""
+    body: dict[str, Any] = {
+        "__doc__": f"{name}({', '.join((*inputs, *options))}): {doc}",
+        "inputs": inputs,
+        "options": options,
+        "public_name": "",
+        "differentiable": False,
+        "samples": staticmethod(lambda t: []),
+        "forward": staticmethod(kernel),
+        "call": staticmethod(lambda *args: None),
+    }
+    return op(Operation(name, Family, {**body, **more}))
+
+
+def _filled(fill: Callable[..., Any], args: tuple[Any, ...], out: Any) -> Any:
+    fill(out, *args)
+    return out
+
+
+random_fill = random_kernel(
+    "random_fill", (), ("fill", "args"), "let fill(out, *args) draw.", _filled, writes_into=True
+)
 
 
 # -- around given tensors ---------------------------------------------------------------------------------------------
@@ -235,7 +263,7 @@ def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: s
         "call": staticmethod(lambda *args: None),
     }
     for input in inputs:
-        body["vjp" if len(inputs) == 1 else f"vjp_{input}"] = staticmethod(zeros_of)
+        body["vjp" if len(inputs) == 1 else f"vjp_{input}"] = staticmethod(zeros_like)
     return op(Operation(name, Family, body))
 
 
@@ -258,17 +286,19 @@ def normal(
     if size is not None or options:
         raise TypeError(f"normal() with a tensor does not take {'size' if size is not None else next(iter(options))!r}")
     parameters = tuple([p if isinstance(p, TensorBase) else None for p in (mean, std)])
-    values = _normal_around(source, mean, std)
+    values = execute(
+        draw_normal.core, tuple([p.array if isinstance(p, TensorBase) else p for p in (mean, std)]), (source,)
+    )
     if out is not None:
         return write_out("normal", out, values)
-    return recorder.apply(drawn_normal.core, parameters, (values,))
+    return bind(drawn_normal.core, parameters, (values,))
 
 
-def _normal_around(source: Generator | None, mean: Any, std: Any) -> Any:
+def _normal_around(mean: Any, std: Any, source: Generator | None) -> Any:
     """Standard normal numbers times `std` plus `mean`, rounded twice, as PyTorch does it."""
-    arrays = [p.array if isinstance(p, TensorBase) else p for p in (mean, std)]
-    kind = (arrays[0] if isinstance(mean, TensorBase) else arrays[1]).dtype
-    if not isinstance(std, TensorBase):
+    arrays = (mean, std)
+    kind = (mean if hasattr(mean, "dtype") else std).dtype
+    if not hasattr(std, "dtype"):
         return numbers().normal(source, arrays[0].shape, kind, 0.0, float(std)) + arrays[0]
     if arrays[1].dtype.kind == "c":
         raise RuntimeError("normal expects standard deviation to be non-complex")
@@ -288,18 +318,17 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor("bernoulli", "input", 1, input)
     source = checked("bernoulli", generator)
-    if recorder.late.batching:
-        from leafgrad.func.randomness import bernoulli_of
-
-        array = bernoulli_of(source, input.array, p)
-    else:
-        array = _drawn_bernoulli(input.array, p, source)
+    array = execute(draw_bernoulli.core, (input.array,), (p, source))
     if out is not None:
         return write_out("bernoulli", out, array)
-    return recorder.apply(drawn_bernoulli.core, (input,), (array,))
+    return bind(drawn_bernoulli.core, (input,), (array,))
 
 
 def _drawn_bernoulli(input: Any, p: Any, source: Generator | None) -> Any:
+    if in_vmap():
+        from leafgrad.func.randomness import bernoulli_of
+
+        return bernoulli_of(source, input, p)
     if p is None and input.flags.c_contiguous:  # the result needs no order of its own
         return numbers().bernoulli_t(source, input)
     array = np.empty(input.shape, input.dtype)
@@ -316,6 +345,19 @@ def _draw_bernoulli(array: Any, p: Any, source: Generator | None) -> None:
     array.transpose(order)[...] = numbers().bernoulli_t(source, probabilities, array.dtype)
 
 
+draw_bernoulli = random_kernel("draw_bernoulli", ("input",), ("p", "source"), "ones and zeros.", _drawn_bernoulli)
+draw_normal = random_kernel("draw_normal", ("mean", "std"), ("source",), "normal numbers.", _normal_around)
+
+
+def _indices(input: Any, num_samples: int, replacement: bool, source: Generator | None) -> Any:
+    return numbers().multinomial(source, input, num_samples, replacement)
+
+
+draw_indices = random_kernel(
+    "draw_indices", ("input",), ("num_samples", "replacement", "source"), "indices by probability.", _indices
+)
+
+
 def multinomial(
     input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None
 ) -> Any:
@@ -324,8 +366,8 @@ def multinomial(
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor("multinomial", "input", 1, input)
     source = checked("multinomial", generator)
-    indices = numbers().multinomial(source, input.array, num_samples, replacement)
-    return write_out("multinomial", out, indices) if out is not None else recorder.wrap(indices)
+    indices = execute(draw_indices.core, (input.array,), (num_samples, replacement, source))
+    return write_out("multinomial", out, indices) if out is not None else wrap(indices)
 
 
 # -- in place ---------------------------------------------------------------------------------------------------------
@@ -333,20 +375,20 @@ def multinomial(
 
 def _in_place(self: Any, fill: Callable[..., Any], *args: Any) -> Any:
     """Let `fill(array, *args)` write random numbers into this tensor, which loses its history."""
-    if not recorder.late.batching and is_free(self):  # the usual case: there is none
-        fill(self.array, *args)
-        changed(self)
+    if is_free(self):  # the usual case: there is none
+        execute(random_fill.core, (), (fill, args), self.array)
+        count_change(self)
         return self
     check_writable(self)
     check_no_overlap(self.array)
-    if recorder.late.batching:
+    if in_vmap():
         from leafgrad.func.randomness import check_in_place
 
         check_in_place(self.array)
-    fill(self.array, *args)
-    changed(self)
+    execute(random_fill.core, (), (fill, args), self.array)
+    count_change(self)
     rebase(self, None)
-    follow(self, None)
+    changed_in_modes(self, None)
     return self
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from leafgrad._core.tensor import wrap
 from leafgrad._device import device as Device
 from leafgrad.kernels.random_stream import Stream
 
@@ -136,7 +137,6 @@ class Generator:
 
     def get_state(self) -> Any:
         """get_state(): the state as a tensor of bytes."""
-        from leafgrad._core.recorder import wrap
 
         return wrap(self.get_state_array())
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
-from leafgrad._core.thread_state import quiet
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.registry import Family, Operation
 from leafgrad.ops.shape.views import expand, wrap_dim
@@ -47,7 +47,7 @@ def taking_numpy_names(call: Callable[..., Any], name: str, doc: str) -> Callabl
     def function(input: TensorBase, *args: Any, **options: Any) -> Any:
         if not isinstance(input, TensorBase):
             raise errors.not_a_tensor(name, "input", 1, input)
-        quiet()
+        silence_numpy()
         if not options:
             return call(input, *args)
         options = {NUMPY_NAMES.get(key, key): value for key, value in options.items()}
@@ -70,17 +70,17 @@ class Total(Reduction, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        call, core, single = body["call"], operation.core, recorder.single
+        call, core = body["call"], operation.core
         general = Reduction.public(operation, body)
 
         def function(input: TensorBase, *args: Any, **options: Any) -> Any:
             if not options and isinstance(input, TensorBase):
                 if args:
-                    quiet()
+                    silence_numpy()
                     return call(input, *args)
                 kind = input.array.dtype
                 if kind is F32 or kind is F64:
-                    return single(core, input)
+                    return bind(core, (input,))
             return general(input, *args, **options)
 
         return described(function, body["call"], operation.name, operation.doc)  # type: ignore[no-any-return]

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors, return_types
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
+from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.pointwise.elementwise import maximum, minimum
-from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import (
     Dims,
     Reduction,
@@ -95,7 +96,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         x = input.array
         if dim is None and other is None and x.size and x.dtype.kind != "c":
-            return recorder.single(whole.core, input)
+            return bind(whole.core, (input,))
         if isinstance(dim, TensorBase):
             dim, other = None, dim
         if other is not None:
@@ -281,7 +282,7 @@ def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False)
         raise refused("aminmax_cpu", input)
     if x.ndim == 0:
         dims = ()
-    return return_types.aminmax([recorder.apply(core, (input,), (dims, keepdim)) for core in _both_cores])
+    return return_types.aminmax([bind(core, (input,), (dims, keepdim)) for core in _both_cores])
 
 
 _both_cores = [renamed(operation.core, "AminmaxBackward0") for operation in (amin, amax)]

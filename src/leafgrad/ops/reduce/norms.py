@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import FLOAT, can_cast, from_numpy_dtype, promote_types
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply
+from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.pointwise.elementwise import abs, sgn
-from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import (
     F32,
     F64,
@@ -78,7 +79,7 @@ class vector_norm(Family):
         if dtype is None and ord == 2 and isinstance(x, TensorBase) and (x.array.dtype is F32 or x.array.dtype is F64):
             ndim = x.array.ndim
             dims = all_if_empty(dims_of(dim, ndim, "linalg.vector_norm"), ndim)
-            return recorder.single(vector_norm.core, x, (2.0, dims, keepdim))
+            return bind(vector_norm.core, (x,), (2.0, dims, keepdim))
         if isinstance(ord, str):
             raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
         x = _as_checked(x, dtype)

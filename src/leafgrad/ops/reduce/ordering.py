@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors, return_types
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind_many
+from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import laid_like
 from leafgrad.ops.index.gather import gather_array, gather_sum, values_of
 from leafgrad.ops.index.overwrite import named
@@ -127,7 +127,7 @@ class sort(Family):
         dim = _checked_dim("sort", input, dim)
         _no_complex(input)
         core = named(sort.core, None if stable is None else "SortBackward1")
-        return return_types.sort(recorder.apply_many(core, (input,), (dim, descending)))
+        return return_types.sort(bind_many(core, (input,), (dim, descending)))
 
     samples = staticmethod(
         lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), 1, True), S(t(5), stable=True), S(t()), S(t(0, 2))]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import FLOAT, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import NATIVE
@@ -61,13 +61,6 @@ def _sum_all(x: Any) -> Any:
     return total(x, None, False)
 
 
-def summed(x: A, dims: Any, keepdim: bool) -> A:
-    """The same as `total`, seen by those who look at every operation."""
-    if dims is None:
-        return recorder.compute(sum.core, (x,), ())
-    return recorder.compute(sum_dim.core, (x,), (dims, keepdim))
-
-
 @op
 class sum(Total):
     """sum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements, or along dimensions."""
@@ -78,20 +71,13 @@ class sum(Total):
         x = input.array
         if dim is not None and dtype is None and (x.dtype is F32 or x.dtype is F64):
             along = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
-            return recorder.single(sum_dim.core, input, (along, keepdim))
-        dims = None
-        if dim is not None or keepdim:
-            dims = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
-        if dtype is None and x.dtype.kind == "b":
-            out = np.count_nonzero(x, axis=dims, keepdims=keepdim)
-        else:
-            if dtype is not None or x.dtype.kind in "iu":
-                x = cast(x, dtype or int64)
-            out = total(x, dims, keepdim) if not recorder.late.intercepting else summed(x, dims, keepdim)
-        if dims is None:
-            return recorder.finish(sum.core, (input,), (x,), (), recorder.as_array(out))
-        out = np.asarray(out, order="C") if x.__class__ is np.ndarray else out
-        return recorder.finish(sum_dim.core, (input,), (x,), (dims, keepdim), out)
+            return bind(sum_dim.core, (input,), (along, keepdim))
+        if dtype is not None or x.dtype.kind in "biu":
+            x = cast(x, dtype or int64)
+        if dim is None and not keepdim:
+            return bind(sum.core, (input,), (), (x,))
+        dims = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
+        return bind(sum_dim.core, (input,), (dims, keepdim), (x,))
 
     def vjp(g: A, input_shape: A) -> A:
         return spread(g, input_shape)
@@ -177,13 +163,9 @@ class mean(Total):
         if dtype is not None or x.dtype.kind in "biu":
             x = cast(x, _dtype_of_mean(x, dtype))
         if dim is None and not keepdim:
-            out = recorder.as_array(recorder.compute(mean.core, (x,), ()))
-            return recorder.finish(mean.core, (input,), (x,), (), out)
+            return bind(mean.core, (input,), (), (x,))
         dims = all_if_empty(dims_of(dim, x.ndim, "mean"), x.ndim)
-        if dtype is None and (x.dtype is F32 or x.dtype is F64):
-            return recorder.single(mean_dim.core, input, (dims, keepdim))
-        out = recorder.as_array(recorder.compute(mean_dim.core, (x,), (dims, keepdim)))
-        return recorder.finish(mean_dim.core, (input,), (x,), (dims, keepdim), out)
+        return bind(mean_dim.core, (input,), (dims, keepdim), (x,))
 
     def vjp(g: A, input_shape: A) -> A:
         return spread(g / math.prod(input_shape), input_shape)
@@ -263,13 +245,12 @@ class prod(Reduction):
         if dtype is not None or x.dtype.kind in "biu":
             x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
         elif dim is None:
-            return recorder.single(prod.core, input)
+            return bind(prod.core, (input,))
         if dim is None or (x.ndim == 0 and one_dim(dim, 0, "prod") == 0):
             core = prod.core if dim is None else _prod_of_number
-            return recorder.finish(core, (input,), (x,), (), recorder.as_array(recorder.compute(prod.core, (x,), ())))
+            return bind(core, (input,), (), (x,))
         place = one_dim(dim, x.ndim, "prod")
-        out = recorder.as_array(recorder.compute(prod_dim.core, (x,), (place, keepdim)))
-        return recorder.finish(prod_dim.core, (input,), (x,), (place, keepdim), out)
+        return bind(prod_dim.core, (input,), (place, keepdim), (x,))
 
     def vjp(g: A, input: A, out: A, input_shape: A) -> A:
         return g * product_of_others(input.reshape((-1,)), out, 0).reshape(input_shape)
@@ -387,13 +368,12 @@ class cumsum(Reduction):
     def call(input: Any, dim: int, *, dtype: Dtype | None = None) -> Any:
         x = input.array
         if dtype is None and (x.dtype is F32 or x.dtype is F64):
-            return recorder.single(cumsum.core, input, (one_dim(dim, x.ndim, "cumsum"), False))
+            return bind(cumsum.core, (input,), (one_dim(dim, x.ndim, "cumsum"), False))
         x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
         place = one_dim(dim, x.ndim, "cumsum")
         if x.dtype.kind == "b":
             raise NotImplementedError("\"cumsum_out_cpu\" not implemented for 'Bool'")
-        options = (place, False)
-        return recorder.finish(cumsum.core, (input,), (x,), options, recorder.compute(cumsum.core, (x,), options))
+        return bind(cumsum.core, (input,), (place, False), (x,))
 
     def vjp(g: A, dim: A, reverse: A) -> A:
         return cumsum(g, dim, not reverse)  # each element counts in its own sum and all later ones

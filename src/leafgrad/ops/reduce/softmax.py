@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
-from leafgrad._core.thread_state import quiet
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import divide, exponential, multiply, subtract
 from leafgrad.ops.pointwise.elementwise import exp
@@ -91,14 +91,14 @@ class Softmax(Reduction, family=True):
 def _apply(operation: Any, input: TensorBase, dim: Any, dtype: Dtype | None) -> Any:
     name, x = operation.core.name, input.array
     if dtype is None and (x.dtype is F32 or x.dtype is F64):
-        return recorder.single(operation.core, input, (one_dim(dim, x.ndim, name),))
-    quiet()
+        return bind(operation.core, (input,), (one_dim(dim, x.ndim, name),))
+    silence_numpy()
     if dtype is not None:
         x = cast(x, dtype)
     place = one_dim(dim, x.ndim, name)
     if x.dtype.kind in "biuc":
         raise refused(f"{name}{'_lastdim' if place == x.ndim - 1 else ''}_kernel_impl", input)
-    return recorder.finish(operation.core, (input,), (x,), (place,), recorder.compute(operation.core, (x,), (place,)))
+    return bind(operation.core, (input,), (place,), (x,))
 
 
 @op

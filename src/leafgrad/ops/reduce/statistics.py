@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import FLOAT, from_numpy_dtype
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply, subtract
-from leafgrad.ops.pointwise.where import where, zero_like
+from leafgrad.ops.creation.fresh import zero_like
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.reduce.common import (
     F32,
@@ -169,8 +170,8 @@ def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
         input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
     ) -> Any:
         dims, freedom, keep = _var_arguments(name, input, dim, unbiased, keepdim, correction)
-        spread = recorder.apply(spread_core, (input,), (dims, freedom, keep))
-        return spread, recorder.apply(mean_core, (input,), (dims, keep))
+        spread = bind(spread_core, (input,), (dims, freedom, keep))
+        return spread, bind(mean_core, (input,), (dims, keep))
 
     call.__name__ = call.__qualname__ = name
     doc = f"{name}(input, dim=None, *, correction=1, keepdim=False): {name[:3]} and mean, as a pair."
@@ -201,8 +202,7 @@ class nansum(Reduction):
             raise RuntimeError("nansum on CPU does not support complex inputs")
         dims = all_if_empty(dims_of(dim, x.ndim, "nansum"), x.ndim)
         x = x if dtype is None else cast(x, dtype)
-        out = recorder.as_array(recorder.compute(nansum.core, (x,), (dims, keepdim)))
-        return recorder.finish(nansum.core, (input,), (x,), (dims, keepdim), out)
+        return bind(nansum.core, (input,), (dims, keepdim), (x,))
 
     def vjp(g: A, input: A, input_shape: A, dims: A, keepdim: A) -> A:
         return where(np.isnan(raw(input)), zero_like(g), restore(g, input_shape, dims, keepdim))

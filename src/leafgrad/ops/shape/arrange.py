@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import laid_like
 from leafgrad.ops.index.slices import ALL, alias
 from leafgrad.ops.registry import Family, composite, op

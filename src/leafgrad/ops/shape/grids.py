@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import expand, reshape

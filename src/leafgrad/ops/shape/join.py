@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.op import Op
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, composite, in_rows, op
@@ -48,14 +47,6 @@ def tensor_list(name: str, tensors: Any) -> list[Any]:
     return list(tensors)
 
 
-def joined(core: Op, tensors: list[Any], arrays: list[Any], options: tuple[Any, ...], out: A) -> Any:
-    """`out` as a tensor, recorded if one of the tensors needs a gradient."""
-    for t in tensors:
-        if t.needs_grad or t.extra is not None:
-            return recorder.finish(core, tensors, arrays, options, out)
-    return recorder.wrap(out)
-
-
 def arrays_in_common_dtype(tensors: list[Any]) -> list[Any]:
     arrays = [t.array for t in tensors]
     kind = arrays[0].dtype
@@ -89,10 +80,9 @@ class cat(Joining):
         else:
             dim = at
         try:
-            out = recorder.compute(cat.core, arrays, (dim, sizes))
+            return bind(cat.core, tuple(inputs), (dim, sizes), arrays)
         except ValueError:
             raise _cannot_join(arrays, dim) from None
-        return joined(cat.core, inputs, arrays, (dim, sizes), out)
 
     def vjp_all(g: A, needs: A, dim: A, sizes: A) -> A:
         gradients, start = [], 0
@@ -218,7 +208,7 @@ class stack(Joining):
                     f"stack expects each tensor to be equal size, but got {errors.size(shape)} at entry 0 and "
                     f"{errors.size(x.shape)} at entry {position}",
                 )
-        return joined(stack.core, inputs, arrays, (dim,), recorder.compute(stack.core, arrays, (dim,)))
+        return bind(stack.core, tuple(inputs), (dim,), arrays)
 
     def vjp_all(g: A, needs: A, dim: A) -> A:
         return [slice_(g, at(dim, i)) if need else None for i, need in enumerate(needs)]

@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core import recorder
+from leafgrad._core.inplace import count_change
+from leafgrad._core.modes import current_modes
 from leafgrad._core.op import GradientRules, Op
-from leafgrad._core.recorder import TensorBase, View, state
+from leafgrad._core.recorder import make_node
+from leafgrad._core.tensor import TensorBase, View, wrap
+from leafgrad._core.thread_state import state
 from leafgrad._layouts import copy_in_format
 from leafgrad.autograd.hooks import give_history
-from leafgrad.ops.inplace import changed, check_writable, stand_in
+from leafgrad.ops.inplace import check_writable, stand_in
 from leafgrad.ops.registry import renamed
 from leafgrad.ops.shape.strides import Geometry, as_strided, checked_geometry, memory_of, offset_in_memory, placed
 from leafgrad.ops.shape.views import bases, distinct_dims, shape_arguments, squeeze, t, transpose, unsqueeze, wrap_dim
@@ -37,7 +40,7 @@ def look_through(x: Any, operation: Any, core: Op, options: tuple[Any, ...], arr
     old, before = stand_in(x), x.array
     x.array = array
     bases.reshaped = True
-    changed(x)
+    count_change(x)
     known = x.extra.view if x.extra is not None else None
     if known is not None:
         steps = (*known.steps, (operation, options))
@@ -45,15 +48,12 @@ def look_through(x: Any, operation: Any, core: Op, options: tuple[Any, ...], arr
             steps = ((as_strided, (Geometry.between(known.base.array, array),)),)
         x.extra.view = View(known.base, steps, known.restriction)
         x.extra.view.silent = known.silent
-        if not state.grad_enabled:
+        if not state.recording:
             x.extra.view.seen = known.seen  # its history is out of date now
-    if old.needs_grad and state.grad_enabled and old.node is not None:
-        give_history(x, recorder.make_node(core, (old,), (before,), options, (), (), array.shape, array.dtype))
-    if recorder.late.tangents is not None:
-        from leafgrad.autograd import forward_ad
-
-        for level, tangent in list(forward_ad.tangents_of(x).items()):
-            forward_ad.set_tangent(x, level, operation.record(tangent, *options))
+    if old.needs_grad and state.recording and old.node is not None:
+        give_history(x, make_node(core, (old,), (before,), options, (), (), array.shape, array.dtype))
+    for mode in current_modes():
+        mode.reshaped(x, operation, options)
     return x
 
 
@@ -121,7 +121,7 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
     """set_(source=None, storage_offset=0, size=None, stride=None): show the memory of another tensor of the same dtype,
     as it does or in a shape of its own. No gradient flows through it."""
     if source is None:
-        source = recorder.wrap(np.empty(0, self.array.dtype))
+        source = wrap(np.empty(0, self.array.dtype))
     if not isinstance(source, TensorBase):
         raise TypeError(
             f"set_() received an invalid combination of arguments - got ({type(source).__name__}), but expected "
@@ -136,14 +136,14 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
         shape = shape_arguments((size,), "set_")
         steps = row_major_steps(shape) if not stride else shape_arguments((stride,), "set_")
         array = sliced_memory(source.array, shape, steps, storage_offset)
-    recording = state.grad_enabled and (self.needs_grad or source.needs_grad)
+    recording = state.recording and (self.needs_grad or source.needs_grad)
     old = stand_in(self)
     self.array = array
     bases.reshaped = True
-    changed(self)
+    count_change(self)
     if recording:
         inputs = (old, source)
-        give_history(self, recorder.make_node(_SET, inputs, (old.array, array), (), (), (), array.shape, array.dtype))
+        give_history(self, make_node(_SET, inputs, (old.array, array), (), (), (), array.shape, array.dtype))
     return self
 
 
@@ -178,7 +178,7 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
         start = offset_in_memory(self.array)
         self.array = sliced_memory(self.array, shape, row_major_steps(shape), start)
         bases.reshaped = True
-        changed(self)
+        count_change(self)
     if memory_format is not None:
         self.array = copy_in_format(self.array, memory_format)
     return self

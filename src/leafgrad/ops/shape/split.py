@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.op import Op
-from leafgrad._core.recorder import TensorBase, wrap
+from leafgrad._core.bind import bind_many
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.index.slices import select, slice_
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -130,20 +129,12 @@ def zeros_beside(known: A, shape: tuple[int, ...]) -> A:
 
 def pieces_of(operation: Any, input: TensorBase, dim: int, sizes: tuple[int, ...]) -> tuple[Any, ...]:
     """Apply an operation whose results are consecutive pieces of its input, all of them views."""
-    results = all_parts(operation.core, input, (dim, sizes))
+    results = bind_many(operation.core, (input,), (dim, sizes))
     start = 0
     for result, size in zip(results, sizes, strict=True):
         link(result, input, slice_, (range_of(dim, start, size),), MULTI_VIEW)
         start += size
     return tuple(results)
-
-
-def all_parts(core: Op, input: TensorBase, options: tuple[Any, ...]) -> list[Any]:
-    """The results of an operation with several, before they are known as views."""
-    late = recorder.late
-    if input.needs_grad or input.extra is not None or late.batched is not None or late.tangents is not None:
-        return recorder.apply_many(core, (input,), options)
-    return [wrap(part) for part in core.forward(input.array, *options)]  # the usual case, where nothing is recorded
 
 
 class Pieces(Part, family=True):
@@ -269,7 +260,7 @@ class unbind(Part):
             wrap_dim(dim, 0)
             raise errors.mistake(IndexError, "Dimension specified as 0 but tensor has no dimensions")
         dim = wrap_dim(dim, ndim)
-        results = all_parts(unbind.core, input, (dim,))
+        results = bind_many(unbind.core, (input,), (dim,))
         for i, result in enumerate(results):
             link(result, input, select, (at(dim, i),), MULTI_VIEW)
         return tuple(results)

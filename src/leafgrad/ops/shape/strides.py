@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase
+from leafgrad._core.bind import bind_result, execute
+from leafgrad._core.op import Op
+from leafgrad._core.recorder import needs_recording
+from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import ViewFamily, address, link
@@ -47,7 +49,7 @@ def memory_of(array: Any) -> tuple[Any, int]:
 
 def placed(array: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
     """An array over the same memory; `offset`, in elements, counts from the first element of `array`."""
-    if array.__class__ is recorder.late.batched_array:
+    if is_batched(array):
         return array.placed(placed, size, stride, offset)
     memory, start = memory_of(array)
     steps = [s * array.itemsize for s in stride]
@@ -145,8 +147,8 @@ class as_strided(ViewFamily):
         if not isinstance(input, TensorBase):
             raise errors.not_a_tensor("as_strided", "input", 1, input)
         geometry = checked_geometry("as_strided", input.array, size, stride, storage_offset)
-        out = placed(input.array, geometry.size, geometry.stride, geometry.offset)
-        result = recorder.finish(as_strided.core, (input,), (input.array,), (geometry,), out)
+        out = execute(_memory_view, (input.array,), (geometry,))
+        result = bind_result(as_strided.core, (input,), (geometry,), (input.array,), out, needs_recording((input,)))
         return link_strided(result, input, geometry)
 
     def vjp(g: A, geometry: A) -> A:
@@ -160,6 +162,14 @@ class as_strided(ViewFamily):
             S(t(4, contiguous=True), (), (), 2),
         ]
     )
+
+
+def _placed_as(x: A, geometry: Any) -> A:
+    return placed(x, geometry.size, geometry.stride, geometry.offset)
+
+
+# Of the tensor itself, whose memory may reach further than what it shows.
+_memory_view = Op("as_strided", "AsStridedBackward0", _placed_as, as_strided.core.gradient_rules)
 
 
 def link_strided(result: Any, input: TensorBase, geometry: Geometry) -> Any:

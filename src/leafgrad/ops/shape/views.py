@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import recorder
-from leafgrad._core.recorder import TensorBase, View, state
-from leafgrad._core.views import apply_view
+from leafgrad._core.bind import bind
+from leafgrad._core.recorder import make_node
+from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap
+from leafgrad._core.thread_state import state
+from leafgrad._core.views import bind_view
 from leafgrad._core.views import link as link
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
@@ -44,7 +46,7 @@ class ViewFamily(Family, family=True):
 
 def view_of(operation: Any, t: TensorBase, *options: Any) -> Any:
     """Apply a view operation to a tensor: the result knows its base."""
-    return apply_view(operation.core, operation, t, options)
+    return bind_view(operation.core, operation, t, options)
 
 
 def replay(t: TensorBase, view: View) -> None:
@@ -53,18 +55,18 @@ def replay(t: TensorBase, view: View) -> None:
         t.needs_grad = view.silent = True
         return
     if view.restriction is not None:
-        if state.grad_enabled:
+        if state.recording:
             raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
         return
     base, array = view.base, view.base.array
     options = (current_steps(t, view), (array.shape, array.dtype, axes_of(array)))
     core = seen_as.get(view.steps[-1][0].name, seen.core)
-    node = recorder.make_node(core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
+    node = make_node(core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
     give_history(t, node)
     view.seen = t.version[0]
 
 
-recorder.late.replay_view = replay
+links.replay_view = replay
 
 
 def refuse_stale(t: TensorBase) -> None:
@@ -111,7 +113,7 @@ def current_steps(t: TensorBase, view: View) -> tuple[Any, ...]:
 
 
 def address(array: Any) -> int:
-    if array.__class__ is recorder.late.batched_array:
+    if is_batched(array):
         array = array.one_sample()
     return int(array.__array_interface__["data"][0])
 
@@ -250,7 +252,7 @@ class view(ViewFamily):
         target = fill_in("view", shape_arguments(shape, "view"), input)
         if not input.array.flags.c_contiguous and not needs_no_copy(input.array, target):
             raise errors.view_needs_copy(input, target)
-        return apply_view(view.core, view, input, (target,))
+        return bind_view(view.core, view, input, (target,))
 
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)
@@ -262,14 +264,14 @@ class view(ViewFamily):
 
 def same_memory(t: TensorBase, restriction: str | None) -> Any:
     """Another tensor on the same memory, as a view without history."""
-    return link(recorder.wrap(t.array.view()), t, view, (t.array.shape,), restriction)
+    return link(wrap(t.array.view()), t, view, (t.array.shape,), restriction)
 
 
 def view_dtype(input: TensorBase, kind: Any) -> Any:
     """The same bytes read as another dtype. No gradient flows through it."""
     if kind.np.itemsize != input.array.itemsize:
         check_regrouping(input, kind)
-    with_no_history = recorder.wrap(input.array.view(kind.np))
+    with_no_history = wrap(input.array.view(kind.np))
     with_no_history.version = input.version
     return with_no_history
 
@@ -303,12 +305,12 @@ def reshape(input: TensorBase, *sizes: Any, shape: Any = None) -> Any:
     """reshape(input, *shape): another shape; a view where that is possible, otherwise a copy."""
     target = fill_in("reshape", shape_arguments(sizes if shape is None else (shape,), "reshape"), input)
     if input.array.flags.c_contiguous:
-        return apply_view(view.core, view, input, (target,))
+        return bind_view(view.core, view, input, (target,))
     if needs_no_copy(input.array, target):
-        return apply_view(reshape_alias, view, input, (target,))
+        return bind_view(reshape_alias, view, input, (target,))
     from leafgrad.ops.pointwise.convert import clone
 
-    return recorder.apply(unsafe_view, (clone.record(input),), (target,))  # clones contiguously
+    return bind(unsafe_view, (clone.record(input),), (target,))  # clones contiguously
 
 
 reshape_alias = renamed(view.core, "ReshapeAliasBackward0")  # of what is not contiguous
@@ -347,7 +349,7 @@ class permute(ViewFamily):
                 f"desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(order)}"
             )
         order = distinct_dims(order, ndim, lambda d: "permute(): duplicate dims are not allowed.")
-        return apply_view(permute.core, permute, input, (order,))
+        return bind_view(permute.core, permute, input, (order,))
 
     def vjp(g: A, dims: A) -> A:
         back = [0] * len(dims)
@@ -369,7 +371,7 @@ class transpose(ViewFamily):
 
     def call(input: Any, dim0: int, dim1: int) -> Any:
         ndim = input.array.ndim
-        return apply_view(transpose.core, transpose, input, (wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)))
+        return bind_view(transpose.core, transpose, input, (wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)))
 
     def vjp(g: A, dim0: A, dim1: A) -> A:
         return transpose(g, dim0, dim1)
@@ -389,7 +391,7 @@ class t(ViewFamily):
     def call(input: Any) -> Any:
         if input.array.ndim > 2:
             raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D")
-        return apply_view(t.core, t, input, ())
+        return bind_view(t.core, t, input, ())
 
     def vjp(g: A) -> A:
         return t(g)
@@ -425,7 +427,7 @@ class expand(ViewFamily):
             if have != s and have != 1:
                 raise errors.expand_mismatch(input, target)
             full.append(s)
-        return apply_view(expand.core, expand, input, (tuple(full),))
+        return bind_view(expand.core, expand, input, (tuple(full),))
 
     def vjp(g: A) -> A:
         return g  # the engine sums what was broadcast
@@ -465,7 +467,7 @@ class squeeze(ViewFamily):
             dims = distinct_dims((dim,) if isinstance(dim, int) else dim, len(shape))
         chosen = tuple([d for d in dims if shape and shape[d] == 1])
         core = squeeze.core if dim is None else squeeze_dim if isinstance(dim, int) else squeeze_dims
-        return apply_view(core, squeeze, input, (chosen,))
+        return bind_view(core, squeeze, input, (chosen,))
 
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)
@@ -488,7 +490,7 @@ class unsqueeze(ViewFamily):
         return x.reshape((*shape[:dim], 1, *shape[dim:]))
 
     def call(input: Any, dim: int) -> Any:
-        return apply_view(unsqueeze.core, unsqueeze, input, (wrap_dim(dim, input.array.ndim + 1),))
+        return bind_view(unsqueeze.core, unsqueeze, input, (wrap_dim(dim, input.array.ndim + 1),))
 
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)

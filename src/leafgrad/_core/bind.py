@@ -1,0 +1,276 @@
+"""The executor: the one way in which an operation is computed, and a tensor made of its result.
+
+    execute(op, arrays, options, out)      runs a kernel on arrays: forward, in place, into `out`, in a gradient rule on
+                                           tensors, in an optimiser's step, in a random fill
+    bind(op, tensors, options, arrays)     the same on tensors: runs the kernel and, if a gradient may be wanted, leaves
+                                           a node behind. `arrays` are the values, where they are not the tensors' own
+    bind_many                              for operations with several results
+    binary                                 the short cut for two operands
+
+This is the hot path, a few hundred nanoseconds an operation. It asks one question: is any mode on? If not, the kernel
+runs. If so, the modes of the thread are asked, the innermost first (leafgrad/_core/modes.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from leafgrad._core import origin, thread_state
+from leafgrad._core.modes import applied_in_modes, execute_in_modes
+from leafgrad._core.node import Node, Version, take_order
+from leafgrad._core.op import KEEP_A, KEEP_B, KEEP_OUT, UNREAD, Op
+from leafgrad._core.origin import COMPILED, internal_files, last_user
+from leafgrad._core.recorder import needs_recording, record, record_many, settle, unrecorded
+from leafgrad._core.tensor import Array, TensorBase, as_array, constant, links, ndarray, number, wrap
+
+try:
+    from mypy_extensions import mypyc_attr
+except ImportError:  # only the compiler needs it
+    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
+
+state: Final[Any] = thread_state.state
+copyto: Final[Any] = np.copyto
+_f32: Final[Any] = np.dtype(np.float32)
+_f64: Final[Any] = np.dtype(np.float64)
+_bool: Final[Any] = np.dtype(np.bool_)
+_new: Final[Any] = TensorBase.__new__
+_getframe: Final[Any] = sys._getframe
+_PAIR_DEPTH: Final = 0 if COMPILED else 2  # binary and the operator lie between
+_NOTHING_SAVED: Final = (None, None, None)
+
+
+# -- on arrays --------------------------------------------------------------------------------------------------------
+
+
+def execute(op: Op, arrays: Sequence[Array], options: tuple[Any, ...] = (), out: Any = None) -> Any:
+    """What the kernel of an operation makes of arrays. With `out`, an array (or several, for several results), the
+    result is written there; it may be the memory of an input."""
+    recording = state.recording  # first of all: a thread's first look at its state silences NumPy in it
+    if recording is not True and recording is not False:
+        return execute_in_modes(run, op, arrays, options, out)
+    if out is None:
+        return op.forward(*arrays, *options)
+    return run(op, arrays, options, out)
+
+
+def run(op: Op, arrays: Sequence[Array], options: tuple[Any, ...], out: Any) -> Any:
+    """Run the kernel itself, at the bottom of all modes."""
+    if out is None:
+        return op.forward(*arrays, *options)
+    if op.writes_into:
+        return op.forward(*arrays, *options, out)
+    copyto(out, op.forward(*arrays, *options), casting="unsafe")
+    return out
+
+
+# -- on tensors -------------------------------------------------------------------------------------------------------
+
+
+def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays: Sequence[Array] | None = None) -> Any:
+    """Apply an operation with one result to tensors (None for one that is absent, or that is no tensor)."""
+    recording = state.recording  # first of all, see execute
+    if recording is not True and recording is not False:
+        return bind_in_modes(op, tensors, options, arrays)
+    if arrays is None:
+        arrays = [None if t is None else t.array for t in tensors]
+    forward = op.forward  # in two steps: to find a function in a slot and to call it is slower in one
+    out = forward(*arrays, *options)
+    if out.__class__ is not ndarray:
+        out = as_array(out)
+    needed = False
+    unusual = False
+    for t in tensors:
+        if t is not None:
+            if t.extra is not None:
+                settle(t)
+                unusual = True
+            if t.needs_grad:
+                needed = True
+    if needed:
+        return record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
+    return unrecorded(op, tensors, out) if unusual else wrap(out)
+
+
+def bind_in_modes(op: Op, tensors: Sequence[Any], options: tuple[Any, ...], arrays: Sequence[Array] | None) -> Any:
+    """`bind` while a mode wants to see operations."""
+    recording = needs_recording(tensors)
+    if arrays is None:
+        arrays = [None if t is None else t.array for t in tensors]
+    return bind_result(op, tensors, options, arrays, as_array(execute(op, arrays, options)), recording)
+
+
+def bind_result(
+    op: Op, tensors: Sequence[Any], options: tuple[Any, ...], arrays: Sequence[Array], out: Array, recording: bool
+) -> Any:
+    """A result as a tensor, recorded or not, of which the modes are told."""
+    result = record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
+    applied_in_modes(op, tensors, arrays, options, (result,))
+    return result
+
+
+def bind_many(
+    op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays: Sequence[Array] | None = None
+) -> list[Any]:
+    """Apply an operation with several results."""
+    recording = needs_recording(tensors)
+    if arrays is None:
+        arrays = [None if t is None else t.array for t in tensors]
+    outs = [o if o.__class__ is ndarray else as_array(o) for o in execute(op, arrays, options)]
+    if recording:
+        results = record_many(op, tensors, arrays, options, outs)
+    else:
+        results = [unrecorded(op, tensors, out) for out in outs]
+    if state.recording is not True and state.recording is not False:
+        applied_in_modes(op, tensors, arrays, options, results)
+    return results
+
+
+def binary(op: Op, a: TensorBase, b: Any) -> Any:
+    """Apply an elementwise operation of two operands: both float32 or both float64 here, the rest elsewhere.
+
+    These are the most frequent operations by far, so `bind` and `make_node` are written out here for two operands: what
+    is saved has fixed places, (a, b, result), and nothing is looped over. That is a third of the time of an operation
+    on few elements.
+    """
+    recording = state.recording  # first of all, see execute
+    x = a.array
+    kind = x.dtype
+    if isinstance(b, TensorBase):
+        y = b.array
+        if kind is not y.dtype or not (kind is _f32 or kind is _f64):
+            return links.mixed_binary(op, a, b)
+    elif (kind is _f32 or kind is _f64) and (b.__class__ is float or b.__class__ is int):
+        y = constant(b, kind)
+        b = number
+    else:
+        return links.mixed_binary(op, a, b)
+    if recording is not True and recording is not False:
+        return binary_in_modes(op, a, b, x, y)
+    forward = op.forward  # see bind
+    try:
+        out = forward(x, y)
+    except ValueError:
+        return links.mixed_binary(op, a, b)  # which finds the words for it
+    if out.__class__ is not ndarray:
+        out = as_array(out)
+    if a.extra is not None:
+        settle(a)
+    if b.extra is not None:
+        settle(b)
+    edge_a: Any = None
+    edge_b: Any = None
+    mask = 0
+    if a.needs_grad:
+        mask = 1
+        edge_a = a.node
+        if edge_a is None:
+            edge_a = a
+    if b.needs_grad:
+        mask += 2
+        edge_b = b.node
+        if edge_b is None:
+            edge_b = b
+    if mask == 0:
+        return wrap(out) if a.extra is None and b.extra is None else unrecorded(op, (a, b), out)
+    if recording is False:
+        return unrecorded(op, (a, b), out)
+    if a.extra is not None or b.extra is not None:  # what is saved may be refused
+        return record(op, (a, b), (x, y), (), out)
+    try:
+        frame = _getframe(_PAIR_DEPTH)
+    except ValueError:
+        frame = _getframe(0)
+    code = frame.f_code
+    if code is not last_user.code:
+        if internal_files.get(code.co_filename, True):
+            frame = origin.outside(frame)
+            code = frame.f_code
+        last_user.code = code
+    node = Node()
+    kept = op.keeps[mask]  # KEEP_A + KEEP_B + KEEP_OUT; the frequent sums first
+    version: Version = [0]
+    if kept == 2:
+        of_b = b.version
+        node.saved = (None, y, None)
+        node.versions = (of_b, of_b[0])
+    elif kept == 3:
+        of_a = a.version
+        of_b = b.version
+        node.saved = (x, y, None)
+        node.versions = (of_a, of_a[0], of_b, of_b[0])
+    elif kept == 0:
+        node.saved = _NOTHING_SAVED
+        node.versions = None
+    else:
+        if kept == UNREAD:
+            kept = op.keep(mask)
+        node.saved = (x if kept & KEEP_A else None, y if kept & KEEP_B else None, out if kept & KEEP_OUT else None)
+        node.versions = versions_of_pair(kept, a.version, b.version, version)
+    node.op = op
+    node.inputs = (edge_a, edge_b)
+    node.order = take_order()
+    node.shape = out.shape
+    node.dtype = kind
+    node.code = code
+    node.lasti = frame.f_lasti
+    node.hooks = None
+    result: TensorBase = _new(links.tensor_class)
+    result.array = out
+    result.node = node
+    result.needs_grad = True
+    result.version = version
+    result._grad = None
+    result.extra = None
+    return result
+
+
+def versions_of_pair(kept: int, of_a: Version, of_b: Version, of_out: Version) -> tuple[Any, ...] | None:
+    """The versions of what a node of two operands saves."""
+    versions: list[Any] = []
+    for bit, of in ((KEEP_A, of_a), (KEEP_B, of_b), (KEEP_OUT, of_out)):
+        if kept & bit:
+            versions.append(of)
+            versions.append(of[0])
+    return tuple(versions) or None
+
+
+def binary_in_modes(op: Op, a: TensorBase, b: TensorBase, x: Array, y: Array) -> Any:
+    """`binary` while a mode wants to see operations."""
+    try:
+        return bind_in_modes(op, (a, b), (), (x, y))
+    except ValueError:
+        return links.mixed_binary(op, a, b)
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class TensorOperators(TensorBase):
+    """The operators that programs use most."""
+
+    __slots__ = ()
+
+    def __neg__(self) -> Any:
+        if self.array.dtype is _bool:
+            return links.negative(self)  # which refuses bools
+        return bind(links.neg, (self,))
+
+    def __add__(self, other: Any) -> Any:
+        return binary(links.add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return binary(links.add, self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return binary(links.sub, self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return binary(links.mul, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return binary(links.mul, self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return binary(links.div, self, other)

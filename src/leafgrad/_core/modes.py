@@ -1,0 +1,250 @@
+"""Modes: whoever wants to see operations while they run, and may decide what becomes of them.
+
+A thread has a stack of modes, the innermost last, and a few are shared by all threads. While there are none, the hot
+path asks a single question (`state.recording`) and computes. While there are some, every kernel goes through
+`execute_in_modes`: the innermost mode is given (op, arrays, options, out) and calls `below` for what the next one makes
+of it; at the bottom the kernel runs. Gradient rules take the same way (`run_rule_in_modes`), and if a mode says
+`wants_tensors`, backward passes run their rules on tensors, so that the kernels of a gradient are seen as well.
+
+    tangents (forward mode)     leafgrad.autograd.forward_ad            sees results
+    batching (vmap)             leafgrad.func                           replaces kernels and rules
+    hooks for saved tensors     leafgrad.autograd.saved_tensor_hooks    sees nodes
+    anomaly detection           leafgrad.autograd.anomaly_mode          sees nodes, runs rules
+    observers                   `Observer`, below: profiler, selective checkpoints, logs, a list of all kernels
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Final
+
+from leafgrad._core.op import Op
+from leafgrad._core.thread_state import every_thread, refresh_all, shared_modes, state
+
+try:
+    from mypy_extensions import mypyc_attr
+except ImportError:  # only the compiler needs it
+    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
+
+Below = Callable[[Op, Sequence[Any], tuple[Any, ...], Any], Any]
+Rule = Callable[[Any, Any, Any, Any], Sequence[Any]]
+
+
+class Switches:
+    """Facts about the whole process that short ways have to know."""
+
+    __slots__ = ("batched_graphs", "checkpoints", "inference", "leaf_hooks")
+
+    def __init__(self) -> None:
+        self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters
+        self.checkpoints: dict[int, bool] = {}  # while there are any, backward passes say who they are
+        self.inference: int = 0  # threads in inference_mode
+        self.batched_graphs: int = 0  # parts of graphs that were recorded inside vmap and are still alive
+
+
+switches: Final = Switches()
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Mode:
+    """The base class: a mode overrides what it wants to see. As a context manager it is on in this thread."""
+
+    sees_operations: ClassVar[bool] = True  # False: only of changes in place, so the recorder takes its short ways
+    wants_tensors: ClassVar[bool] = False  # must gradient rules run on tensors while it is on?
+    batches: ClassVar[bool] = False  # is it a vmap?
+    transforms: ClassVar[bool] = False  # is it a function that leafgrad.func is transforming?
+    keeps_saved: ClassVar[bool] = False  # does it hold on to the memory of saved tensors?
+
+    def execute(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
+        """Compute an operation on arrays (into `out`, if that is given), or let `below` do so."""
+        return below(op, arrays, options, out)
+
+    def run_rule(self, node: Any, g: Any, saved: Any, inputs: Any, below: Rule) -> Sequence[Any]:
+        """Run the gradient rule of a node, or let `below` do so."""
+        return below(node, g, saved, inputs)
+
+    def applied(
+        self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
+    ) -> None:
+        """An operation was applied to tensors, and `results` are the tensors that came out of it."""
+
+    def recorded(self, node: Any, tensors: Sequence[Any], out_versions: Sequence[Any]) -> None:
+        """A node was recorded. `out_versions` are the versions of its results."""
+
+    def linked(self, result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
+        """`result` was made a view of `t`."""
+
+    def stood_in(self, old: Any, x: Any) -> None:
+        """`old` is `x` as it was before a change in place that is about to happen."""
+
+    def reshaped(self, x: Any, operation: Any, options: tuple[Any, ...]) -> None:
+        """`x` was made, in place, what the view `operation(x, *options)` shows."""
+
+    def changed(self, x: Any, result: Any) -> None:
+        """The memory of `x` was given the values of the tensor `result` (None: a constant)."""
+
+    def changed_part(self, x: Any, index: Any, part: Any) -> None:
+        """The same for `x[index] = part`."""
+
+    def about_to_change(self, x: Any) -> None:
+        """The memory of a tensor is about to change."""
+
+    def refuse(self, what: str) -> None:
+        """A program calls `requires_grad_` or `backward`: an exception refuses that."""
+
+    def accumulate(self, add: Callable[..., None], leaf: Any, *args: Any) -> None:
+        """A gradient arrives at a leaf: `add(leaf, *args)` adds it to `.grad`."""
+        add(leaf, *args)
+
+    def __enter__(self) -> Any:
+        push(self)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pop(self)
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Observer(Mode):
+    """A mode that sees each operation once: what a kernel computes with other operations is its own business."""
+
+    wants_tensors: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self.inside = False
+
+    def observe(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
+        """The result of an operation: that of `below`, or what is to stand in its place."""
+        return below(op, arrays, options, out)
+
+    def execute(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
+        if self.inside:
+            return below(op, arrays, options, out)
+        self.inside = True
+        try:
+            return self.observe(op, arrays, options, out, below)
+        finally:
+            self.inside = False
+
+
+def push(mode: Mode) -> None:
+    """Switch a mode on in this thread, inside of those that are on."""
+    state.modes.append(mode)
+    state.refresh()
+
+
+def pop(mode: Mode) -> None:
+    """Switch a mode off again. Modes end in any order, as generators may make them do."""
+    for i in range(len(state.modes) - 1, -1, -1):
+        if state.modes[i] is mode:
+            del state.modes[i]
+            break
+    state.refresh()
+
+
+def share(mode: Mode, on: bool) -> None:
+    """Switch a mode on or off in all threads."""
+    with every_thread:
+        if on != (mode in shared_modes):
+            if on:
+                shared_modes.append(mode)
+            else:
+                shared_modes.remove(mode)
+        refresh_all()
+
+
+def current_modes() -> list[Any]:
+    """The modes that are on in this thread, the innermost last."""
+    return [*shared_modes, *state.modes]
+
+
+def in_transform() -> bool:
+    """Is this thread inside of a function that leafgrad.func is transforming?"""
+    for mode in state.modes:
+        if mode.transforms:
+            return True
+    return False
+
+
+def in_vmap() -> bool:
+    """Is this thread inside of a vmap?"""
+    for mode in state.modes:
+        if mode.batches:
+            return True
+    return False
+
+
+def want_tensors() -> bool:
+    """Must gradient rules run on tensors now?"""
+    for mode in current_modes():
+        if mode.wants_tensors:
+            return True
+    return False
+
+
+# -- the long way -----------------------------------------------------------------------------------------------------
+
+
+def execute_in_modes(bottom: Below, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any) -> Any:
+    """Compute an operation: the innermost mode is asked first, `bottom` last."""
+    return _next_execute(current_modes(), bottom)(op, arrays, options, out)
+
+
+def _next_execute(modes: list[Any], bottom: Below) -> Below:
+    if not modes:
+        return bottom
+    mode = modes[-1]
+    below = _next_execute(modes[:-1], bottom)
+    return lambda op, arrays, options, out: mode.execute(op, arrays, options, out, below)
+
+
+def run_rule_in_modes(bottom: Rule, node: Any, g: Any, saved: Any, inputs: Any) -> Sequence[Any]:
+    """Run the gradient rule of a node in the same way."""
+    return _next_rule(current_modes(), bottom)(node, g, saved, inputs)
+
+
+def _next_rule(modes: list[Any], bottom: Rule) -> Rule:
+    if not modes:
+        return bottom
+    mode = modes[-1]
+    below = _next_rule(modes[:-1], bottom)
+    return lambda node, g, saved, inputs: mode.run_rule(node, g, saved, inputs, below)
+
+
+def applied_in_modes(
+    op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
+) -> None:
+    for mode in current_modes():
+        mode.applied(op, tensors, arrays, options, results)
+
+
+def recorded_in_modes(node: Any, tensors: Sequence[Any], out_versions: Sequence[Any]) -> None:
+    for mode in current_modes():
+        mode.recorded(node, tensors, out_versions)
+
+
+def about_to_change(x: Any) -> None:
+    """Those who want to rescue the old values of a tensor, or to refuse its change, must do so now."""
+    for mode in current_modes():
+        mode.about_to_change(x)
+
+
+def refuse_in_modes(what: str) -> None:
+    for mode in current_modes():
+        mode.refuse(what)
+
+
+def changed_in_modes(x: Any, result: Any) -> None:
+    for mode in current_modes():
+        mode.changed(x, result)
+
+
+def accumulate_in_modes(add: Callable[..., None], leaf: Any, *args: Any) -> None:
+    for mode in reversed(current_modes()):
+        before = add
+        add = _accumulation(mode, before)
+    add(leaf, *args)
+
+
+def _accumulation(mode: Any, add: Callable[..., None]) -> Callable[..., None]:
+    return lambda leaf, *args: mode.accumulate(add, leaf, *args)

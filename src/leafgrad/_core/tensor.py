@@ -1,0 +1,170 @@
+"""The fields of a tensor. The public `Tensor` (leafgrad/_tensor/tensor.py) is an ordinary Python class on top of
+`TensorBase`; this file, like all of the recorder, is written so that mypyc can compile it as it stands."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from leafgrad._core import origin, thread_state
+from leafgrad._core.modes import switches
+from leafgrad._core.node import Node, Version
+
+try:
+    from mypy_extensions import mypyc_attr
+except ImportError:  # only the compiler needs it
+    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
+
+Array = Any
+# Final, because the compiler turns these into C variables; other module variables are dictionary look-ups.
+ndarray: Final[Any] = np.ndarray
+asarray: Final[Any] = np.asarray
+state: Final[Any] = thread_state.state
+
+
+class Links:
+    """What the core calls of modules above it, which put it here when they are imported."""
+
+    __slots__ = (
+        "add", "assign", "batching", "copy_like", "div", "mixed_binary", "mul", "neg", "negative", "replay_view", "sub",
+        "tensor_class",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.tensor_class: Any = None  # results are instances of the public class
+        self.mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, operands that are no tensors
+        self.negative: Any = None  # leafgrad.ops.pointwise: the public neg
+        self.replay_view: Any = None  # leafgrad.ops.shape.views: the history of a view whose memory was changed
+        self.batching: Any = None  # leafgrad.func: the mode that computes on batches
+        self.neg: Any = None  # and the Ops behind the operators, and behind the engine's additions
+        self.add: Any = None
+        self.assign: Any = None
+        self.copy_like: Any = None
+        self.sub: Any = None
+        self.mul: Any = None
+        self.div: Any = None
+
+
+links: Final = Links()
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class TensorBase:
+    """The fields of a tensor. `array` holds the numbers (and shape, strides and dtype); the rest is autograd's."""
+
+    __slots__ = ("_grad", "array", "extra", "needs_grad", "node", "version")
+
+    array: Any
+    node: Node | None  # the operation it came from; None for a leaf
+    needs_grad: bool
+    version: Version  # counts in-place changes; shared with every view of the same memory
+    _grad: Any
+    extra: Extra | None
+
+
+class Extra:
+    """What few tensors have: a base that they are a view of, hooks, a reason why their graph ends, tangents."""
+
+    __slots__ = ("cut", "hooks", "inference", "retains_grad", "tangents", "view")
+
+    def __init__(self) -> None:
+        self.view: View | None = None
+        self.hooks: Any = None
+        self.retains_grad: bool = False
+        self.cut: Cut | None = None
+        self.inference: bool = False  # made in inference_mode: never part of a graph
+        self.tangents: dict[int, Any] | None = None  # forward mode: the derivative for each open level
+
+
+class Cut:
+    """Why a tensor has no graph behind it: what ended the graph, and where."""
+
+    __slots__ = ("code", "lasti", "reason")
+
+    def __init__(self, reason: str) -> None:
+        frame = origin.user_frame()
+        self.reason = reason
+        self.code = frame.f_code
+        self.lasti: int = frame.f_lasti
+
+
+class View:
+    """How a tensor looks at the memory of another: `base` seen through `steps`, each an Op with its options."""
+
+    __slots__ = ("base", "restriction", "seen", "silent", "steps")
+
+    def __init__(self, base: TensorBase, steps: tuple[Any, ...], restriction: str | None) -> None:
+        self.base = base
+        self.steps = steps
+        self.seen: int = base.version[0]  # the version for which the view's own node is right
+        self.restriction = restriction  # why an in-place change of it cannot be differentiated, if so
+        # made under no_grad of a base that requires grad: as in PyTorch it requires grad as well, but gets none
+        self.silent: bool = False
+
+
+links.tensor_class = TensorBase
+_new: Final[Any] = TensorBase.__new__
+
+
+def wrap(array: Array) -> Any:
+    """A new tensor around an array, with no history."""
+    t: TensorBase = _new(links.tensor_class)
+    t.array = array if array.__class__ is ndarray else as_array(array)
+    t.node = None
+    t.needs_grad = False
+    t.version = [0]
+    t._grad = None
+    t.extra = None
+    if switches.inference != 0 and state.inference:
+        t.extra = Extra()
+        t.extra.inference = True
+    return t
+
+
+def wrap_node(array: Array, node: Node) -> Any:
+    """A new tensor that came out of `node`."""
+    t: TensorBase = _new(links.tensor_class)
+    t.array = array
+    t.node = node
+    t.needs_grad = True
+    t.version = [0]
+    t._grad = None
+    t.extra = None
+    return t
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class BatchedArrayBase:
+    """The base of the arrays that hold many samples inside vmap (leafgrad.func), which are no ndarrays: what is not
+    about vmap asks `is_batched` and nothing else."""
+
+    __slots__ = ()
+
+
+def is_batched(array: Any) -> bool:
+    """Does this array hold many samples, inside vmap?"""
+    return array.__class__ is not ndarray and isinstance(array, BatchedArrayBase)
+
+
+def as_array(value: Any) -> Array:
+    """What a kernel returned, as an array: without dimensions NumPy returns scalars. Batches stay what they are."""
+    return value if isinstance(value, BatchedArrayBase) else asarray(value)
+
+
+number: Final[TensorBase] = wrap(0)  # stands for any Python number where an operand is expected: never changes
+
+_constants: Final[dict[Any, Any]] = {}
+
+
+def constant(value: Any, kind: Any) -> Any:
+    """A Python number as a zero-dimensional array: NumPy converts that much faster than the number itself."""
+    key = (value, kind)
+    found = _constants.get(key)
+    if found is None:
+        found = asarray(value, kind)
+        # 0.0 and -0.0 are equal keys but different numbers
+        if value != 0 and len(_constants) < 1000:
+            found.setflags(write=False)
+            _constants[key] = found
+    return found

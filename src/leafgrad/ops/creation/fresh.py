@@ -1,0 +1,49 @@
+"""New arrays: every array that does not come out of another operation is made here, so that modes see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad._core.bind import execute
+from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad.ops.registry import Family, op
+
+A = Any  # an array, or a tensor under create_graph
+
+
+@op
+class create(Family):
+    """create(name, make, args): the array `make(*args)`; `name` is that of the public function."""
+
+    inputs = ()
+    options = ("name", "make", "args")
+    public_name = ""
+    differentiable = False
+
+    def forward(name: str, make: Callable[..., Any], args: tuple[Any, ...]) -> A:
+        return make(*args)
+
+    def call(name: str, make: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        return create.record(name, make, args)
+
+    samples = staticmethod(lambda t: [])
+
+
+def fresh(name: str, make: Callable[..., Any], *args: Any) -> Any:
+    """The array `make(*args)`, made for the function `name`."""
+    return execute(create.core, (), (name, make, args))
+
+
+def zeros_like(g: A) -> A:
+    """Zeros in the shape of a gradient: not 0 * g, which is nan where g is infinite."""
+    if isinstance(g, TensorBase):
+        return wrap(fresh("zeros", np.zeros_like, g.array, None, "C"))
+    return np.zeros(g.shape, g.dtype)
+
+
+def zero_like(g: A) -> A:
+    """A zero of the dtype of a gradient, so that `where` does not change it."""
+    return wrap(fresh("zeros", np.zeros, (), g.array.dtype)) if isinstance(g, TensorBase) else np.zeros((), g.dtype)
