@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.recorder import TensorBase, wrap
-from leafgrad.func.marks import PerSample, SampleShape, SharedMemory, levels_of, marked, plain, unmarked
+from leafgrad.func.level_marks import PerSample, SampleShape, SharedMemory, levels_of, marked, plain, unmarked
 from leafgrad.func.messages import CONTROL_FLOW, IN_PLACE, ITEM, REFUSALS
 
 Array = Any  # an ndarray or a BatchedArray

@@ -7,8 +7,8 @@ from typing import Any
 from leafgrad._core.recorder import TensorBase
 from leafgrad.autograd.function_transforms import VmapInfo, apply_to_batches, check_transformable, has_own_vmap
 from leafgrad.func import batched, trees
-from leafgrad.func.entering import enter, leave
 from leafgrad.func.levels import Derivative, Map, running
+from leafgrad.func.map_boundary import enter, leave
 
 
 def apply_in_transform(cls: Any, args: tuple[Any, ...]) -> tuple[Any] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from leafgrad._core.recorder import late, state
 from leafgrad.func import messages
-from leafgrad.func.captures import captured_by
+from leafgrad.func.captured_tensors import captured_by
 
 _next_level = itertools.count(1).__next__
 _counting = threading.RLock()  # a Trace may die while one is being counted

@@ -13,7 +13,7 @@ import numpy as np
 
 from leafgrad.func import batched as b
 from leafgrad.func.batched import BatchedArray
-from leafgrad.func.marks import PerSample, SharedMemory, plain
+from leafgrad.func.level_marks import PerSample, SharedMemory, plain
 from leafgrad.func.messages import IN_PLACE, MASK
 
 Array = Any

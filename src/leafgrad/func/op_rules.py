@@ -15,13 +15,13 @@ import numpy as np
 from leafgrad.func import batched as b
 from leafgrad.func import messages, numpy_rules
 from leafgrad.func.batched import BatchedArray
-from leafgrad.func.marks import plain
+from leafgrad.func.level_marks import plain
 
 Array = Any
 Rule = Callable[[Any, int, tuple[Any, ...], tuple[Any, ...]], Any]
 NO_RULE: Any = object()
 RULES: dict[str, Rule] = {}
-compute: Any = None  # leafgrad.func.computing
+compute: Any = None  # leafgrad.func.batching
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:

@@ -11,9 +11,9 @@ import numpy as np
 from leafgrad.func import batched as b
 from leafgrad.func import messages
 from leafgrad.func.batched import BatchedArray
-from leafgrad.func.entering import enter_map
+from leafgrad.func.level_marks import plain, unmarked
 from leafgrad.func.levels import Map, Trace, running
-from leafgrad.func.marks import plain, unmarked
+from leafgrad.func.map_boundary import enter_map
 
 # What draws in leafgrad.distributions, and where its shape stands among the arguments.
 BY_SHAPE = ("uniform", "normal", "log_normal", "exponential", "cauchy", "geometric", "bernoulli_p", "random_")

@@ -8,8 +8,8 @@ from typing import Any
 
 from leafgrad._core.recorder import TensorBase
 from leafgrad.func import batched, levels, trees
-from leafgrad.func.computing import clean, install
-from leafgrad.func.entering import enter, leave
+from leafgrad.func.batching import clean, install
+from leafgrad.func.map_boundary import enter, leave
 from leafgrad.ops.shape.views import wrap_dim
 
 InDims = Any  # int | None | nested tuple, list, dict of these

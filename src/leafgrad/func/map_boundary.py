@@ -11,8 +11,8 @@ import numpy as np
 
 from leafgrad._core import recorder
 from leafgrad.func.batched import BatchedArray, size_at, spread
+from leafgrad.func.level_marks import levels_of
 from leafgrad.func.levels import Map, Trace, running
-from leafgrad.func.marks import levels_of
 from leafgrad.ops.registry import Family, op
 
 A = Any  # an array, or a tensor under create_graph

@@ -20,9 +20,9 @@ from leafgrad.func import batched as b
 from leafgrad.func import index_rules as index_rules  # registers its rules
 from leafgrad.func import op_rules, randomness
 from leafgrad.func.batched import BatchedArray
-from leafgrad.func.entering import IN_AND_OUT, enter, leave, share_in_map
+from leafgrad.func.level_marks import Levels, PerSample, levels_of, unmarked
 from leafgrad.func.levels import running_levels
-from leafgrad.func.marks import Levels, PerSample, levels_of, unmarked
+from leafgrad.func.map_boundary import IN_AND_OUT, enter, leave, share_in_map
 from leafgrad.func.messages import SLOW
 
 # Kernels that go sample by sample however one writes them, or where nobody would notice: no warning for these.
