@@ -29,7 +29,7 @@ from leafgrad.func import (
     vjp,
     vmap,
 )
-from leafgrad.func.batched import BatchedArray
+from leafgrad.func.batched_array import BatchedArray
 from leafgrad.func.level_marks import SampleShape
 from leafgrad.func.levels import running
 

@@ -16,10 +16,10 @@ from leafgrad._core import recorder
 from leafgrad._core.node import Node
 from leafgrad._core.op import Op
 from leafgrad._core.recorder import TensorBase, wrap
-from leafgrad.func import batched as b
+from leafgrad.func import batched_array as b
 from leafgrad.func import index_rules as index_rules  # registers its rules
 from leafgrad.func import op_rules, randomness
-from leafgrad.func.batched import BatchedArray
+from leafgrad.func.batched_array import BatchedArray
 from leafgrad.func.level_marks import Levels, PerSample, levels_of, unmarked
 from leafgrad.func.levels import running_levels
 from leafgrad.func.map_boundary import IN_AND_OUT, enter, leave, share_in_map

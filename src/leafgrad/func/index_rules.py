@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad.func import batched as b
+from leafgrad.func import batched_array as b
 from leafgrad.func import numpy_rules, op_rules
-from leafgrad.func.batched import BatchedArray
+from leafgrad.func.batched_array import BatchedArray
 from leafgrad.func.op_rules import NO_RULE, made, rule
 
 Array = Any

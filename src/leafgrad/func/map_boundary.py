@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core import recorder
-from leafgrad.func.batched import BatchedArray, size_at, spread
+from leafgrad.func.batched_array import BatchedArray, size_at, spread
 from leafgrad.func.level_marks import levels_of
 from leafgrad.func.levels import Map, Trace, running
 from leafgrad.ops.registry import Family, op

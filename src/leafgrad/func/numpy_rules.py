@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad.func import batched as b
-from leafgrad.func.batched import BatchedArray
+from leafgrad.func import batched_array as b
+from leafgrad.func.batched_array import RULES, BatchedArray
 from leafgrad.func.level_marks import PerSample, SharedMemory, plain
 from leafgrad.func.messages import IN_PLACE, MASK
 
 Array = Any
-RULES: dict[Any, Callable[..., Any]] = {}
 _function: Any
 _ufunc: Any
 
@@ -34,13 +33,11 @@ def rule(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 # -- products ---------------------------------------------------------------------------------------------------------
 
 
-def matrix_product(ufunc: Any, method: str, inputs: Any, options: Any) -> Any:
-    """np.matmul, whose last two dimensions are not broadcast. A matrix that all samples share is multiplied once."""
-    if ufunc is not np.matmul or method != "__call__" or options.get("out") is not None:
-        raise PerSample(ufunc.__name__)
-    level = b.highest(inputs)
-    left, right = inputs
-    size = b.size_at(inputs, level)
+@rule(np.matmul)
+def matmul(left: Array, right: Array) -> Array:
+    """Whose last two dimensions are not broadcast. A matrix that all samples share is multiplied once."""
+    level = b.highest((left, right))
+    size = b.size_at((left, right), level)
     vector_left, vector_right = left.ndim == 1, right.ndim == 1
     ndim = max(left.ndim, right.ndim, 2)
     shared = right.__class__ is not BatchedArray or right.level != level
@@ -373,10 +370,3 @@ def iscomplexobj(x: Array) -> bool:
 def may_share_memory(a: Array, c: Array, max_work: Any = None) -> bool:
     values = [v.value if v.__class__ is BatchedArray else v for v in (a, c)]
     return bool(np.may_share_memory(*values))
-
-
-def at(ufunc: Any, into: Array, places: Any, *values: Any) -> None:
-    """ufunc.at, which changes `into`."""
-    if b.highest((into, places, values)) != b.highest(into):
-        raise SharedMemory(IN_PLACE) if into.__class__ is BatchedArray else PerSample("memory for one sample")
-    b.by_sample(ufunc.at, (into, places, *values), {})

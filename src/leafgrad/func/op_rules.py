@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad.func import batched as b
+from leafgrad.func import batched_array as b
 from leafgrad.func import messages, numpy_rules
-from leafgrad.func.batched import BatchedArray
+from leafgrad.func.batched_array import BatchedArray
 from leafgrad.func.level_marks import plain
 
 Array = Any

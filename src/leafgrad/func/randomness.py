@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad.func import batched as b
+from leafgrad.func import batched_array as b
 from leafgrad.func import messages
-from leafgrad.func.batched import BatchedArray
+from leafgrad.func.batched_array import BatchedArray
 from leafgrad.func.level_marks import plain, unmarked
 from leafgrad.func.levels import Map, Trace, running
 from leafgrad.func.map_boundary import enter_map

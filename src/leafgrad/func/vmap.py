@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad._core.recorder import TensorBase
-from leafgrad.func import batched, levels, trees
+from leafgrad.func import levels, trees
+from leafgrad.func.batched_array import size_at
 from leafgrad.func.batching import clean, install
 from leafgrad.func.map_boundary import enter, leave
 from leafgrad.ops.shape.views import wrap_dim
@@ -145,7 +146,7 @@ def _check_out_dims(name: str, out_dims: Any) -> None:
 
 def _out(name: str, t: Any, dim: Any, level: int, size: int) -> Any:
     """One result outside of the map."""
-    is_mapped = isinstance(t, TensorBase) and batched.size_at(t.array, level) is not None
+    is_mapped = isinstance(t, TensorBase) and size_at(t.array, level) is not None
     if dim is None:
         if is_mapped:
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")

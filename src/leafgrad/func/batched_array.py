@@ -7,7 +7,7 @@ shows the shape of a single one.
     BatchedArray(value of shape (64, 3, 4), level 1)      looks like an array of shape (3, 4)
 
 NumPy asks it, by its two protocols, whenever one of its functions meets it: `__array_ufunc__` lines the samples up and
-computes all of them at once; `__array_function__` looks for a rule in `numpy_rules`. So most kernels and gradient
+computes all of them at once; `__array_function__` looks for a rule of `numpy_rules`. So most kernels and gradient
 rules run on it unchanged. What cannot be done for all samples at once is done sample by sample.
 
 Maps can be nested. Each has a level, and the value of a BatchedArray may be a BatchedArray of a lower level: the
@@ -28,6 +28,7 @@ from leafgrad.func.messages import CONTROL_FLOW, IN_PLACE, ITEM, REFUSALS
 
 Array = Any  # an ndarray or a BatchedArray
 ALL = slice(None)
+RULES: dict[Any, Callable[..., Any]] = {}  # what NumPy's functions do to all samples at once, from `numpy_rules`
 
 
 class BatchedArray:
@@ -117,10 +118,12 @@ class BatchedArray:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         out = options.get("out")
-        if ufunc.signature is not None:
-            return numpy_rules.matrix_product(ufunc, method, inputs, options)
+        if ufunc.signature is not None:  # a product of matrices, or the like
+            if ufunc not in RULES or method != "__call__" or out is not None:
+                raise PerSample(ufunc.__name__)
+            return RULES[ufunc](*inputs)
         if method == "at":
-            return numpy_rules.at(ufunc, *inputs)
+            return at(ufunc, *inputs)
         level = highest((inputs, out, options.get("where")))
         if method == "__call__":
             return call_ufunc(ufunc, level, inputs, options)
@@ -132,7 +135,7 @@ class BatchedArray:
         raise PerSample(f"{ufunc.__name__}.{method}")
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        rule = numpy_rules.RULES.get(function)
+        rule = RULES.get(function)
         if rule is not None:
             return rule(*args, **kwargs)
         return by_sample(function, args, kwargs)
@@ -272,7 +275,7 @@ class BatchedArray:
     conjugate = conj
 
     def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-        return numpy_rules.take(self, indices, axis)
+        return np.take(self, indices, axis)
 
     def nonzero(self) -> Any:
         return by_sample(np.nonzero, (self,), {})
@@ -464,6 +467,13 @@ def by_sample(function: Any, args: Any, kwargs: Any) -> Any:
     return joined(results, level)
 
 
+def at(ufunc: Any, into: Array, places: Any, *values: Any) -> None:
+    """ufunc.at, which changes `into`."""
+    if highest((into, places, values)) != highest(into):
+        raise SharedMemory(IN_PLACE) if into.__class__ is BatchedArray else PerSample("memory for one sample")
+    by_sample(ufunc.at, (into, places, *values), {})
+
+
 def sample(values: Any, i: int | None, level: int) -> Any:
     """The i-th sample of everything that has samples; None: an invented one, where there are none."""
     kind = values.__class__
@@ -493,6 +503,3 @@ def joined(results: list[Any], level: int, empty: bool = False) -> Any:
     if empty:
         return BatchedArray(np.empty((0, *first.shape), plain(first.dtype)), level)
     return BatchedArray(np.stack(results), level)
-
-
-from leafgrad.func import numpy_rules  # noqa: E402  the rules are about what is defined here
