@@ -1,7 +1,8 @@
 """How an operation is computed where one of its arrays holds many samples.
 
-In this order: a rule for the operation in `op_rules`; the kernel itself, which NumPy runs on all samples at once if it
-is told how (`batched`, `numpy_rules`); and where that does not work, the kernel once for each sample.
+In this order: by the batching rule of the operation (`batching_rules`); by the kernel itself, which NumPy runs on all
+samples at once if it is told how (`batched_array`, `numpy_rules`); and where that does not work, by the kernel once for
+each sample.
 """
 
 from __future__ import annotations
@@ -17,16 +18,13 @@ from leafgrad._core.node import Node
 from leafgrad._core.op import Op
 from leafgrad._core.recorder import TensorBase, wrap
 from leafgrad.func import batched_array as b
-from leafgrad.func import index_rules as index_rules  # registers its rules
-from leafgrad.func import op_rules, randomness
+from leafgrad.func import randomness
 from leafgrad.func.batched_array import BatchedArray
+from leafgrad.func.batching_rules import KINDS, Batch
 from leafgrad.func.level_marks import Levels, PerSample, levels_of, unmarked
 from leafgrad.func.levels import running_levels
-from leafgrad.func.map_boundary import IN_AND_OUT, enter, leave, share_in_map
+from leafgrad.func.map_boundary import enter, enter_map, leave, share_in_map
 from leafgrad.func.messages import SLOW
-
-# Kernels that go sample by sample however one writes them, or where nobody would notice: no warning for these.
-QUIET = frozenset(["nonzero", "masked_select"])
 
 
 def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
@@ -41,30 +39,27 @@ def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
         kind = option.__class__
         if kind is BatchedArray or kind is tuple or kind is list:
             level = max(level, b.highest(option))
-    if not level or op.name in IN_AND_OUT:
+    if not level:
         return op.forward(*arrays, *options)
-    rule = op_rules.rule_of(op.name)
+    batch = Batch(op, level, arrays, options)
+    rule = KINDS.get(op.vmap[0], op.vmap[0])
     if rule is not None:
-        out = rule(op, level, tuple(arrays), options)
-        if out is not op_rules.NO_RULE:
+        out = rule(batch, *arrays, *options)
+        if out is not NotImplemented:
             return out
     try:
         return op.forward(*arrays, *options)
     except PerSample:
-        return sample_by_sample(op, arrays, options)
+        return sample_by_sample(batch)
 
 
-op_rules.compute = compute
-
-
-def sample_by_sample(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
-    if op.name not in QUIET:
-        warnings.warn(SLOW.format(name=op.name), UserWarning, stacklevel=3)
+def sample_by_sample(batch: Batch) -> Any:
+    warnings.warn(SLOW.format(name=batch.op.name), UserWarning, stacklevel=3)
     try:
-        return b.by_sample(lambda *args: compute(op, args[: len(arrays)], args[len(arrays) :]), (*arrays, *options), {})
+        return batch.by_sample()
     except ValueError as error:
         if "same shape" in str(error):  # of np.stack
-            raise RuntimeError(op_rules.dynamic(op.name)) from None
+            raise batch.dynamic_shape() from None
         raise
 
 
@@ -76,7 +71,7 @@ def run_rule(node: Node, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]
     those that the backward pass has no use for."""
     gradients = backward(node.op, g, saved, inputs)
     levels = levels_of(node.shape)
-    if levels and node.op.name != "enter_map":
+    if levels and node.op is not enter_map.core:
         return settled(levels, gradients, inputs)
     return gradients
 

@@ -26,6 +26,7 @@ class differentiated(Family):
     node_name = "AliasBackward0"
     public_name = ""
     jvp = "linear"
+    vmap = "elementwise"
     holomorphic = False
 
     def forward(x: A) -> A:

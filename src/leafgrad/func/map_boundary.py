@@ -108,9 +108,6 @@ def with_levels_of(other: Any, t: Any) -> Any:
     return t
 
 
-IN_AND_OUT = ("enter_map", "leave_map", "share_in_map")  # what deals with levels itself
-
-
 def enter(t: Any, dim: int, level: int) -> Any:
     """A dimension of a tensor as the samples of a level."""
     return recorder.apply(enter_map.core, (t,), (dim, level, Trace()))

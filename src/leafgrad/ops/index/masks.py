@@ -78,6 +78,9 @@ class masked_fill(Overwriting):
     def vjp_value(g: A, mask: A) -> A:
         return where(mask, g, zero_like(g))
 
+    def vmap(batch: A, x: A, mask: A, value: A) -> A:
+        return np.where(mask, value.astype(x.dtype), x)
+
     samples = staticmethod(
         lambda t: [
             S(t(3, 4), t(3, 4, dtype="bool"), 1.5),
@@ -151,6 +154,16 @@ class masked_select(Family):
     def vjp_input(g: A, input_shape: A, mask: A) -> A:
         return index_sum(g, input_shape, 0, len(input_shape), np.flatnonzero(values_of(mask)))
 
+    def vmap(batch: A, x: A, mask: A) -> A:
+        if batch.holds(mask):
+            raise RuntimeError(
+                "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because "
+                "for each batch this would return a differently shaped Tensor. Please file an issue at "
+                "https://github.com/pytorch/pytorch/issues if you need this feature.\n"
+                "  fix: torch.where(mask, x, 0) keeps the shape of x"
+            )
+        return batch.by_sample()
+
     samples = staticmethod(
         lambda t: [
             S(t(3, 4), t(3, 4, dtype="bool")),
@@ -181,6 +194,9 @@ class nonzero(Family):
             return nonzero.record(input)
         found = np.nonzero(np.atleast_1d(input.array))
         return tuple([recorder.unrecorded(nonzero.core, (input,), positions) for positions in found])
+
+    def vmap(batch: A, x: A) -> A:
+        raise batch.dynamic_shape()
 
 
 @composite(lambda t: [S(t(3, 4)), S(t())])
@@ -248,6 +264,7 @@ class tril(Family):
 
     row_major = True
     options = ("diagonal",)
+    vmap = "dims"
     holomorphic = False
     jvp = "linear"
     in_place = True
@@ -268,6 +285,7 @@ class triu(Family):
 
     row_major = True
     options = ("diagonal",)
+    vmap = "dims"
     holomorphic = False
     jvp = "linear"
     in_place = True

@@ -61,6 +61,7 @@ class clamp(Family):
 
     options = ("min", "max")
     jvp = "elementwise"
+    vmap = "elementwise"
     in_place = True
     node_name = "ClampBackward1"
 
@@ -95,6 +96,7 @@ class clamp_min(Family):
 
     options = ("min",)
     jvp = "elementwise"
+    vmap = "elementwise"
     in_place = True
 
     def forward(x: A, min: Any) -> A:
@@ -118,6 +120,7 @@ class clamp_max(Family):
 
     options = ("max",)
     jvp = "elementwise"
+    vmap = "elementwise"
     in_place = True
 
     def forward(x: A, max: Any) -> A:
@@ -141,6 +144,7 @@ class clamp_by_tensors(Family):
 
     inputs = ("input", "min", "max")
     jvp = "elementwise"
+    vmap = "elementwise"
     node_name = "ClampBackward0"
     public_name = ""
 
@@ -193,6 +197,7 @@ class Test(Family, family=True):
     """bool for each element of one tensor; no gradient."""
 
     differentiable = False
+    vmap = "elementwise"
     samples = staticmethod(real())
 
     @staticmethod
