@@ -18,7 +18,6 @@ from leafgrad._core.node import Node
 from leafgrad._core.op import Op
 from leafgrad._core.recorder import TensorBase, wrap
 from leafgrad.func import batched_array as b
-from leafgrad.func import randomness
 from leafgrad.func.batched_array import BatchedArray
 from leafgrad.func.batching_rules import KINDS, Batch
 from leafgrad.func.level_marks import Levels, PerSample, levels_of, unmarked
@@ -175,7 +174,6 @@ def install() -> None:
     """From now on the recorder knows of batched arrays."""
     if recorder.late.batched_array is not None:
         return
-    randomness.install()
     late = recorder.late
     late.batched_array = BatchedArray
     late.batched_rule = run_rule

@@ -22,15 +22,6 @@ class Running:
     def stack(self) -> list[Map | Derivative]:
         return state.__dict__.setdefault("transforms", [])  # type: ignore[no-any-return]
 
-    @property
-    def drawing(self) -> bool:
-        """Are random numbers being drawn?"""
-        return bool(state.__dict__.get("drawing", False))
-
-    @drawing.setter
-    def drawing(self, value: bool) -> None:
-        state.__dict__["drawing"] = value
-
 
 running = Running()
 

@@ -23,6 +23,7 @@ from leafgrad.ops.loss.elementwise import (
     smooth_l1_loss,
 )
 from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, warn_of_broadcasting
+from leafgrad.ops.random.functions import numbers
 from leafgrad.ops.registry import registry
 
 linear = registry["linear"].function
@@ -79,16 +80,14 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 
 def dropout_mask(x: Any, p: float) -> Any:
     """Zeros, and 1 / (1 - p) for what is kept. Drawn in the order of memory, as PyTorch does."""
-    from leafgrad.ops.random.distributions import bernoulli_p
-
     if p == 1:
         return np.zeros_like(x)  # without drawing
-    if not recorder.late.batching and x.flags.c_contiguous:  # the usual case: nothing to be put in order
-        drawn = bernoulli_p(None, x.shape, x.dtype, 1 - p)
+    if x.flags.c_contiguous:  # the usual case: nothing to be put in order
+        drawn = numbers().bernoulli_p(None, x.shape, x.dtype, 1 - p)
         drawn *= kept_scale(float(p), x.dtype)
         return drawn
     order = order_in_memory(x)
-    drawn = bernoulli_p(None, [x.shape[d] for d in order], x.dtype, 1 - p)
+    drawn = numbers().bernoulli_p(None, [x.shape[d] for d in order], x.dtype, 1 - p)
     drawn *= kept_scale(float(p), x.dtype)[()]
     return drawn.transpose(np.argsort(order)) if x.ndim > 1 else drawn
 

@@ -29,11 +29,25 @@ A = Any  # an array, or a tensor under create_graph
 
 
 @functools.cache
-def numbers() -> ModuleType:
+def distributions() -> ModuleType:
     """The distributions on arrays. An import statement takes longer than drawing a few numbers."""
     from leafgrad.ops.random import distributions
 
     return distributions
+
+
+def numbers() -> Any:
+    """The distributions; inside of vmap those for all samples."""
+    return distributions() if not recorder.late.transforms else for_samples() or distributions()
+
+
+def for_samples() -> Any:
+    """Inside of vmap, what draws for all samples at once; otherwise None."""
+    if not recorder.late.transforms:
+        return None
+    from leafgrad.func import randomness
+
+    return randomness.for_samples(distributions())
 
 
 # -- the state --------------------------------------------------------------------------------------------------------
@@ -172,7 +186,7 @@ def rand_like(
 ) -> Any:
     """rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
     memory_format=preserve_format): uniform numbers in [0, 1) in the shape of input."""
-    make = lambda array: drawn(array, "uniform", checked("rand_like", generator))
+    make = lambda array: drawn(fresh(array), "uniform", checked("rand_like", generator))
     return like("rand_like", input, dtype, memory_format, options, make)
 
 
@@ -181,7 +195,7 @@ def randn_like(
 ) -> Any:
     """randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
     memory_format=preserve_format): numbers of the standard normal distribution in the shape of input."""
-    make = lambda array: drawn(array, "normal", checked("randn_like", generator))
+    make = lambda array: drawn(fresh(array), "normal", checked("randn_like", generator))
     return like("randn_like", input, dtype, memory_format, options, make)
 
 
@@ -201,14 +215,20 @@ def randint_like(
     for name, value in (("low", first), ("high", last)):
         if not is_int(value):
             raise TypeError(f"randint_like(): argument '{name}' must be int, not {type(value).__name__}")
-    make = lambda array: drawn(array, "random_", checked("randint_like", generator), int(first), int(last))
+    make = lambda array: drawn(fresh(array), "random_", checked("randint_like", generator), int(first), int(last))
     return like("randint_like", input, dtype, memory_format, options, make)
+
+
+def fresh(array: Any) -> Any:
+    """New memory, inside of vmap as much of it as different numbers for each sample need."""
+    samples = for_samples() if recorder.late.transforms else None
+    return array if samples is None else samples.repeated(array)
 
 
 def drawn(array: Any, distribution: str, generator: Generator | None, *parameters: Any) -> Any:
     """Fill `array` with random numbers, in the order in which its elements lie in memory, and return it."""
     draw = getattr(numbers(), distribution)
-    if not recorder.late.batching and array.flags.carray:  # as most are: they are filled directly
+    if array.flags.carray:  # as most are: they are filled directly
         return draw(generator, array.shape, array.dtype, *parameters, out=array)
     order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
     in_memory_order = array.transpose(order)
@@ -288,12 +308,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor("bernoulli", "input", 1, input)
     source = checked("bernoulli", generator)
-    if recorder.late.batching:
-        from leafgrad.func.randomness import bernoulli_of
-
-        array = bernoulli_of(source, input.array, p)
-    else:
-        array = _drawn_bernoulli(input.array, p, source)
+    array = _drawn_bernoulli(input.array, p, source)
     if out is not None:
         return write_out("bernoulli", out, array)
     return recorder.apply(drawn_bernoulli.core, (input,), (array,))
@@ -302,7 +317,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
 def _drawn_bernoulli(input: Any, p: Any, source: Generator | None) -> Any:
     if p is None and input.flags.c_contiguous:  # the result needs no order of its own
         return numbers().bernoulli_t(source, input)
-    array = np.empty(input.shape, input.dtype)
+    array = fresh(np.empty(input.shape, _dtypes.from_numpy_dtype(input.dtype).np))
     _draw_bernoulli(array, input if p is None else p, source)
     return array
 
@@ -333,16 +348,14 @@ def multinomial(
 
 def _in_place(self: Any, fill: Callable[..., Any], *args: Any) -> Any:
     """Let `fill(array, *args)` write random numbers into this tensor, which loses its history."""
-    if not recorder.late.batching and is_free(self):  # the usual case: there is none
+    if is_free(self):  # the usual case: there is none
         fill(self.array, *args)
         changed(self)
         return self
     check_writable(self)
     check_no_overlap(self.array)
-    if recorder.late.batching:
-        from leafgrad.func.randomness import check_in_place
-
-        check_in_place(self.array)
+    if (samples := for_samples()) is not None:
+        samples.check_in_place(self.array)
     fill(self.array, *args)
     changed(self)
     rebase(self, None)
