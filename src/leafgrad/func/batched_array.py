@@ -398,6 +398,14 @@ def spread(array: Any, level: int, size: int) -> Any:
     return np.broadcast_to(array, (size, *array.shape))
 
 
+def spread_all(arrays: list[Any]) -> tuple[list[Any], int]:
+    """The samples of the highest level in each of several arrays, and that level."""
+    level = highest(arrays)
+    size = size_at(arrays, level)
+    assert size is not None
+    return [spread(x, level, size) for x in arrays], level
+
+
 # -- computing --------------------------------------------------------------------------------------------------------
 
 

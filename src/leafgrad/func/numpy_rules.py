@@ -60,7 +60,7 @@ def matmul(left: Array, right: Array) -> Array:
     return BatchedArray(out, level)
 
 
-@rule(np.dot, np.vdot)
+@rule(np.dot)
 def dot(a: Array, c: Array, out: Any = None) -> Array:
     if a.ndim != 1 or c.ndim != 1:
         return np.matmul(a, c)
@@ -68,11 +68,6 @@ def dot(a: Array, c: Array, out: Any = None) -> Array:
 
 
 RULES[np.vdot] = lambda a, c: dot(np.conjugate(a), c)
-
-
-@rule(np.inner)
-def inner(a: Array, c: Array) -> Array:
-    return b.by_sample(np.inner, (a, c), {})
 
 
 # -- choosing and joining ---------------------------------------------------------------------------------------------
@@ -90,21 +85,15 @@ def where(condition: Array, *choices: Any) -> Array:
 @rule(np.concatenate)
 def concatenate(arrays: Any, axis: int = 0, out: Any = None, dtype: Any = None, casting: str = "same_kind") -> Array:
     arrays = list(arrays)
-    level = b.highest(arrays)
-    size = b.size_at(arrays, level)
-    assert size is not None
-    place = axis % arrays[0].ndim + 1
-    return BatchedArray(np.concatenate([b.spread(x, level, size) for x in arrays], place, dtype=plain(dtype)), level)
+    values, level = b.spread_all(arrays)
+    return BatchedArray(np.concatenate(values, axis % arrays[0].ndim + 1, dtype=plain(dtype)), level)
 
 
 @rule(np.stack)
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     arrays = list(arrays)
-    level = b.highest(arrays)
-    size = b.size_at(arrays, level)
-    assert size is not None
-    place = axis % (arrays[0].ndim + 1) + 1
-    return BatchedArray(np.stack([b.spread(x, level, size) for x in arrays], place, dtype=plain(dtype)), level)
+    values, level = b.spread_all(arrays)
+    return BatchedArray(np.stack(values, axis % (arrays[0].ndim + 1) + 1, dtype=plain(dtype)), level)
 
 
 @rule(np.take)
@@ -133,10 +122,7 @@ def take(a: Array, indices: Array, axis: Any = None, out: Any = None, mode: str 
 
 @rule(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Array, axis: int = -1) -> Array:
-    level = b.highest((arr, indices))
-    size = b.size_at((arr, indices), level)
-    assert size is not None
-    values = [b.spread(x, level, size) for x in (arr, indices)]
+    values, level = b.spread_all([arr, indices])
     if any([v.__class__ is BatchedArray for v in values]):
         return b.by_sample(np.take_along_axis, (arr, indices, axis), {})
     return BatchedArray(np.take_along_axis(values[0], values[1], axis % arr.ndim + 1), level)
