@@ -378,11 +378,6 @@ def size_at(values: Any, level: int) -> int | None:
     return next((size for v in parts if (size := size_at(v, level)) is not None), None)
 
 
-def value_at(array: Any, level: int) -> Any:
-    """The samples of a level; an array that is the same for all of them as it is."""
-    return array.value if array.__class__ is BatchedArray and array.level == level else array
-
-
 def widened(array: BatchedArray, ndim: int) -> Any:
     """The value of an array with as many dimensions for each sample as broadcasting needs."""
     missing = ndim - array.ndim

@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from leafgrad._core import recorder
 from leafgrad._core.node import Node
 from leafgrad._core.op import Op
@@ -20,7 +18,7 @@ from leafgrad._core.recorder import TensorBase, wrap
 from leafgrad.func import batched_array as b
 from leafgrad.func.batched_array import BatchedArray
 from leafgrad.func.batching_rules import KINDS, Batch
-from leafgrad.func.level_marks import Levels, PerSample, levels_of, unmarked
+from leafgrad.func.level_marks import Levels, PerSample, levels_of
 from leafgrad.func.levels import running_levels
 from leafgrad.func.map_boundary import enter, enter_map, leave, share_in_map
 from leafgrad.func.messages import SLOW
@@ -184,12 +182,3 @@ def install() -> None:
         Everywhere.before = compute
     else:
         late.batched = compute
-
-
-def is_batched(t: Any) -> bool:
-    return isinstance(t, TensorBase) and t.array.__class__ is BatchedArray
-
-
-def clean(array: Any) -> Any:
-    """An array on its way out of all maps, under NumPy's own dtype object."""
-    return unmarked(array) if array.__class__ is np.ndarray else array

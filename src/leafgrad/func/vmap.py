@@ -9,7 +9,8 @@ from typing import Any
 from leafgrad._core.recorder import TensorBase
 from leafgrad.func import levels, trees
 from leafgrad.func.batched_array import size_at
-from leafgrad.func.batching import clean, install
+from leafgrad.func.batching import install
+from leafgrad.func.level_marks import unmarked
 from leafgrad.func.map_boundary import enter, leave
 from leafgrad.ops.shape.views import wrap_dim
 
@@ -157,9 +158,7 @@ def _out(name: str, t: Any, dim: Any, level: int, size: int) -> Any:
             "to None for output?"
         )
     result = leave(t, wrap_dim(dim, t.array.ndim + 1), level, size)
-    array = clean(result.array)
-    if array is not result.array:
-        result.array = array
+    result.array = unmarked(result.array)
     return result
 
 
