@@ -30,9 +30,9 @@ from leafgrad.func import (
     vjp,
     vmap,
 )
-from leafgrad.func.batched import BatchedArray
+from leafgrad.func.batched_array import BatchedArray
+from leafgrad.func.level_marks import SampleShape
 from leafgrad.func.levels import running
-from leafgrad.func.marks import SampleShape
 
 
 def values(*shape: int, seed: int = 0) -> Any:

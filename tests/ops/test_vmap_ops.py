@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import pytest
 
+from leafgrad.func.batching_rules import KINDS
+from leafgrad.ops.registry import registry
 from op_checks import Entry, entries
 from vmap_checks import check, check_nested, check_tangents, samples_of
 
@@ -42,6 +47,24 @@ def test_tangents(entry: Entry) -> None:
 def test_values_in_a_map_in_a_map(entry: Entry) -> None:
     wrong = [what for same in samples_of(entry) for what in check_nested(same)]
     assert not wrong, "\n".join(wrong)
+
+
+def vmap_of(entry: Entry) -> Any:
+    return registry[entry.name].core.vmap[0] if entry.name in registry else None
+
+
+def test_kinds_of_rules_exist() -> None:
+    assert all([callable(vmap_of(e)) or vmap_of(e) in KINDS for e in entries() if e.name in registry])
+
+
+@pytest.mark.parametrize(
+    "entry", [e for e in entries() if vmap_of(e) in ("elementwise", "dims")], ids=lambda entry: entry.name
+)
+def test_all_samples_at_once(entry: Entry) -> None:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="There is a performance drop")
+        for same in samples_of(entry):
+            check(same, gradients=False)
 
 
 @pytest.mark.parametrize("entry", [e for e in entries() if e.name in REFUSED], ids=lambda entry: entry.name)

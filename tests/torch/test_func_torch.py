@@ -260,6 +260,8 @@ def test_random_numbers_under_vmap() -> None:
         vmap(lambda a: a + torch.randn(2), randomness='same')(x)
         vmap(lambda a: torch.rand_like(a), randomness='different')(x)
         vmap(lambda a: torch.rand_like(a), randomness='same')(x)
+        vmap(lambda a: a + torch.rand_like(torch.ones(2)), randomness='different')(x)
+        vmap(lambda a: a.sum() + torch.randn_like(torch.ones(9, 2).t()), randomness='different')(x)
         vmap(lambda a: torch.randint(0, 10, (2,)), randomness='different')(x)
         vmap(lambda a: torch.randperm(4), randomness='different')(x)
         vmap(lambda a: torch.randperm(4), randomness='same')(x)

@@ -48,15 +48,21 @@ class Op:
 
     __slots__ = (
         "backward", "conjugated", "consume", "forward", "keeps", "name", "node_class", "node_name", "plans", "read",
-        "rules", "writes_into",
+        "rules", "vmap", "writes_into",
     )  # fmt: skip
 
     def __init__(
-        self, name: str, node_name: str, forward: Callable[..., Any], rules: GradientRules | Callable[[], GradientRules]
+        self,
+        name: str,
+        node_name: str,
+        forward: Callable[..., Any],
+        rules: GradientRules | Callable[[], GradientRules],
+        vmap: tuple[Any, tuple[str, ...]] = ("kernel", ()),
     ) -> None:
         self.name = name
         self.node_name = node_name
         self.forward = forward
+        self.vmap = vmap  # how many samples are computed at once, and the names of the options: see leafgrad.func
         self.backward: Backward = unread
         self.consume: Backward | None = None
         self.plans: dict[int, tuple[int, ...]] = {}  # what `saves` has answered

@@ -12,8 +12,8 @@ from leafgrad import autograd
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import grad_mode
 from leafgrad.func import trees
+from leafgrad.func.grad_aliases import Aliases, recording_outside
 from leafgrad.func.levels import Derivative
-from leafgrad.func.places import Places, recording_outside
 
 Argnums = int | tuple[int, ...]
 
@@ -100,12 +100,12 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
 def _grad_and_value(
     func: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
-    places = Places(recording_outside())
+    aliases = Aliases(recording_outside())
     with Derivative(func), grad_mode.enable_grad():
         numbers = checked_argnums(argnums, len(args))
         chosen = args[argnums] if isinstance(argnums, int) else tuple([args[n] for n in numbers])
         flat, spec = trees.flatten(chosen)
-        inside = [places.of(t) for t in flat]
+        inside = [aliases.of(t) for t in flat]
         values = trees.unflatten(inside, spec)
         output = func(*with_arguments(args, numbers, (values,) if isinstance(argnums, int) else values), **kwargs)
         aux = None
@@ -118,22 +118,22 @@ def _grad_and_value(
                 "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                 f"{output.array.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
-        gradients = gradients_of([output], inside, None, places, retain_graph=False)
-    gradients = [places.released(g) for g in gradients]
-    value = places.released(output)
-    return trees.unflatten(gradients, spec), (value, places.released_all(aux)) if has_aux else value
+        gradients = gradients_of([output], inside, None, aliases, retain_graph=False)
+    gradients = [aliases.released(g) for g in gradients]
+    value = aliases.released(output)
+    return trees.unflatten(gradients, spec), (value, aliases.released_all(aux)) if has_aux else value
 
 
 def gradients_of(
-    outputs: list[Any], inside: list[Any], cotangents: list[Any] | None, places: Places, retain_graph: bool
+    outputs: list[Any], inside: list[Any], cotangents: list[Any] | None, aliases: Aliases, retain_graph: bool
 ) -> list[Any]:
-    """The gradients at the places, zeros where nothing arrives; recorded only if somebody else may want them to be."""
+    """The gradients at the aliases, zeros where nothing arrives; recorded only if somebody else may want them to be."""
     known = [i for i, t in enumerate(outputs) if t.needs_grad]
     if not known or not inside:
         return [zeros_for(t) for t in inside]
     given = None if cotangents is None else [cotangents[i] for i in known]
     roots = [outputs[i] for i in known]
-    recorded = places.lead_elsewhere([*roots, *(given or [])])
+    recorded = aliases.lead_elsewhere([*roots, *(given or [])])
     found = autograd.grad(
         roots, inside, given, retain_graph=retain_graph or recorded, create_graph=recorded, allow_unused=True
     )
@@ -153,13 +153,13 @@ def vjp_by(
     func: Callable[..., Any], argnums: Argnums | None, args: tuple[Any, ...], has_aux: bool, kwargs: dict[str, Any]
 ) -> Any:
     """vjp with respect to some of the arguments; None: to all."""
-    places = Places(recording_outside())
+    aliases = Aliases(recording_outside())
     with Derivative(func), grad_mode.enable_grad():
         numbers = tuple(range(len(args))) if argnums is None else checked_argnums(argnums, len(args))
         single = isinstance(argnums, int)
         chosen = args[numbers[0]] if single else tuple([args[n] for n in numbers])
         flat, spec = trees.flatten(chosen)
-        inside = [places.of(t) for t in flat]
+        inside = [aliases.of(t) for t in flat]
         values = trees.unflatten(inside, spec)
         result = func(*with_arguments(args, numbers, (values,) if single else values), **kwargs)
         aux = None
@@ -180,10 +180,10 @@ def vjp_by(
                 f"function. cotangents: {given_spec.short()}, primal output: {out_spec.short()}"
             )
         with grad_mode.set_grad_enabled(recording_outside()):
-            later = Places(recording_outside() if create_graph is None else create_graph)
-            later.leaves = places.leaves
+            later = Aliases(recording_outside() if create_graph is None else create_graph)
+            later.leaves = aliases.leaves
             found = gradients_of(outputs, inside, given, later, retain_graph)
         return trees.unflatten([later.released(g) for g in found], spec)
 
-    released = trees.unflatten([places.released(t) for t in outputs], out_spec)
-    return (released, vjp_fn, places.released_all(aux)) if has_aux else (released, vjp_fn)
+    released = trees.unflatten([aliases.released(t) for t in outputs], out_spec)
+    return (released, vjp_fn, aliases.released_all(aux)) if has_aux else (released, vjp_fn)

@@ -7,9 +7,10 @@ from typing import Any
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad.autograd.function_transforms import VmapInfo, apply_to_batches, check_transformable, has_own_vmap
-from leafgrad.func import batched, trees
-from leafgrad.func.entering import enter, leave
+from leafgrad.func import trees
+from leafgrad.func.batched_array import highest, size_at
 from leafgrad.func.levels import Derivative, Map, running
+from leafgrad.func.map_boundary import enter, leave
 
 
 def apply_in_transform(cls: Any, args: tuple[Any, ...]) -> tuple[Any] | None:
@@ -20,12 +21,12 @@ def apply_in_transform(cls: Any, args: tuple[Any, ...]) -> tuple[Any] | None:
     check_transformable(cls)
     leaves, spec = trees.flatten(args)
     arrays = [t.array for t in leaves if isinstance(t, TensorBase)]
-    level = batched.highest(arrays)
+    level = highest(arrays)
     if not level or not has_own_vmap(cls) or isinstance(running.stack[-1], Derivative):
         return None  # a derivative that is taken for each sample is recorded for each sample
-    size = batched.size_at(arrays, level)
+    size = size_at(arrays, level)
     assert size is not None
-    dims = [0 if isinstance(t, TensorBase) and batched.size_at(t.array, level) is not None else None for t in leaves]
+    dims = [0 if isinstance(t, TensorBase) and size_at(t.array, level) is not None else None for t in leaves]
     outside = [t if dim is None else leave(t, 0, level) for t, dim in zip(leaves, dims, strict=True)]
     mode = next((m.randomness for m in running.stack if isinstance(m, Map) and m.level == level), "error")
     info = VmapInfo(size, mode)
@@ -45,7 +46,7 @@ def forward_in_transform(cls: Any, args: tuple[Any, ...]) -> Any:
     """The values of a Function that is being differentiated inside of a map: computed by its own vmap, if it has one.
     Nothing is recorded meanwhile, so the derivatives that are running have no part in it."""
     arrays = [t.array for t in trees.flatten(args)[0] if isinstance(t, TensorBase)]
-    if not running.stack or not batched.highest(arrays) or not has_own_vmap(cls):
+    if not running.stack or not highest(arrays) or not has_own_vmap(cls):
         return cls.forward(*args)
     modes: list[Any] = state.modes
     before = list(modes)

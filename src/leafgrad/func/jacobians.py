@@ -13,10 +13,10 @@ from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import forward_ad, grad_mode
 from leafgrad.func import trees
 from leafgrad.func.derivatives import Argnums, checked_argnums, split_aux, vjp_by, with_arguments, zeros_for
-from leafgrad.func.entering import for_each_sample, with_levels_of
+from leafgrad.func.grad_aliases import Aliases, recording_outside
+from leafgrad.func.level_marks import SharedMemory
 from leafgrad.func.levels import Derivative
-from leafgrad.func.marks import SharedMemory
-from leafgrad.func.places import Places, recording_outside
+from leafgrad.func.map_boundary import for_each_sample, with_levels_of
 from leafgrad.func.vmap import vmap
 
 # -- jacrev -----------------------------------------------------------------------------------------------------------
@@ -155,14 +155,14 @@ class Linearised:
         self, func: Any, args: tuple[Any, ...], numbers: tuple[int, ...], flat: list[Any], spec: Any, has_aux: bool,
         who: str,
     ) -> None:  # fmt: skip
-        self.places = places = Places(recording_outside())
+        self.aliases = aliases = Aliases(recording_outside())
         with Derivative(func), grad_mode.enable_grad():
-            self.inside = [places.of(t) for t in flat]
+            self.inside = [aliases.of(t) for t in flat]
             result = func(*with_arguments(args, numbers, trees.unflatten(self.inside, spec)))
             self.aux = None
             if has_aux:
                 result, aux = split_aux(result, who)
-                self.aux = places.released_all(aux)
+                self.aux = aliases.released_all(aux)
             self.outputs, self.spec = trees.flatten(result)
             for t in self.outputs:
                 if not isinstance(t, TensorBase):
@@ -173,7 +173,7 @@ class Linearised:
             self.cotangents = [zeros_for(self.outputs[i]) for i in self.known]
             for u in self.cotangents:
                 u.needs_grad = True
-                places.leaves.add(u)
+                aliases.leaves.add(u)
             roots = [self.outputs[i] for i in self.known]
             found: Any = (None,) * len(self.inside)
             if roots:
@@ -182,22 +182,22 @@ class Linearised:
             self.products = [(i, g) for i, g in enumerate(found) if g is not None and g.needs_grad]
 
     def output(self) -> Any:
-        return trees.unflatten([self.places.released(t) for t in self.outputs], self.spec)
+        return trees.unflatten([self.aliases.released(t) for t in self.outputs], self.spec)
 
     def tangent(self, tangents: list[Any]) -> Any:
         results = [zeros_for(t) for t in self.outputs]
         if self.products:
-            places = Places(recording_outside())
-            places.leaves = self.places.leaves
+            aliases = Aliases(recording_outside())
+            aliases.leaves = self.aliases.leaves
             roots = [g for _, g in self.products]
             given = [fitting(tangents[i], g) for i, g in self.products]
-            recorded = places.lead_elsewhere([*roots, *given])
+            recorded = aliases.lead_elsewhere([*roots, *given])
             found = autograd.grad(
                 roots, self.cotangents, given, retain_graph=True, create_graph=recorded, allow_unused=True
             )
             for i, t in zip(self.known, found, strict=True):
                 if t is not None:
-                    results[i] = places.released(t)
+                    results[i] = aliases.released(t)
         return trees.unflatten(results, self.spec)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from leafgrad._core.modes import Mode, push, switches
 from leafgrad._core.thread_state import state
 from leafgrad.func import messages
-from leafgrad.func.captures import captured_by
+from leafgrad.func.captured_tensors import captured_by
 
 _next_level = itertools.count(1).__next__
 _counting = threading.RLock()  # a Trace may die while one is being counted

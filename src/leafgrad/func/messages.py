@@ -33,12 +33,6 @@ MASK = (
     "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with "
     "a boolean mask.\n  fix: torch.where(mask, x, 0) keeps the shape of x"
 )
-MASKED_SELECT = (
-    "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each "
-    "batch this would return a differently shaped Tensor. Please file an issue at "
-    "https://github.com/pytorch/pytorch/issues if you need this feature.\n"
-    "  fix: torch.where(mask, x, 0) keeps the shape of x"
-)
 RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
     "randomness flags on vmap or perform the randomness operation out of vmap"

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad.func import batched as b
-from leafgrad.func.batched import BatchedArray
-from leafgrad.func.marks import PerSample, SharedMemory, plain
+from leafgrad.func import batched_array as b
+from leafgrad.func.batched_array import RULES, BatchedArray
+from leafgrad.func.level_marks import PerSample, SharedMemory, plain
 from leafgrad.func.messages import IN_PLACE, MASK
 
 Array = Any
-RULES: dict[Any, Callable[..., Any]] = {}
 _function: Any
 _ufunc: Any
 
@@ -34,13 +33,11 @@ def rule(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 # -- products ---------------------------------------------------------------------------------------------------------
 
 
-def matrix_product(ufunc: Any, method: str, inputs: Any, options: Any) -> Any:
-    """np.matmul, whose last two dimensions are not broadcast. A matrix that all samples share is multiplied once."""
-    if ufunc is not np.matmul or method != "__call__" or options.get("out") is not None:
-        raise PerSample(ufunc.__name__)
-    level = b.highest(inputs)
-    left, right = inputs
-    size = b.size_at(inputs, level)
+@rule(np.matmul)
+def matmul(left: Array, right: Array) -> Array:
+    """Whose last two dimensions are not broadcast. A matrix that all samples share is multiplied once."""
+    level = b.highest((left, right))
+    size = b.size_at((left, right), level)
     vector_left, vector_right = left.ndim == 1, right.ndim == 1
     ndim = max(left.ndim, right.ndim, 2)
     shared = right.__class__ is not BatchedArray or right.level != level
@@ -63,7 +60,7 @@ def matrix_product(ufunc: Any, method: str, inputs: Any, options: Any) -> Any:
     return BatchedArray(out, level)
 
 
-@rule(np.dot, np.vdot)
+@rule(np.dot)
 def dot(a: Array, c: Array, out: Any = None) -> Array:
     if a.ndim != 1 or c.ndim != 1:
         return np.matmul(a, c)
@@ -71,11 +68,6 @@ def dot(a: Array, c: Array, out: Any = None) -> Array:
 
 
 RULES[np.vdot] = lambda a, c: dot(np.conjugate(a), c)
-
-
-@rule(np.inner)
-def inner(a: Array, c: Array) -> Array:
-    return b.by_sample(np.inner, (a, c), {})
 
 
 # -- choosing and joining ---------------------------------------------------------------------------------------------
@@ -93,21 +85,15 @@ def where(condition: Array, *choices: Any) -> Array:
 @rule(np.concatenate)
 def concatenate(arrays: Any, axis: int = 0, out: Any = None, dtype: Any = None, casting: str = "same_kind") -> Array:
     arrays = list(arrays)
-    level = b.highest(arrays)
-    size = b.size_at(arrays, level)
-    assert size is not None
-    place = axis % arrays[0].ndim + 1
-    return BatchedArray(np.concatenate([b.spread(x, level, size) for x in arrays], place, dtype=plain(dtype)), level)
+    values, level = b.spread_all(arrays)
+    return BatchedArray(np.concatenate(values, axis % arrays[0].ndim + 1, dtype=plain(dtype)), level)
 
 
 @rule(np.stack)
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     arrays = list(arrays)
-    level = b.highest(arrays)
-    size = b.size_at(arrays, level)
-    assert size is not None
-    place = axis % (arrays[0].ndim + 1) + 1
-    return BatchedArray(np.stack([b.spread(x, level, size) for x in arrays], place, dtype=plain(dtype)), level)
+    values, level = b.spread_all(arrays)
+    return BatchedArray(np.stack(values, axis % (arrays[0].ndim + 1) + 1, dtype=plain(dtype)), level)
 
 
 @rule(np.take)
@@ -136,10 +122,7 @@ def take(a: Array, indices: Array, axis: Any = None, out: Any = None, mode: str 
 
 @rule(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Array, axis: int = -1) -> Array:
-    level = b.highest((arr, indices))
-    size = b.size_at((arr, indices), level)
-    assert size is not None
-    values = [b.spread(x, level, size) for x in (arr, indices)]
+    values, level = b.spread_all([arr, indices])
     if any([v.__class__ is BatchedArray for v in values]):
         return b.by_sample(np.take_along_axis, (arr, indices, axis), {})
     return BatchedArray(np.take_along_axis(values[0], values[1], axis % arr.ndim + 1), level)
@@ -373,10 +356,3 @@ def iscomplexobj(x: Array) -> bool:
 def may_share_memory(a: Array, c: Array, max_work: Any = None) -> bool:
     values = [v.value if v.__class__ is BatchedArray else v for v in (a, c)]
     return bool(np.may_share_memory(*values))
-
-
-def at(ufunc: Any, into: Array, places: Any, *values: Any) -> None:
-    """ufunc.at, which changes `into`."""
-    if b.highest((into, places, values)) != b.highest(into):
-        raise SharedMemory(IN_PLACE) if into.__class__ is BatchedArray else PerSample("memory for one sample")
-    b.by_sample(ufunc.at, (into, places, *values), {})

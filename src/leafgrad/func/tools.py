@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad.func.batched import BatchedArray
+from leafgrad.func.batched_array import BatchedArray
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad._core.tensor import TensorBase
-from leafgrad.func import batched, levels, trees
-from leafgrad.func.computing import batching, clean, install
-from leafgrad.func.entering import enter, leave
+from leafgrad.func import levels, trees
+from leafgrad.func.batched_array import size_at
+from leafgrad.func.batching import batching
+from leafgrad.func.level_marks import unmarked
+from leafgrad.func.map_boundary import enter, leave
 from leafgrad.ops.shape.views import wrap_dim
 
 InDims = Any  # int | None | nested tuple, list, dict of these
@@ -111,7 +113,6 @@ def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], 
 def _run(
     func: Any, dims: list[Any], flat: list[Any], spec: Any, size: int, out_dims: Any, randomness: str, kwargs: Any
 ) -> Any:
-    install()
     with levels.Map(size, randomness) as level, batching():
         inside = [leaf if dim is None else enter(leaf, dim, level) for leaf, dim in zip(flat, dims, strict=True)]
         outputs = func(*trees.unflatten(inside, spec), **kwargs)
@@ -145,7 +146,7 @@ def _check_out_dims(name: str, out_dims: Any) -> None:
 
 def _out(name: str, t: Any, dim: Any, level: int, size: int) -> Any:
     """One result outside of the map."""
-    is_mapped = isinstance(t, TensorBase) and batched.size_at(t.array, level) is not None
+    is_mapped = isinstance(t, TensorBase) and size_at(t.array, level) is not None
     if dim is None:
         if is_mapped:
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
@@ -156,9 +157,7 @@ def _out(name: str, t: Any, dim: Any, level: int, size: int) -> Any:
             "to None for output?"
         )
     result = leave(t, wrap_dim(dim, t.array.ndim + 1), level, size)
-    array = clean(result.array)
-    if array is not result.array:
-        result.array = array
+    result.array = unmarked(result.array)
     return result
 
 

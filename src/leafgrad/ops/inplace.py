@@ -284,6 +284,13 @@ class copy_slices(Family):
     def vjp_part(g: A, steps: A, axes: A) -> A:
         return see(g, steps)
 
+    def vmap(batch: A, base: A, part: A, steps: Any, axes: Any) -> A:
+        value = batch.value(base)
+        order = None if axes is None or not len(axes) else (0, *[int(a) + 1 for a in axes])
+        copy = batch.wrap(copy_in_order(value, order) if value.__class__ is np.ndarray else value.copy())
+        see(copy, steps)[...] = part
+        return copy
+
     samples = staticmethod(lambda t: [S(t(6), t(2, 3), ((view, ((2, 3),)),)), S(t(3, 2), t(6), ((view, (6,)),))])
 
 
@@ -294,6 +301,7 @@ class constant(Family):
     node_name = "FillBackward0"
     public_name = ""
     jvp = "linear"
+    vmap = "elementwise"
 
     def forward(x: A) -> A:
         return x

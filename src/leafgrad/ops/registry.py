@@ -25,6 +25,9 @@ a view of `g`, but never a saved array, because the engine adds to arrays it con
     jvp = "elementwise"    a tangent is treated as a gradient is (diagonal Jacobian)
     jvp = "linear"         forward, applied to the tangent
     jvp = "transpose"      derived from the vjp: the default, always right, not always fastest
+
+    vmap = "kernel", "elementwise", "dims", ...    how many samples are computed at once: by a rule of this kind in
+    vmap(batch, *inputs, *options)                 leafgrad/func/batching_rules.py, or by one of its own
 """
 
 from __future__ import annotations
@@ -86,10 +89,11 @@ class Operation:
         if self.samples is None:
             raise TypeError(f"op {name} has no samples for the tests")
         node_name = known["node_name"] or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
-        self.core = core = Op(name, node_name, self.forward, lambda: gradient_rules(self, body))
+        vmap = known["vmap"], self.options
+        self.core = core = Op(name, node_name, self.forward, lambda: gradient_rules(self, body), vmap)
         core.writes_into = self.writes_into or is_float_ufunc(self.forward, len(self.inputs))
         if self.holomorphic and self.differentiable:
-            core.conjugated = Op(name, node_name, self.forward, lambda: conjugated_rules(core))
+            core.conjugated = Op(name, node_name, self.forward, lambda: conjugated_rules(core), vmap)
         # what is recorded if the second operand is a number, where PyTorch has another name for that
         self.by_number = renamed(core, body["number_name"]) if "number_name" in body else core
         self.function: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
@@ -167,6 +171,7 @@ class Family(metaclass=Block, family=True):
     holomorphic = True
     differentiable = True
     jvp: Any = "transpose"
+    vmap: Any = "kernel"
     samples: Any = None
     node_name: str | None = None
     row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
@@ -212,11 +217,16 @@ def renamed(core: Op, node_name: str, hidden: tuple[int, ...] | None = None) -> 
             return known
         return GradientRules(known.backward, known.saves, known.saved_names, hidden, known.consume)
 
-    twin = Op(core.name, node_name, core.forward, rules)
+    twin = Op(core.name, node_name, core.forward, rules, core.vmap)
     twin.writes_into = core.writes_into
     if core.conjugated is not None:
         twin.conjugated = renamed(core.conjugated, node_name, hidden)
     return twin
+
+
+def with_kernel(core: Op, kernel: Callable[..., Any], vmap: Any = None) -> Op:
+    """The same operation computed by another kernel; `vmap` says how that is batched, if otherwise."""
+    return Op(core.name, core.node_name, kernel, core.gradient_rules, core.vmap if vmap is None else (vmap, ()))
 
 
 class Composite:

@@ -67,6 +67,11 @@ class embedding(Family):
             g = g * factors[..., None]
         return index_sum(g, weight_shape, 0, 1, at)
 
+    def vmap(batch: A, weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:
+        if not batch.holds(weight):  # more indices into one table
+            return batch.apply((weight, batch.value(indices)), (padding_idx, by_frequency))
+        return batch.take(weight, indices, 0)
+
     samples = staticmethod(
         lambda t: [
             S(t(2, 5, dtype="int64", low=0, high=4), t(4, 3)),

@@ -200,6 +200,16 @@ class index(Family):
     def vjp(g: A, input_shape: A, dim: A, count: A, at: A) -> A:
         return index_sum(g, input_shape, dim, count, at)
 
+    def vmap(batch: A, x: A, dim: int, count: int, at: Array) -> A:
+        if not batch.holds(at):
+            return batch.apply((batch.value(x),), (dim + 1, count, at))
+        if not batch.holds(x):  # all samples look into the same: theirs are just more indices
+            return batch.wrap(np.moveaxis(batch.run((x,), (dim, count, at.value)), dim, 0))
+        # the samples and the indexed dimensions, side by side, are indexed as one
+        values = np.moveaxis(x.value, range(dim + 1, dim + count + 1), range(1, count + 1))
+        all_at = batch.flat_index(at, prod(x.shape[dim : dim + count]))
+        return np.moveaxis(batch.apply((values,), (0, count + 1, all_at)), range(at.ndim), range(dim, dim + at.ndim))
+
     samples = staticmethod(
         lambda t: [
             S(t(4, 3), 0, 1, np.array([0, 2, 2, -1])),
@@ -228,6 +238,15 @@ class index_sum(Family):
     def vjp(g: A, dim: A, count: A, at: A) -> A:
         return index(g, dim, count, at)
 
+    def vmap(batch: A, g: A, shape: Any, dim: int, count: int, at: Array) -> A:
+        size, indexed = batch.size, tuple(shape[dim : dim + count])
+        if not batch.holds(at):
+            return batch.apply((batch.value(g),), ((size, *shape), dim + 1, count, at))
+        values = np.moveaxis(batch.value(g), range(dim + 1, dim + at.ndim + 1), range(1, at.ndim + 1))
+        whole = (size, *indexed, *shape[:dim], *shape[dim + count :])
+        out = batch.apply((values,), (whole, 0, count + 1, batch.flat_index(at, prod(indexed))))
+        return np.moveaxis(out, range(count), range(dim, dim + count))
+
     samples = staticmethod(
         lambda t: [
             S(t(4, 3), (3, 3), 0, 1, np.array([0, 2, 2, -1])),
@@ -243,6 +262,7 @@ class index_select(Family):
 
     inputs = ("input", "index")
     options = ("dim",)
+    vmap = "rows"
 
     def forward(x: A, index: A, dim: Any) -> A:
         if x.ndim == 0:
@@ -309,6 +329,7 @@ class gather(Family):
 
     inputs = ("input", "index")
     options = ("dim",)
+    vmap = "gather"
     forward = gather_array
     holomorphic = False
 
@@ -348,6 +369,11 @@ class gather_sum(Family):
 
     def vjp_input(g: A, index: A, dim: A) -> A:
         return gather(g, index, dim)
+
+    def vmap(batch: A, g: A, index: A, shape: Any, dim: int) -> A:
+        if not shape or not index.ndim:
+            return NotImplemented
+        return batch.apply(batch.values(g, index), ((batch.size, *shape), dim + 1))
 
     samples = staticmethod(lambda t: [S(t(2, 4), t(2, 4, dtype="int64", low=0, high=3), (3, 4), 0)])
 
@@ -452,6 +478,9 @@ class take(Family):
 
     def vjp_input(g: A, index: A, input_shape: A) -> A:
         return index_sum(g, input_shape, 0, len(input_shape), counted_from_front(index, input_shape))
+
+    def vmap(batch: A, x: A, index: A) -> A:
+        return batch.apply((batch.value(x), batch.flat_index(index, x.size)), ())
 
     samples = staticmethod(
         lambda t: [

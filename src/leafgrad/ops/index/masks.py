@@ -8,7 +8,6 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind, bind_many
-from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.creation.fresh import zero_like
@@ -17,7 +16,7 @@ from leafgrad.ops.index.overwrite import Overwriting, fill_where, on_a_copy, sam
 from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, op, with_kernel
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import expand
 
@@ -79,6 +78,9 @@ class masked_fill(Overwriting):
 
     def vjp_value(g: A, mask: A) -> A:
         return where(mask, g, zero_like(g))
+
+    def vmap(batch: A, x: A, mask: A, value: A) -> A:
+        return np.where(mask, value.astype(x.dtype), x)
 
     samples = staticmethod(
         lambda t: [
@@ -153,6 +155,16 @@ class masked_select(Family):
     def vjp_input(g: A, input_shape: A, mask: A) -> A:
         return index_sum(g, input_shape, 0, len(input_shape), np.flatnonzero(values_of(mask)))
 
+    def vmap(batch: A, x: A, mask: A) -> A:
+        if batch.holds(mask):
+            raise RuntimeError(
+                "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because "
+                "for each batch this would return a differently shaped Tensor. Please file an issue at "
+                "https://github.com/pytorch/pytorch/issues if you need this feature.\n"
+                "  fix: torch.where(mask, x, 0) keeps the shape of x"
+            )
+        return batch.by_sample()
+
     samples = staticmethod(
         lambda t: [
             S(t(3, 4), t(3, 4, dtype="bool")),
@@ -183,6 +195,9 @@ class nonzero(Family):
             return nonzero.record(input)
         return tuple(bind_many(_positions, (input,)))
 
+    def vmap(batch: A, x: A, *options: A) -> A:
+        raise batch.dynamic_shape()
+
 
 def _positions_by_dimension(x: A) -> A:
     return np.nonzero(np.atleast_1d(x))
@@ -195,8 +210,8 @@ def _rows_of_positions(x: A, size: int, fill_value: int) -> A:
     return rows
 
 
-_positions = Op("nonzero", "NonzeroBackward0", _positions_by_dimension, nonzero.core.gradient_rules)
-_static = Op("nonzero", "NonzeroBackward0", _rows_of_positions, nonzero.core.gradient_rules)
+_positions = with_kernel(nonzero.core, _positions_by_dimension)
+_static = with_kernel(nonzero.core, _rows_of_positions)
 
 
 @composite(lambda t: [S(t(3, 4)), S(t())])
@@ -261,6 +276,7 @@ class tril(Family):
 
     row_major = True
     options = ("diagonal",)
+    vmap = "dims"
     holomorphic = False
     jvp = "linear"
     in_place = True
@@ -281,6 +297,7 @@ class triu(Family):
 
     row_major = True
     options = ("diagonal",)
+    vmap = "dims"
     holomorphic = False
     jvp = "linear"
     in_place = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,14 @@ class index_write(Overwriting):
     def vjp_values(g: A, dim: A, count: A, at: A) -> A:
         return index_op(g, dim, count, at)
 
+    def vmap(batch: A, x: A, values: A, dim: int, count: int, at: Array, accumulate: bool) -> A:
+        arrays = batch.value(x), batch.aligned(values, x.ndim - count + at.ndim)
+        if not batch.holds(at):
+            return batch.apply(arrays, (dim + 1, count, at, accumulate))
+        if dim:
+            return NotImplemented
+        return batch.apply(arrays, (0, count + 1, batch.flat_index(at, prod(x.shape[:count])), accumulate))
+
     samples = staticmethod(
         lambda t: [
             S(t(4, 3), t(2, 3), 0, 1, np.array([0, 2]), False),
@@ -121,6 +130,7 @@ class index_add(Overwriting):
 
     inputs = ("input", "index", "source")
     options = ("dim", "alpha")
+    vmap = "rows"
     holomorphic = True  # alpha may be complex
     write = _index_add
     forward = on_a_copy(_index_add)
@@ -178,6 +188,7 @@ class index_copy(Overwriting):
 
     inputs = ("input", "index", "source")
     options = ("dim",)
+    vmap = "rows"
     write = _index_copy
     forward = on_a_copy(_index_copy)
 
@@ -236,6 +247,7 @@ class index_fill(Overwriting):
 
     inputs = ("input", "index", "value")
     options = ("dim",)
+    vmap = "rows"
     write = _index_fill
     forward = on_a_copy(_index_fill)
 
@@ -336,6 +348,7 @@ class scatter(Overwriting):
 
     inputs = ("input", "index", "src")
     options = ("dim", "reduce")
+    vmap = "gather"
     write = _scatter
     forward = on_a_copy(_scatter)
 
@@ -389,6 +402,7 @@ class scatter_add(Overwriting):
 
     inputs = ("input", "index", "src")
     options = ("dim",)
+    vmap = "gather"
     write = scatter_add_array
     forward = on_a_copy(scatter_add_array)
 
@@ -457,6 +471,9 @@ class put(Overwriting):
 
     def vjp_source(g: A, index: A, source_shape: A) -> A:
         return index_op(g, 0, len(g.shape), counted_from_front(index, g.shape)).reshape(source_shape)
+
+    def vmap(batch: A, x: A, index: A, source: A, accumulate: bool) -> A:
+        return batch.apply((batch.value(x), batch.flat_index(index, x.size), batch.value(source)), (accumulate,))
 
     samples = staticmethod(
         lambda t: [

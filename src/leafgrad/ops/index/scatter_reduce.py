@@ -98,6 +98,7 @@ class scatter_reduce(Family):
 
     inputs = ("input", "index", "src")
     options = ("dim", "reduce", "include_self")
+    vmap = "gather"
     in_place = True
     forward = _scatter_reduce
 

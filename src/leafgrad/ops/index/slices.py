@@ -168,6 +168,9 @@ class around(Family):
     def vjp(g: A, index: A) -> A:
         return slice_(g, index)
 
+    def vmap(batch: A, x: A, shape: Any, index: Any) -> A:
+        return batch.apply((batch.value(x),), ((batch.size, *shape), (Slice(None), *index)))
+
     samples = staticmethod(lambda t: [S(t(2, 4), (5, 4), (Slice(1, 4, 2), ...)), S(t(), (3,), (1, ...))])
 
 

@@ -69,6 +69,11 @@ class addmm(Family):
         r = times(mat1.T, g)
         return r if alpha == 1 else r * alpha
 
+    def vmap(batch: A, x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
+        out = np.matmul(a, b)
+        out = out if alpha == 1 else (out * alpha).astype(out.dtype)
+        return out if beta == 0 else out + (x if beta == 1 else (x * beta).astype(out.dtype))
+
     samples = staticmethod(
         lambda t: [
             S(t(2, 4), t(2, 3), t(3, 4)),
@@ -168,6 +173,12 @@ class linear(Family):
         if g.__class__ is ndarray and bias_shape == g.shape[-1:] and not is_half(g.dtype):
             return column_sums(rows(g))
         return g  # the engine sums what was broadcast
+
+    def vmap(batch: A, x: A, weight: A, bias: A) -> A:
+        if not batch.holds(weight, bias):
+            return batch.apply((batch.value(x), weight, bias), ())
+        out = np.matmul(x, weight.T if weight.ndim == 2 else weight)
+        return out if bias is None else out + bias
 
     samples = staticmethod(
         lambda t: [

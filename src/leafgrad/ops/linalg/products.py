@@ -81,6 +81,11 @@ def any_product(a: Any, b: Any) -> Any:
     return out
 
 
+def batched_product(batch: Any, a: Any, b: Any) -> Any:
+    """The product for each sample of a vmap: NumPy asks for it (leafgrad/func/numpy_rules.py)."""
+    return np.matmul(a, b)
+
+
 def times(a: A, b: A) -> A:
     """`product` for rules: of two matrices that are arrays or tensors."""
     return product(a, b) if a.__class__ is ndarray else mm.record(a, b)
@@ -95,6 +100,7 @@ class mm(Family):
 
     inputs = ("input", "mat2")
     forward = product
+    vmap = batched_product
 
     def call(input: A, mat2: TensorBase) -> Any:
         a, b = arrays_of("mm", ("input", "mat2"), input, mat2)
@@ -127,6 +133,7 @@ class mv(Family):
 
     inputs = ("input", "vec")
     forward = product
+    vmap = batched_product
 
     def call(input: A, vec: TensorBase) -> Any:
         a, b = arrays_of("mv", ("input", "vec"), input, vec)
@@ -162,6 +169,9 @@ class dot(Family):
     def vjp_tensor(g: A, input: A) -> A:
         return g * input
 
+    def vmap(batch: A, a: A, b: A) -> A:
+        return np.add.reduce(a * b, axis=0)
+
     samples = staticmethod(lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))])
 
 
@@ -185,6 +195,9 @@ class vdot(Family):
     def vjp_other(g: A, input: A) -> A:
         return g * input
 
+    def vmap(batch: A, a: A, b: A) -> A:
+        return np.add.reduce(np.conjugate(a) * b, axis=0)
+
     samples = staticmethod(lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))])
 
 
@@ -194,6 +207,7 @@ class bmm(Family):
 
     inputs = ("input", "mat2")
     forward = any_product
+    vmap = batched_product
 
     def call(input: A, mat2: TensorBase) -> Any:
         a, b = arrays_of("bmm", ("input", "mat2"), input, mat2)
@@ -248,6 +262,7 @@ class matmul(Family):
 
     inputs = ("input", "other")
     forward = any_product
+    vmap = batched_product
     node_name = "UnsafeViewBackward0"  # what PyTorch's composition of reshapes and bmm ends in
 
     def call(input: A, other: TensorBase) -> Any:

@@ -14,7 +14,7 @@ from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import Size
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import absolute, exponential, log1p, minimum, negative, subtract
-from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, reduced, share
+from leafgrad.ops.loss.options import batched_loss, checked_reduction, legacy_reduction, reduced, share
 from leafgrad.ops.pointwise.elementwise import log, sigmoid
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
@@ -44,6 +44,7 @@ class logsigmoid_(Family):
     public_name = ""
     method = False
     jvp = "elementwise"
+    vmap = "elementwise"
     samples = real()
 
     def call(input: Any) -> Any:
@@ -77,6 +78,7 @@ class binary_cross_entropy_(Family):
 
     inputs = ("input", "target", "weight")
     options = ("reduction",)
+    vmap = batched_loss
     public_name = ""
     method = False
 
@@ -163,6 +165,7 @@ class binary_cross_entropy_with_logits_(Family):
 
     inputs = ("input", "target", "weight", "pos_weight")
     options = ("reduction",)
+    vmap = batched_loss
     public_name = ""
     method = False
 

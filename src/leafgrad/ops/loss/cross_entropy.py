@@ -199,6 +199,22 @@ class _NllLoss(Family, family=True):
         factors = beside_classes(factors.astype(kind), input_shape)
         return place(g * -factors, beside_classes(classes, input_shape), dim, size)
 
+    def vmap(batch: A, x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
+        dim = class_dim(x.shape)
+        counts = target != ignore_index
+        classes = np.where(counts, target, 0)
+        if is_half(x.dtype) or not (np.all(classes >= 0) and np.all(classes < x.shape[dim])):
+            return NotImplemented  # the kernel knows how to round, and the words for what is wrong
+        chosen = np.take_along_axis(x, np.expand_dims(classes, dim), dim).squeeze(dim)
+        factors = counts.astype(x.dtype)
+        if weight is not None:
+            factors = factors * batch.take(weight, classes, 0)
+        losses = np.where(factors == 0, 0, -chosen * factors)
+        if reduction == "none":
+            return losses
+        total = np.add.reduce(losses, axis=None)
+        return total / np.add.reduce(factors, axis=None) if reduction == "mean" else total
+
     samples = staticmethod(
         lambda t: [
             S(t(3, 4), t(3, dtype="int64", low=0, high=4)),

@@ -13,7 +13,14 @@ from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.loss.binary import binary_cross_entropy, binary_cross_entropy_with_logits, logsigmoid
 from leafgrad.ops.loss.cross_entropy import cross_entropy, nll_loss
-from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, reduced, share, warn_of_broadcasting
+from leafgrad.ops.loss.options import (
+    batched_loss,
+    checked_reduction,
+    legacy_reduction,
+    reduced,
+    share,
+    warn_of_broadcasting,
+)
 from leafgrad.ops.pointwise.elementwise import sgn
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
@@ -34,6 +41,7 @@ class mse_loss_(Family):
 
     inputs = ("input", "target")
     options = ("reduction",)
+    vmap = batched_loss
     public_name = ""
     method = False
 
@@ -118,6 +126,7 @@ class smooth_l1_loss_(Family):
 
     inputs = ("input", "target")
     options = ("reduction", "beta")
+    vmap = batched_loss
     node_name = "SmoothL1LossBackward0"
     public_name = ""
     method = False
@@ -172,6 +181,7 @@ class huber_loss_(Family):
 
     inputs = ("input", "target")
     options = ("reduction", "delta")
+    vmap = batched_loss
     public_name = ""
     method = False
 

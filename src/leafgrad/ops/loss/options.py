@@ -8,7 +8,8 @@ from typing import Any
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import Size
 from leafgrad.ops.reduce.common import F32, F64, raw, total, total_of_all
-from leafgrad.ops.reduce.reductions import mean_dim
+from leafgrad.ops.reduce.reductions import mean, mean_dim
+from leafgrad.ops.reduce.reductions import sum as sum_all
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -48,6 +49,14 @@ def warn_of_broadcasting(input: TensorBase, target: TensorBase) -> None:
         UserWarning,
         stacklevel=3,
     )
+
+
+def batched_loss(batch: Any, *args: Any) -> Any:
+    """The rule for vmap: the losses of all elements at once, then their mean or sum for each sample."""
+    ndim = max([x.ndim for x in batch.arrays if x is not None])
+    reduction, *rest = batch.options
+    losses = batch.apply([batch.aligned(x, ndim) for x in batch.arrays], ("none", *rest))
+    return losses if reduction == "none" else mean(losses) if reduction == "mean" else sum_all(losses)
 
 
 def reduced(losses: Any, reduction: str) -> Any:

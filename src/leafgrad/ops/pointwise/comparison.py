@@ -21,6 +21,7 @@ class Comparison(Family, family=True):
 
     inputs = ("input", "other")
     differentiable = False
+    vmap = "elementwise"
     in_place = True
     samples = staticmethod(pairs())
 

@@ -24,6 +24,7 @@ class complex_(Family):
 
     inputs = ("real", "imag")
     holomorphic = False
+    vmap = "elementwise"
     jvp = "linear"
     method = False
 
@@ -69,6 +70,7 @@ class polar_form(Family):
 
     inputs = ("abs", "angle")
     holomorphic = False
+    vmap = "elementwise"
     method = False
     public_name = "polar"
     node_name = "PolarBackward0"
@@ -101,6 +103,7 @@ class view_as_real(ViewFamily):
     """view_as_real(input): the memory of complex numbers as pairs of real ones, in a new last dimension."""
 
     holomorphic = False
+    vmap = "elementwise"
     method = False
 
     def forward(x: A) -> A:
@@ -125,6 +128,7 @@ class view_as_complex(ViewFamily):
     """view_as_complex(input): the memory of pairs of real numbers, the last dimension, as complex ones."""
 
     holomorphic = False
+    vmap = "elementwise"
     method = False
 
     def forward(x: A) -> A:

@@ -27,6 +27,7 @@ class clone(Family):
     """clone(input, *, memory_format=preserve_format): a copy through which gradients flow."""
 
     jvp = "linear"
+    vmap = "elementwise"
     samples = staticmethod(real())
 
     def forward(x: A) -> A:
@@ -67,6 +68,7 @@ class to_dtype(Family):
 
     options = ("kind",)
     jvp = "linear"
+    vmap = "elementwise"
     node_name = "ToCopyBackward0"
     public_name = ""
     holomorphic = False
@@ -121,6 +123,7 @@ class conj(Family):
 
     holomorphic = False
     jvp = "linear"
+    vmap = "elementwise"
     samples = staticmethod(real())
     forward = np.conj
 
@@ -136,6 +139,7 @@ class real_part(ViewFamily):
     """real(input): the real part, as a view."""
 
     holomorphic = False
+    vmap = "elementwise"
     node_name = "SelectBackward0"  # of view_as_real, in PyTorch
     public_name = "real"
     method = False  # a property
@@ -156,6 +160,7 @@ class imag_part(ViewFamily):
     """imag(input): the imaginary part, as a view. Only complex tensors have one."""
 
     holomorphic = False
+    vmap = "elementwise"
     node_name = "SelectBackward0"
     public_name = "imag"
     method = False  # a property

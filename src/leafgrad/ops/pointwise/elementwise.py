@@ -40,6 +40,7 @@ class Unary(Family, family=True):
     are the messages with which those are refused."""
 
     jvp = "elementwise"
+    vmap = "elementwise"
     samples: Any = staticmethod(real())
     integers = "float"
     no_bool = ""
@@ -288,6 +289,7 @@ class Binary(Family, family=True):
     inputs = ("input", "other")
     pair = True
     jvp = "elementwise"
+    vmap = "elementwise"
     samples: Any = staticmethod(pairs())
     as_float = False
     refuses: tuple[int, ...] = ()

@@ -89,6 +89,9 @@ class fill(Family):
     def vjp_value(g: A) -> A:
         return g  # the engine sums it
 
+    def vmap(batch: A, x: A, value: A) -> A:
+        return np.zeros_like(x) + value.astype(x.dtype) if batch.holds(x) else NotImplemented
+
     samples = staticmethod(lambda t: [S(t(3, 2), 1.5), S(t(3, 2), t()), S(t(), 2), S(t(0), 1.0)])
 
 
@@ -161,6 +164,7 @@ class zero(Family):
 
     public_name = ""
     jvp = "linear"
+    vmap = "elementwise"
     samples = staticmethod(real())
 
     def forward(x: A) -> A:

@@ -80,6 +80,7 @@ class pow_number(Family):
     options = ("exponent",)
     forward = _shortcut
     jvp = "elementwise"
+    vmap = "elementwise"
     node_name = "PowBackward0"
     public_name = ""
 
@@ -119,6 +120,7 @@ class number_to_the_power(Family):
     inputs = ("exponent",)
     options = ("base",)
     jvp = "elementwise"
+    vmap = "elementwise"
     node_name = "PowBackward2"
     public_name = ""
 

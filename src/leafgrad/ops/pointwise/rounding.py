@@ -47,6 +47,7 @@ class round_(Family):
 
     options = ("decimals",)
     jvp = "elementwise"
+    vmap = "elementwise"
     in_place = True
 
     def forward(x: A, decimals: int) -> A:

@@ -62,6 +62,7 @@ class clamp(Family):
 
     options = ("min", "max")
     jvp = "elementwise"
+    vmap = "elementwise"
     in_place = True
     node_name = "ClampBackward1"
 
@@ -97,6 +98,7 @@ class clamp_min(Family):
 
     options = ("min",)
     jvp = "elementwise"
+    vmap = "elementwise"
     in_place = True
 
     def forward(x: A, min: Any) -> A:
@@ -120,6 +122,7 @@ class clamp_max(Family):
 
     options = ("max",)
     jvp = "elementwise"
+    vmap = "elementwise"
     in_place = True
 
     def forward(x: A, max: Any) -> A:
@@ -143,6 +146,7 @@ class clamp_by_tensors(Family):
 
     inputs = ("input", "min", "max")
     jvp = "elementwise"
+    vmap = "elementwise"
     node_name = "ClampBackward0"
     public_name = ""
 
@@ -195,6 +199,7 @@ class Test(Family, family=True):
     """bool for each element of one tensor; no gradient."""
 
     differentiable = False
+    vmap = "elementwise"
     samples = staticmethod(real())
 
     @staticmethod

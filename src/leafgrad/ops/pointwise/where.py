@@ -26,6 +26,7 @@ class where(Family):
     """where(condition, input, other): elements of input where the condition holds, of other elsewhere."""
 
     inputs = ("condition", "input", "other")
+    vmap = "elementwise"
     method = False  # x.where(condition, other) has another order: see methods.py
 
     forward = choose

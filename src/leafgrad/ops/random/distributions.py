@@ -15,7 +15,7 @@ import contextlib
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -104,9 +104,23 @@ def _real_part_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
 
 
+# How each function that draws is called inside of vmap, by the name of a method of leafgrad.func.randomness.ForSamples.
+BATCHING: dict[Callable[..., Array], str] = {}
+Draw = TypeVar("Draw", bound="Callable[..., Array]")
+
+
+def batched(how: str) -> Callable[[Draw], Draw]:
+    def declare(draw: Draw) -> Draw:
+        BATCHING[draw] = how
+        return draw
+
+    return declare
+
+
 # ---------------------------------------------------------------------------------------------- distributions
 
 
+@batched("by_shape")
 def uniform(
     gen: Generator | None,
     shape: Shape,
@@ -162,6 +176,7 @@ def _check_uniform_bounds(about: Facts, low: float, high: float) -> None:
         )
 
 
+@batched("by_shape")
 def normal(
     gen: Generator | None,
     shape: Shape,
@@ -197,6 +212,7 @@ def normal(
     return numbers if usual else _result(numbers, dtype, out)
 
 
+@batched("by_shape")
 def log_normal(
     gen: Generator | None,
     shape: Shape,
@@ -217,6 +233,7 @@ def log_normal(
     return _result(libm("exp")(numbers.reshape(-1)).reshape(numbers.shape), dtype, out)
 
 
+@batched("by_shape")
 def exponential(
     gen: Generator | None, shape: Shape, dtype: DTypeLike, lambd: float = 1.0, *, out: Array | None = None
 ) -> Array:
@@ -229,6 +246,7 @@ def exponential(
     return _from_uniform64(gen, shape, dtype, lambda u: (-1.0 / lambd) * libm("log1p")(-u), out)
 
 
+@batched("by_shape")
 def cauchy(
     gen: Generator | None,
     shape: Shape,
@@ -260,6 +278,7 @@ def _not_continuous(distribution: str, dtype_name: str) -> RuntimeError:
     )
 
 
+@batched("by_shape")
 def geometric(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float, *, out: Array | None = None) -> Array:
     """ceil(ln u / ln(1 - p)), as `tensor.geometric_(p)`."""
     dtype = _usual(dtype)
@@ -270,6 +289,7 @@ def geometric(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float, *
         return _from_uniform64(gen, shape, dtype, lambda u: np.ceil(libm("log")(u) / math.log1p(-p)), out)
 
 
+@batched("by_shape")
 def bernoulli_p(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float, *, out: Array | None = None) -> Array:
     """One with probability p, else zero, as `tensor.bernoulli_(p)`: two words each, for every dtype."""
     gen, dtype = gen or default_generator, _usual(dtype)
@@ -295,6 +315,7 @@ def _from_uniform64(
     return _result(formula(u.reshape(-1)).reshape(u.shape), dtype, out)
 
 
+@batched("by_array")
 def bernoulli_t(gen: Generator | None, probs: Array, dtype: DTypeLike | None = None) -> Array:
     """One with the probability found at each place, as `torch.bernoulli(probs)` and `tensor.bernoulli_(probs)`.
 
@@ -319,6 +340,7 @@ def randint(gen: Generator | None, low: int, high: int, shape: Shape, dtype: DTy
     return random_(gen, shape, dtype, low, high)
 
 
+@batched("by_shape")
 def random_(
     gen: Generator | None,
     shape: Shape,
@@ -403,6 +425,7 @@ def _integers(
     return numbers if usual else _result(numbers, dtype, out)
 
 
+@batched("one_by_one")
 def randperm(gen: Generator | None, n: int, dtype: DTypeLike = np.int64) -> Array:
     """0 .. n - 1 in random order, as `torch.randperm(n)`: an exchange with a random place, from the front."""
     gen, dtype = gen or default_generator, _usual(dtype)
@@ -421,6 +444,7 @@ def randperm(gen: Generator | None, n: int, dtype: DTypeLike = np.int64) -> Arra
     return convert(order, dtype)
 
 
+@batched("by_array")
 def multinomial(gen: Generator | None, probs: Array, num_samples: int, replacement: bool = False) -> Array:
     """Indices drawn with probabilities proportional to each row of `probs`, as `torch.multinomial`.
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.modes import in_vmap
 from leafgrad._layouts import order_in_memory
 from leafgrad.ops.random.functions import numbers, random_kernel
 
@@ -18,7 +17,7 @@ def _mask(x: A, p: float) -> A:
     """Zeros, and 1 / (1 - p) for what is kept. Drawn in the order of memory, as PyTorch does."""
     if p == 1:
         return np.zeros_like(x)  # without drawing
-    if not in_vmap() and x.flags.c_contiguous:  # the usual case: nothing to be put in order
+    if x.flags.c_contiguous:  # the usual case: nothing to be put in order
         drawn = numbers().bernoulli_p(None, x.shape, x.dtype, 1 - p)
         drawn *= kept_scale(p, x.dtype)
         return drawn

@@ -30,11 +30,25 @@ A = Any  # an array, or a tensor under create_graph
 
 
 @functools.cache
-def numbers() -> ModuleType:
+def distributions() -> ModuleType:
     """The distributions on arrays. An import statement takes longer than drawing a few numbers."""
     from leafgrad.ops.random import distributions
 
     return distributions
+
+
+def numbers() -> Any:
+    """The distributions; inside of vmap those for all samples."""
+    return distributions() if not in_vmap() else for_samples() or distributions()
+
+
+def for_samples() -> Any:
+    """Inside of vmap, what draws for all samples at once; otherwise None."""
+    if not in_vmap():
+        return None
+    from leafgrad.func import randomness
+
+    return randomness.for_samples(distributions())
 
 
 # -- the state --------------------------------------------------------------------------------------------------------
@@ -173,7 +187,7 @@ def rand_like(
 ) -> Any:
     """rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
     memory_format=preserve_format): uniform numbers in [0, 1) in the shape of input."""
-    make = lambda array: drawn(array, "uniform", checked("rand_like", generator))
+    make = lambda array: drawn(for_each_sample(array), "uniform", checked("rand_like", generator))
     return like("rand_like", input, dtype, memory_format, options, make)
 
 
@@ -182,7 +196,7 @@ def randn_like(
 ) -> Any:
     """randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
     memory_format=preserve_format): numbers of the standard normal distribution in the shape of input."""
-    make = lambda array: drawn(array, "normal", checked("randn_like", generator))
+    make = lambda array: drawn(for_each_sample(array), "normal", checked("randn_like", generator))
     return like("randn_like", input, dtype, memory_format, options, make)
 
 
@@ -202,14 +216,22 @@ def randint_like(
     for name, value in (("low", first), ("high", last)):
         if not is_int(value):
             raise TypeError(f"randint_like(): argument '{name}' must be int, not {type(value).__name__}")
-    make = lambda array: drawn(array, "random_", checked("randint_like", generator), int(first), int(last))
+    make = lambda array: drawn(
+        for_each_sample(array), "random_", checked("randint_like", generator), int(first), int(last)
+    )
     return like("randint_like", input, dtype, memory_format, options, make)
+
+
+def for_each_sample(array: Any) -> Any:
+    """New memory, inside of vmap as much of it as different numbers for each sample need."""
+    samples = for_samples() if in_vmap() else None
+    return array if samples is None else samples.repeated(array)
 
 
 def drawn(array: Any, distribution: str, generator: Generator | None, *parameters: Any) -> Any:
     """Fill `array` with random numbers, in the order in which its elements lie in memory, and return it."""
     draw = getattr(numbers(), distribution)
-    if not in_vmap() and array.flags.carray:  # as most are: they are filled directly
+    if array.flags.carray:  # as most are: they are filled directly
         return draw(generator, array.shape, array.dtype, *parameters, out=array)
     order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
     in_memory_order = array.transpose(order)
@@ -325,13 +347,9 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
 
 
 def _drawn_bernoulli(input: Any, p: Any, source: Generator | None) -> Any:
-    if in_vmap():
-        from leafgrad.func.randomness import bernoulli_of
-
-        return bernoulli_of(source, input, p)
     if p is None and input.flags.c_contiguous:  # the result needs no order of its own
         return numbers().bernoulli_t(source, input)
-    array = np.empty(input.shape, input.dtype)
+    array = for_each_sample(np.empty(input.shape, _dtypes.from_numpy_dtype(input.dtype).np))
     _draw_bernoulli(array, input if p is None else p, source)
     return array
 
@@ -381,10 +399,8 @@ def _in_place(self: Any, fill: Callable[..., Any], *args: Any) -> Any:
         return self
     check_writable(self)
     check_no_overlap(self.array)
-    if in_vmap():
-        from leafgrad.func.randomness import check_in_place
-
-        check_in_place(self.array)
+    if (samples := for_samples()) is not None:
+        samples.check_in_place(self.array)
     execute(random_fill.core, (), (fill, args), self.array)
     count_change(self)
     rebase(self, None)

@@ -34,6 +34,8 @@ NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch takes NumPy's na
 class Reduction(Family, family=True):
     """Operations over dimensions of one tensor: what they share is how they are called."""
 
+    vmap: Any = "dims"
+
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         call: Callable[..., Any] = body["call"]

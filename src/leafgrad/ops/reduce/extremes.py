@@ -53,6 +53,9 @@ class pick(Family):
     def vjp(g: A, index: A, dim: A, input_shape: A) -> A:
         return place(g, index, dim, input_shape[dim])
 
+    def vmap(batch: A, x: A, index: Any, dim: int) -> A:
+        return batch.apply((batch.value(x),), (batch.value(index), dim % x.ndim + 1)) if x.ndim else NotImplemented
+
     samples = staticmethod(lambda t: [S(t(3, 4), t(3, 1, dtype="int64", low=0, high=4), 1)])
 
 
@@ -74,6 +77,11 @@ class place(Family):
 
     def vjp(g: A, index: A, dim: A) -> A:
         return pick(g, index, dim)
+
+    def vmap(batch: A, x: A, index: Any, dim: int, size: int) -> A:
+        if not x.ndim:
+            return NotImplemented
+        return batch.apply((batch.value(x),), (batch.value(index), dim % x.ndim + 1, size))
 
     samples = staticmethod(lambda t: [S(t(3, 1), t(3, 1, dtype="int64", low=0, high=4), 1, 4)])
 
@@ -144,6 +152,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             "forward": along_forward,
             "call": lambda input, dim, keepdim: tuple(along.record(input, dim, keepdim)),
             "vjp": along_vjp,
+            "vmap": "dims",
             "node_name": f"{name.capitalize()}Backward0",
             "public_name": "",
             "samples": _WITH_DIM,
@@ -158,6 +167,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             "forward": lambda x: extreme_of_all(x, reduce, find),
             "call": call,
             "vjp": whole_vjp,
+            "vmap": lambda batch, x: batch.wrap(registry["a" + name](batch.flat(x), (1,), False)),
             "node_name": f"{name.capitalize()}Backward1",
             "samples": _FORMS,
         },
@@ -248,12 +258,19 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operati
         _check_size(name, x, (at,))
         return operation.record(input, at if x.ndim else None, keepdim)
 
+    def vmap(batch: Any, x: A, dim: int | None, keepdim: bool) -> A:
+        if dim is not None and x.ndim:
+            return batch.apply((batch.value(x),), (dim % x.ndim + 1, keepdim))
+        out = batch.run((batch.flat(x),), (1, False))
+        return batch.wrap(out.reshape((-1,) + (1,) * x.ndim) if keepdim else out)
+
     body = {
         "__doc__": f"{name}(input, dim=None, keepdim=False): the index of the {best} element, the first of equals.",
         "options": ("dim", "keepdim"),
         "row_major": True,
         "forward": lambda x, dim, keepdim: find(x, dim, keepdims=keepdim),
         "call": call,
+        "vmap": vmap,
         "differentiable": False,
         "samples": lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(3, 4), -1, True), S(t(3), keepdim=True), S(t(), 0)],
     }

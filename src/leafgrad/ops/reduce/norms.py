@@ -70,6 +70,7 @@ class vector_norm(Family):
 
     row_major = True
     options = ("order", "dims", "keepdim")
+    vmap = "dims"
     forward = _vector_norm
     holomorphic = False
     node_name = "LinalgVectorNormBackward0"
@@ -195,73 +196,75 @@ def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = Fal
 
 @op
 class nuclear_norm(Family):
-    """nuclear_norm(input, first, second): the sum of the singular values of the matrices in two dimensions."""
+    """nuclear_norm(input, dim0, dim1): the sum of the singular values of the matrices in two dimensions."""
 
-    options = ("first", "second")
+    options = ("dim0", "dim1")
+    vmap = "dims"
     holomorphic = False
     node_name = "SumBackward1"
     public_name = ""
 
-    def forward(x: A, first: int, second: int) -> A:
-        return np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), compute_uv=False).sum(-1)
+    def forward(x: A, dim0: int, dim1: int) -> A:
+        return np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), compute_uv=False).sum(-1)
 
-    def call(input: Any, first: int, second: int) -> Any:
+    def call(input: Any, dim0: int, dim1: int) -> Any:
         _refuse_half(input)
-        return nuclear_norm.record(input, first, second)
+        return nuclear_norm.record(input, dim0, dim1)
 
-    def vjp(g: A, input: A, first: A, second: A, input_shape: A) -> A:
-        return restore(g, input_shape, (first, second), False) * polar(input, first, second)
+    def vjp(g: A, input: A, dim0: A, dim1: A, input_shape: A) -> A:
+        return restore(g, input_shape, (dim0, dim1), False) * polar(input, dim0, dim1)
 
     samples = staticmethod(lambda t: [S(t(3, 4), 0, 1), S(t(2, 3, 2), 2, 0)])
 
 
 @op
 class polar(Family):
-    """polar(input, first, second): U V* of the singular value decomposition U S V* of the matrices."""
+    """polar(input, dim0, dim1): U V* of the singular value decomposition U S V* of the matrices."""
 
-    options = ("first", "second")
+    options = ("dim0", "dim1")
+    vmap = "dims"
     holomorphic = False
     public_name = ""
 
-    def forward(x: A, first: int, second: int) -> A:
-        u, _, vh = np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), full_matrices=False)
-        return np.moveaxis(u @ vh, (-2, -1), (first, second))
+    def forward(x: A, dim0: int, dim1: int) -> A:
+        u, _, vh = np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), full_matrices=False)
+        return np.moveaxis(u @ vh, (-2, -1), (dim0, dim1))
 
-    def call(input: Any, first: int, second: int) -> Any:
+    def call(input: Any, dim0: int, dim1: int) -> Any:
         _refuse_half(input)
-        return polar.record(input, first, second)
+        return polar.record(input, dim0, dim1)
 
-    def vjp(g: A, input: A, first: A, second: A) -> A:
-        return polar_change(g, input, first, second)
+    def vjp(g: A, input: A, dim0: A, dim1: A) -> A:
+        return polar_change(g, input, dim0, dim1)
 
     samples = staticmethod(lambda t: [S(t(3, 3), 0, 1), S(t(4, 2), 0, 1)])
 
 
 @op
 class polar_change(Family):
-    """polar_change(change, input, first, second): how U V* changes when the matrices change; its own transpose."""
+    """polar_change(change, input, dim0, dim1): how U V* changes when the matrices change; its own transpose."""
 
     inputs = ("change", "input")
-    options = ("first", "second")
+    options = ("dim0", "dim1")
     holomorphic = False
     public_name = ""
 
-    def forward(change: A, x: A, first: int, second: int) -> A:
-        d = np.moveaxis(change, (first, second), (-2, -1))
-        u, s, vh = np.linalg.svd(np.moveaxis(x, (first, second), (-2, -1)), full_matrices=False)
+    def forward(change: A, x: A, dim0: int, dim1: int) -> A:
+        d = np.moveaxis(change, (dim0, dim1), (-2, -1))
+        u, s, vh = np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), full_matrices=False)
         uh, v = u.conj().swapaxes(-1, -2), vh.conj().swapaxes(-1, -2)
         core = uh @ d @ v
         turned = (core - core.conj().swapaxes(-1, -2)) / (s[..., :, None] + s[..., None, :])
         tall = d @ v - u @ core  # what leaves the column space, and below the row space
         wide = uh @ d - core @ vh
         out = u @ turned @ vh + (tall / s[..., None, :]) @ vh + u @ (wide / s[..., :, None])
-        return np.moveaxis(out, (-2, -1), (first, second))
+        return np.moveaxis(out, (-2, -1), (dim0, dim1))
 
-    def call(change: Any, input: TensorBase, first: int, second: int) -> Any:
-        return polar_change.record(change, input, first, second)
+    def call(change: Any, input: TensorBase, dim0: int, dim1: int) -> Any:
+        return polar_change.record(change, input, dim0, dim1)
 
-    def vjp_change(g: A, input: A, first: A, second: A) -> A:
-        return polar_change(g, input, first, second)
+    def vjp_change(g: A, input: A, dim0: A, dim1: A) -> A:
+        return polar_change(g, input, dim0, dim1)
 
     def vjp_input(g: A) -> A:
         raise NotImplementedError("the nuclear norm has first and second derivatives here, not third")

@@ -116,6 +116,7 @@ class sort(Family):
     of where they were."""
 
     options = ("dim", "descending")
+    vmap = "dims"
     results = 2
     vjp = _back
 
@@ -139,6 +140,7 @@ class argsort(Family):
     """argsort(input, dim=-1, descending=False, *, stable=False): the indices that sort along a dimension."""
 
     options = ("dim", "descending")
+    vmap = "dims"
     differentiable = False
     forward = order_of
 
@@ -181,6 +183,7 @@ class topk(Family):
     their indices."""
 
     options = ("k", "dim", "largest")
+    vmap = "dims"
     results = 2
     vjp = _back
 
@@ -218,6 +221,7 @@ class kthvalue(Family):
     """kthvalue(input, k, dim=-1, keepdim=False): the k-th smallest element along a dimension, and its index."""
 
     options = ("k", "dim", "keepdim")
+    vmap = "dims"
     results = 2
 
     def forward(x: A, k: int, dim: int, keepdim: bool) -> Any:

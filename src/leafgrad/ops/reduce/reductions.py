@@ -82,6 +82,9 @@ class sum(Total):
     def vjp(g: A, input_shape: A) -> A:
         return spread(g, input_shape)
 
+    def vmap(batch: A, x: A) -> A:
+        return batch.wrap(sum_dim(batch.flat(x), (1,), False))
+
     samples = staticmethod(
         lambda t: [
             *[S(t(*shape)) for shape in [(3, 4), (5,), (), (2, 0, 3)]],
@@ -101,6 +104,7 @@ class sum_dim(Family):
 
     row_major = True
     options = ("dims", "keepdim")
+    vmap = "dims"
     forward = total
     node_name = "SumBackward1"
     public_name = ""
@@ -170,6 +174,9 @@ class mean(Total):
     def vjp(g: A, input_shape: A) -> A:
         return spread(g / math.prod(input_shape), input_shape)
 
+    def vmap(batch: A, x: A) -> A:
+        return batch.wrap(mean_dim(batch.flat(x), (1,), False))
+
     samples = staticmethod(
         lambda t: [
             *[S(t(*shape)) for shape in [(3, 4), (5,), ()]],
@@ -199,6 +206,7 @@ class mean_dim(Family):
 
     row_major = True
     options = ("dims", "keepdim")
+    vmap = "dims"
     forward = _mean
     node_name = "MeanBackward1"
     public_name = ""
@@ -255,6 +263,9 @@ class prod(Reduction):
     def vjp(g: A, input: A, out: A, input_shape: A) -> A:
         return g * product_of_others(input.reshape((-1,)), out, 0).reshape(input_shape)
 
+    def vmap(batch: A, x: A) -> A:
+        return batch.wrap(prod_dim(batch.flat(x), 1, False))
+
     samples = staticmethod(
         lambda t: [
             *[S(t(*shape)) for shape in [(3, 4), (5,), (), (0,)]],
@@ -275,6 +286,7 @@ class prod_dim(Family):
 
     row_major = True
     options = ("dim", "keepdim")
+    vmap = "dims"
     forward = _prod
     node_name = "ProdBackward1"
     public_name = ""
@@ -309,6 +321,7 @@ class shift(Family):
     """shift(input, by, dim, fill): moved by `by` places along a dimension, with `fill` in the places left free."""
 
     options = ("by", "dim", "fill")
+    vmap = "dims"
     public_name = ""
 
     def forward(x: A, by: int, dim: int, fill: Any) -> A:

@@ -195,6 +195,9 @@ class repeat(Family):
         twice, _ = _interleaved(input_shape, repeats)
         return sum_dims(g.reshape(twice), range(0, len(twice), 2)).reshape(input_shape)
 
+    def vmap(batch: A, x: A, repeats: Any) -> A:
+        return batch.apply((batch.aligned(x, len(repeats)),), ((1, *repeats),))
+
     samples = staticmethod(
         lambda t: [S(t(2, 3), 2, 2), S(t(2, 3), (2, 1, 3)), S(t(), 3), S(t(), ()), S(t(2), 0), S(t(0, 2), 2, 3)]
     )
@@ -237,6 +240,7 @@ class flip(Family):
     """flip(input, dims): a copy in which the order of the elements along some dimensions is reversed."""
 
     options = ("dims",)
+    vmap = "dims"
     holomorphic = False
     jvp = "linear"
 
@@ -315,6 +319,11 @@ class roll(Family):
     def vjp(g: A, shifts: A, dims: A) -> A:
         return roll(g, tuple([-s for s in shifts]) if dims else -shifts, dims)
 
+    def vmap(batch: A, x: A, shifts: Any, dims: Any) -> A:
+        if dims:
+            return batch.apply((batch.value(x),), (shifts, tuple([d + 1 for d in dims])))
+        return batch.wrap(batch.run((batch.flat(x),), (shifts, (1,))).reshape(x.value.shape))
+
     samples = staticmethod(
         lambda t: [S(t(2, 3), 1), S(t(4), -2, 0), S(t(2, 3), (1, -1), (0, 1)), S(t(3, 2), 5, -1), S(t(0), 1), S(t(), 1)]
     )
@@ -335,6 +344,7 @@ class rot90(Family):
     """rot90(input, k=1, dims=(0, 1)): turned k times by 90 degrees, from the first of two dimensions to the second."""
 
     options = ("k", "dims")
+    vmap = "dims"
     holomorphic = False
     jvp = "linear"
 

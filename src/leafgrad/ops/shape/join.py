@@ -30,6 +30,10 @@ class Joining(Family, family=True):
     jvp = "linear"
     method = False
 
+    def vmap(batch: Any, *args: Any) -> Any:
+        dim, *rest = batch.options
+        return batch.apply(batch.values(*batch.arrays), (dim + 1, *rest))
+
 
 def tensor_list(name: str, tensors: Any) -> list[Any]:
     """The one argument of these functions: a list or tuple of tensors."""

@@ -51,6 +51,7 @@ class diagonal(Part):
     """diagonal(input, offset=0, dim1=0, dim2=1): the diagonal of two dimensions, as the last one of the result."""
 
     options = ("offset", "dim1", "dim2")
+    vmap = "dims"
 
     def forward(x: A, offset: int, dim1: int, dim2: int) -> A:
         found = x.diagonal(offset, dim1, dim2) if x.__class__ is np.ndarray else np.diagonal(x, offset, dim1, dim2)
@@ -78,6 +79,7 @@ class put_diagonal(Family):
     """put_diagonal(input, offset, dim1, dim2, shape): zeros of the given shape, but for the diagonal: that is input."""
 
     options = ("offset", "dim1", "dim2", "shape")
+    vmap = "dims"
     public_name = ""
     node_name = "DiagonalBackwardBackward0"
     holomorphic = False
@@ -141,6 +143,7 @@ class Pieces(Part, family=True):
     """Operations with as many results as the input has pieces."""
 
     options = ("dim", "sizes")
+    vmap = "dims"
     results = 0
 
 
@@ -249,6 +252,7 @@ class unbind(Part):
     """unbind(input, dim=0): all slices along a dimension, which disappears."""
 
     options = ("dim",)
+    vmap = "dims"
     results = 0
 
     def forward(x: A, dim: int) -> A:

@@ -15,10 +15,9 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind_result, execute
-from leafgrad._core.op import Op
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched
-from leafgrad.ops.registry import Family, op
+from leafgrad.ops.registry import Family, op, with_kernel
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import ViewFamily, address, link
 
@@ -169,7 +168,7 @@ def _placed_as(x: A, geometry: Any) -> A:
 
 
 # Of the tensor itself, whose memory may reach further than what it shows.
-_memory_view = Op("as_strided", "AsStridedBackward0", _placed_as, as_strided.core.gradient_rules)
+_memory_view = with_kernel(as_strided.core, _placed_as, "kernel")
 
 
 def link_strided(result: Any, input: TensorBase, geometry: Geometry) -> Any:

@@ -223,6 +223,18 @@ class unseen(Family):
     def vjp(g: A, steps: A) -> A:
         return see(g, steps)
 
+    def vmap(batch: A, x: A, steps: Any, form: Any) -> A:
+        """Through steps that repeat nothing: zeros with the part put where the steps lead."""
+        shape, kind, axes = form
+        order = range(len(shape)) if axes is None or not len(axes) else [int(a) for a in axes]
+        in_memory = x.as_many(np.zeros([shape[d] for d in order], kind))
+        out = in_memory.transpose([int(a) for a in np.argsort(order)]) if len(shape) else in_memory
+        part = see(out, steps)
+        if 0 in part.strides:
+            return NotImplemented
+        part[...] = x
+        return out
+
     samples = staticmethod(
         lambda t: [
             S(t(3, 2), ((permute, ((1, 0),)),), ((2, 3), t(0).array.dtype, None)),
@@ -365,6 +377,7 @@ class transpose(ViewFamily):
     """transpose(input, dim0, dim1): two dimensions exchanged."""
 
     options = ("dim0", "dim1")
+    vmap = "dims"
 
     def forward(x: A, dim0: int, dim1: int) -> A:
         return x.swapaxes(dim0, dim1) if x.ndim else np.asarray(x).view()
@@ -431,6 +444,9 @@ class expand(ViewFamily):
 
     def vjp(g: A) -> A:
         return g  # the engine sums what was broadcast
+
+    def vmap(batch: A, x: A, shape: Any) -> A:
+        return batch.apply((batch.aligned(x, len(shape)),), ((batch.size, *shape),))
 
     samples = staticmethod(lambda t: [S(t(3, 1), 3, 4), S(t(3), 2, -1), S(t(), 2, 2), S(t(1, 0), 3, 0)])
 

@@ -7,7 +7,7 @@ shows the shape of a single one.
     BatchedArray(value of shape (64, 3, 4), level 1)      looks like an array of shape (3, 4)
 
 NumPy asks it, by its two protocols, whenever one of its functions meets it: `__array_ufunc__` lines the samples up and
-computes all of them at once; `__array_function__` looks for a rule in `numpy_rules`. So most kernels and gradient
+computes all of them at once; `__array_function__` looks for a rule of `numpy_rules`. So most kernels and gradient
 rules run on it unchanged. What cannot be done for all samples at once is done sample by sample.
 
 Maps can be nested. Each has a level, and the value of a BatchedArray may be a BatchedArray of a lower level: the
@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.tensor import BatchedArrayBase, TensorBase, wrap
-from leafgrad.func.marks import PerSample, SampleShape, SharedMemory, levels_of, marked, plain, unmarked
+from leafgrad.func.level_marks import PerSample, SampleShape, SharedMemory, levels_of, marked, plain, unmarked
 from leafgrad.func.messages import CONTROL_FLOW, IN_PLACE, ITEM, REFUSALS
 
 Array = Any  # an ndarray or a BatchedArray
 ALL = slice(None)
+RULES: dict[Any, Callable[..., Any]] = {}  # what NumPy's functions do to all samples at once, from `numpy_rules`
 
 
 class BatchedArray(BatchedArrayBase):
@@ -117,10 +118,12 @@ class BatchedArray(BatchedArrayBase):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         out = options.get("out")
-        if ufunc.signature is not None:
-            return numpy_rules.matrix_product(ufunc, method, inputs, options)
+        if ufunc.signature is not None:  # a product of matrices, or the like
+            if ufunc not in RULES or method != "__call__" or out is not None:
+                raise PerSample(ufunc.__name__)
+            return RULES[ufunc](*inputs)
         if method == "at":
-            return numpy_rules.at(ufunc, *inputs)
+            return at(ufunc, *inputs)
         level = highest((inputs, out, options.get("where")))
         if method == "__call__":
             return call_ufunc(ufunc, level, inputs, options)
@@ -132,7 +135,7 @@ class BatchedArray(BatchedArrayBase):
         raise PerSample(f"{ufunc.__name__}.{method}")
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        rule = numpy_rules.RULES.get(function)
+        rule = RULES.get(function)
         if rule is not None:
             return rule(*args, **kwargs)
         return by_sample(function, args, kwargs)
@@ -272,7 +275,7 @@ class BatchedArray(BatchedArrayBase):
     conjugate = conj
 
     def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-        return numpy_rules.take(self, indices, axis)
+        return np.take(self, indices, axis)
 
     def nonzero(self) -> Any:
         return by_sample(np.nonzero, (self,), {})
@@ -375,11 +378,6 @@ def size_at(values: Any, level: int) -> int | None:
     return next((size for v in parts if (size := size_at(v, level)) is not None), None)
 
 
-def value_at(array: Any, level: int) -> Any:
-    """The samples of a level; an array that is the same for all of them as it is."""
-    return array.value if array.__class__ is BatchedArray and array.level == level else array
-
-
 def widened(array: BatchedArray, ndim: int) -> Any:
     """The value of an array with as many dimensions for each sample as broadcasting needs."""
     missing = ndim - array.ndim
@@ -393,6 +391,14 @@ def spread(array: Any, level: int, size: int) -> Any:
         return array.value
     array = array if array.__class__ is BatchedArray else np.asarray(array)
     return np.broadcast_to(array, (size, *array.shape))
+
+
+def spread_all(arrays: list[Any]) -> tuple[list[Any], int]:
+    """The samples of the highest level in each of several arrays, and that level."""
+    level = highest(arrays)
+    size = size_at(arrays, level)
+    assert size is not None
+    return [spread(x, level, size) for x in arrays], level
 
 
 # -- computing --------------------------------------------------------------------------------------------------------
@@ -464,6 +470,13 @@ def by_sample(function: Any, args: Any, kwargs: Any) -> Any:
     return joined(results, level)
 
 
+def at(ufunc: Any, into: Array, places: Any, *values: Any) -> None:
+    """ufunc.at, which changes `into`."""
+    if highest((into, places, values)) != highest(into):
+        raise SharedMemory(IN_PLACE) if into.__class__ is BatchedArray else PerSample("memory for one sample")
+    by_sample(ufunc.at, (into, places, *values), {})
+
+
 def sample(values: Any, i: int | None, level: int) -> Any:
     """The i-th sample of everything that has samples; None: an invented one, where there are none."""
     kind = values.__class__
@@ -493,6 +506,3 @@ def joined(results: list[Any], level: int, empty: bool = False) -> Any:
     if empty:
         return BatchedArray(np.empty((0, *first.shape), plain(first.dtype)), level)
     return BatchedArray(np.stack(results), level)
-
-
-from leafgrad.func import numpy_rules  # noqa: E402  the rules are about what is defined here

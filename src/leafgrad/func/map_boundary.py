@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
-from leafgrad.func.batched import BatchedArray, size_at, spread
+from leafgrad.func.batched_array import BatchedArray, size_at, spread
+from leafgrad.func.level_marks import levels_of
 from leafgrad.func.levels import Map, Trace, running
-from leafgrad.func.marks import levels_of
 from leafgrad.ops.registry import Family, op
 
 A = Any  # an array, or a tensor under create_graph
@@ -106,9 +106,6 @@ def with_levels_of(other: Any, t: Any) -> Any:
         if size_at(t.array, level) is None:
             t = share_in_map(t, level, size)
     return t
-
-
-IN_AND_OUT = ("enter_map", "leave_map", "share_in_map")  # what deals with levels itself
 
 
 def enter(t: Any, dim: int, level: int) -> Any:

@@ -1,4 +1,4 @@
-"""Where a function is differentiated: aliases of its arguments, which nobody outside of the transform can see.
+"""Aliases of the arguments of a function, to differentiate it at: nobody outside of the transform can see them.
 
 An argument that needs no gradient gets a leaf of its own; one that does (another transform or the user differentiates
 by it as well) gets an alias that is recorded, so that derivatives of the derivative find their way. What leaves a
@@ -23,11 +23,12 @@ A = Any  # an array, or a tensor under create_graph
 
 @op
 class differentiated(Family):
-    """differentiated(input): input itself, as a place to differentiate at."""
+    """differentiated(input): input itself, as an alias to differentiate at."""
 
     node_name = "AliasBackward0"
     public_name = ""
     jvp = "linear"
+    vmap = "elementwise"
     holomorphic = False
 
     def forward(x: A) -> A:
@@ -42,7 +43,7 @@ class differentiated(Family):
     samples = staticmethod(lambda t: [])
 
 
-class Places:
+class Aliases:
     """The aliases of the arguments of one transform. `recorded`: was recording on outside of it?"""
 
     def __init__(self, recorded: bool) -> None:
@@ -50,7 +51,7 @@ class Places:
         self.leaves: set[Any] = set()
 
     def of(self, t: Any) -> Any:
-        """A place to differentiate at, with the value of `t`."""
+        """An alias of `t` to differentiate at."""
         if not isinstance(t, TensorBase):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(t)}")
         if t.array.dtype.kind in "biu":
@@ -73,13 +74,13 @@ class Places:
         seen: set[int] = set()
         stack = [edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad]
         while stack:
-            place = stack.pop()
-            if not isinstance(place, Node):
-                if place not in self.leaves:
+            source = stack.pop()
+            if not isinstance(source, Node):
+                if source not in self.leaves:
                     return True
-            elif id(place) not in seen:
-                seen.add(id(place))
-                stack.extend([i for i in place.inputs if i is not None])
+            elif id(source) not in seen:
+                seen.add(id(source))
+                stack.extend([i for i in source.inputs if i is not None])
         return False
 
     def released(self, t: Any) -> Any:

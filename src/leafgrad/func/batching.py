@@ -1,35 +1,30 @@
 """How an operation is computed where one of its arrays holds many samples.
 
-In this order: a rule for the operation in `op_rules`; the kernel itself, which NumPy runs on all samples at once if it
-is told how (`batched`, `numpy_rules`); and where that does not work, the kernel once for each sample.
+In this order: by the batching rule of the operation (`batching_rules`); by the kernel itself, which NumPy runs on all
+samples at once if it is told how (`batched_array`, `numpy_rules`); and where that does not work, by the kernel once for
+each sample.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from leafgrad._core.bind import execute
 from leafgrad._core.modes import Below, Mode, Rule, in_vmap
 from leafgrad._core.node import Node
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase, links, wrap
-from leafgrad.func import batched as b
-from leafgrad.func import index_rules as index_rules  # registers its rules
-from leafgrad.func import op_rules, randomness
-from leafgrad.func.batched import BatchedArray
-from leafgrad.func.entering import IN_AND_OUT, enter, leave, share_in_map
+from leafgrad.func import batched_array as b
+from leafgrad.func.batched_array import BatchedArray
+from leafgrad.func.batching_rules import KINDS, Batch
+from leafgrad.func.level_marks import Levels, PerSample, levels_of
 from leafgrad.func.levels import running_levels
-from leafgrad.func.marks import Levels, PerSample, levels_of, unmarked
+from leafgrad.func.map_boundary import enter, enter_map, leave, share_in_map
 from leafgrad.func.messages import SLOW
-
-# Kernels that go sample by sample however one writes them, or where nobody would notice: no warning for these.
-QUIET = frozenset(["nonzero", "masked_select"])
 
 
 class Batching(Mode):
@@ -70,30 +65,27 @@ def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...], below: Belo
         kind = option.__class__
         if kind is BatchedArray or kind is tuple or kind is list:
             level = max(level, b.highest(option))
-    if not level or op.name in IN_AND_OUT:
+    if not level:
         return below(op, arrays, options, out)
-    rule = op_rules.rule_of(op.name)
+    batch = Batch(op, level, arrays, options)
+    rule = KINDS.get(op.vmap[0], op.vmap[0])
     if rule is not None:
-        result = rule(op, level, tuple(arrays), options)
-        if result is not op_rules.NO_RULE:
+        result = rule(batch, *arrays, *options)
+        if result is not NotImplemented:
             return result
     try:
         return below(op, arrays, options, out)
     except PerSample:
-        return sample_by_sample(op, arrays, options)
+        return sample_by_sample(batch)
 
 
-op_rules.compute = execute
-
-
-def sample_by_sample(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> Any:
-    if op.name not in QUIET:
-        warnings.warn(SLOW.format(name=op.name), UserWarning, stacklevel=3)
+def sample_by_sample(batch: Batch) -> Any:
+    warnings.warn(SLOW.format(name=batch.op.name), UserWarning, stacklevel=3)
     try:
-        return b.by_sample(lambda *args: execute(op, args[: len(arrays)], args[len(arrays) :]), (*arrays, *options), {})
+        return batch.by_sample()
     except ValueError as error:
         if "same shape" in str(error):  # of np.stack
-            raise RuntimeError(op_rules.dynamic(op.name)) from None
+            raise batch.dynamic_shape() from None
         raise
 
 
@@ -108,7 +100,7 @@ def run_rule(node: Node, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]
     except PerSample:
         gradients = rule_by_sample(node.op, g, saved, inputs)
     levels = levels_of(node.shape)
-    if levels and node.op.name != "enter_map":
+    if levels and node.op is not enter_map.core:
         return settled(levels, gradients, inputs)
     return gradients
 
@@ -206,18 +198,3 @@ def sample_of(value: Any, i: int, level: int) -> Any:
     if isinstance(value, Outside):
         return value.tensor[i]
     return b.sample(value, i, level)
-
-
-@functools.cache
-def install() -> None:
-    """From now on random numbers are drawn for each sample, where that is asked for."""
-    randomness.install()
-
-
-def is_batched(t: Any) -> bool:
-    return isinstance(t, TensorBase) and t.array.__class__ is BatchedArray
-
-
-def clean(array: Any) -> Any:
-    """An array on its way out of all maps, under NumPy's own dtype object."""
-    return unmarked(array) if array.__class__ is np.ndarray else array
