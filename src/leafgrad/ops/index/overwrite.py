@@ -22,6 +22,7 @@ from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.inplace import about_to_change, changed, check_writable, follow, rebase, stand_in
 from leafgrad.ops.registry import Composite, Family, Operation, composites, renamed
+from leafgrad.ops.samples import in_place_form
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -65,7 +66,7 @@ class Overwriting(Family, family=True):
         method.__name__ = method.__qualname__ = name + "_"
         method.__doc__ = f"{name}_(...): {name}, in place."
         if operation.public_name:
-            composites[name + "_"] = Composite(method, lambda t: [], True, False)
+            composites[name + "_"] = Composite(method, in_place_form(name + "_", operation.samples), True, False)
         return function
 
 

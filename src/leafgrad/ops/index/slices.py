@@ -71,6 +71,7 @@ class slice_(ViewFamily):
     forward = operator.getitem
     vjp = _zeros_around
     public_name = ""
+    reference = "Tensor.__getitem__"
 
     def call(input: A, index: tuple[Any, ...]) -> Any:
         return view_at(slice_, input, index, input.array[index])
@@ -95,6 +96,7 @@ class new_dimension(ViewFamily):
     vjp = _zeros_around
     node_name = "UnsqueezeBackward0"
     public_name = ""
+    reference = "Tensor.__getitem__"
 
     def call(input: A, index: tuple[Any, ...]) -> Any:
         return view_at(new_dimension, input, index, input.array[index])
@@ -111,6 +113,7 @@ class alias(ViewFamily):
     forward = operator.getitem
     vjp = _zeros_around
     public_name = ""
+    reference = "Tensor.__getitem__"
 
     def call(input: A, index: tuple[Any, ...]) -> Any:
         return view_at(alias, input, index, input.array[index])
@@ -140,6 +143,11 @@ class around(Family):
         return slice_(g, index)
 
     samples = staticmethod(lambda t: [S(t(2, 4), (5, 4), (Slice(1, 4, 2), ...)), S(t(), (3,), (1, ...))])
+
+    def reference(torch: Any, x: Any, shape: Any, index: Any) -> Any:
+        whole = torch.zeros(shape, dtype=x.dtype)
+        whole[index] = x
+        return whole
 
 
 @composite(lambda t: [S(t(5, 3), 0, 1, 3), S(t(5, 3), -1, -2, 2), S(t(3), 0, 3, 0)])

@@ -81,6 +81,7 @@ class copy_from(Family):
     inputs = ("input", "other")
     node_name = "CopyBackwards"
     public_name = ""
+    reference = lambda torch, x, other: x.clone().copy_(other)
     jvp = "linear"
     holomorphic = False
 
@@ -110,6 +111,7 @@ class zero(Family):
     """zero(input): zeros in the shape of input; what `zero_` writes."""
 
     public_name = ""
+    reference = lambda torch, x: x.clone().zero_()
     jvp = "linear"
     samples = staticmethod(real())
 

@@ -21,6 +21,7 @@ from leafgrad.ops.inplace import changed, check_writable, follow, rebase
 from leafgrad.ops.out import check_no_overlap, resize_output, write_out
 from leafgrad.ops.pointwise.where import zeros_of
 from leafgrad.ops.registry import Family, Operation, op
+from leafgrad.ops.samples import S, ValuesOnly
 
 if TYPE_CHECKING:
     from leafgrad.ops.random.distributions import Generator
@@ -222,7 +223,7 @@ def drawn(array: Any, distribution: str, generator: Generator | None, *parameter
 # -- around given tensors ---------------------------------------------------------------------------------------------
 
 
-def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: str) -> Any:
+def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: str, samples: ValuesOnly) -> Any:
     """An operation whose result was drawn at random: it hangs on the graph of its parameters, with gradient zero."""
     body: dict[str, Any] = {
         "__doc__": f"{name}({', '.join(inputs)}, values): {doc}",
@@ -230,7 +231,7 @@ def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: s
         "options": ("values",),
         "node_name": node_name,
         "public_name": "",
-        "samples": staticmethod(lambda t: []),
+        "samples": samples,
         "forward": staticmethod(lambda *args: args[-1]),
         "call": staticmethod(lambda *args: None),
     }
@@ -239,8 +240,28 @@ def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: s
     return op(Operation(name, Family, body))
 
 
-drawn_normal = no_gradient_through("drawn_normal", ("mean", "std"), "what `normal` drew.", "NormalBackward3")
-drawn_bernoulli = no_gradient_through("drawn_bernoulli", ("input",), "what `bernoulli` drew.", "BernoulliBackward0")
+drawn_normal = no_gradient_through(
+    "drawn_normal",
+    ("mean", "std"),
+    "what `normal` drew.",
+    "NormalBackward3",
+    ValuesOnly(
+        "does not come out the same twice",
+        lambda t: [S(t(3, 4), t(4, low=0.1)), S(t(5), 0.5), S(0.5, t(3, low=0.1))],
+        lambda torch, mean, std: torch.normal(mean, std, generator=torch.Generator().manual_seed(0)),
+    ),
+)
+drawn_bernoulli = no_gradient_through(
+    "drawn_bernoulli",
+    ("input",),
+    "what `bernoulli` drew.",
+    "BernoulliBackward0",
+    ValuesOnly(
+        "does not come out the same twice",
+        lambda t: [S(t(3, 4, low=0.0, high=1.0))],
+        lambda torch, x: torch.bernoulli(x, generator=torch.Generator().manual_seed(0)),
+    ),
+)
 
 
 def normal(

@@ -182,6 +182,7 @@ class topk(Family):
 
     options = ("k", "dim", "largest")
     results = 2
+    finds_any = True
     vjp = _back
 
     def forward(x: A, k: int, dim: int, largest: bool) -> Any:
@@ -219,6 +220,7 @@ class kthvalue(Family):
 
     options = ("k", "dim", "keepdim")
     results = 2
+    finds_any = True
 
     def forward(x: A, k: int, dim: int, keepdim: bool) -> Any:
         if x.ndim == 0:

@@ -17,7 +17,7 @@ from leafgrad import errors
 from leafgrad._core import recorder
 from leafgrad._core.recorder import TensorBase
 from leafgrad.ops.registry import Family, op
-from leafgrad.ops.samples import S
+from leafgrad.ops.samples import S, transposed
 from leafgrad.ops.shape.views import ViewFamily, address, link
 
 A = Any  # an array, or a tensor under create_graph
@@ -228,6 +228,7 @@ class picked(Family):
     options = ("geometry",)
     node_name = "AsStridedBackward0"
     public_name = ""
+    reference = lambda torch, x, form: x.as_strided(form.size, form.stride, form.offset)
     holomorphic = False
     jvp = "linear"
 
@@ -249,6 +250,9 @@ class spread(Family):
     options = ("geometry",)
     node_name = "AsStridedBackward0"
     public_name = ""
+    reference = lambda torch, x, form: transposed(
+        torch, lambda y: y.as_strided(form.size, form.stride, form.offset), form.own_shape, x
+    )
     holomorphic = False
     jvp = "linear"
 
