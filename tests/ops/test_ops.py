@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import leafgrad as lg
-from leafgrad.ops.registry import Composite, composites, registry
+from leafgrad.ops.registry import registry
+from leafgrad.ops.samples import ValuesOnly
 from op_checks import LAYOUTS, Entry, assert_close, cases, entries, is_public, public_name, tolerance
 from op_promises import check_layout, check_memory, check_narrow_dtype, outputs_or_refusal
 
@@ -19,18 +20,6 @@ every_op = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.n
 pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 
 # -- names and documentation ------------------------------------------------------------------------------------------
-
-NO_SAMPLES = {
-    "differentiated": "is the place that a transform differentiates at, which no plain call has",
-    "enter_map": "takes a tensor into vmap, which the tests of vmap do",
-    "leave_map": "takes a tensor out of vmap, which the tests of vmap do",
-    "share_in_map": "is part of vmap, which has tests of its own",
-    "constant": "replaces the history of a tensor that was overwritten, which no plain call does",
-    "detach": "has no gradient on purpose",
-    "polar_change": "is the rule of polar, which covers it",
-    "drawn_normal": "belongs to random numbers that were drawn, which do not come out the same twice",
-    "drawn_bernoulli": "belongs to random numbers that were drawn, which do not come out the same twice",
-}
 
 
 @every_op
@@ -53,9 +42,13 @@ def test_users_can_reach_it(entry: Entry) -> None:
 
 @every_op
 def test_it_has_samples(entry: Entry) -> None:
-    twins = {**registry, **composites}
-    in_place_form = isinstance(entry, Composite) and entry.name.endswith("_") and entry.name[:-1] in twins
-    assert (len(cases(entry)) == 0) == (entry.name in NO_SAMPLES or in_place_form)
+    assert bool(cases(entry)) != isinstance(entry.samples, ValuesOnly)  # which has samples for test_op_values.py
+
+
+@every_op
+def test_what_is_not_public_says_what_it_is_in_pytorch(entry: Entry) -> None:
+    has_program = isinstance(entry.samples, ValuesOnly) and entry.samples.run is not None
+    assert is_public(entry) or entry.reference is not None or has_program
 
 
 # -- dtypes -----------------------------------------------------------------------------------------------------------

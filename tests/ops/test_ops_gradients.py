@@ -11,7 +11,6 @@ import pytest
 from leafgrad._core.tensor import wrap
 from leafgrad.ops.registry import Operation, registry
 from op_checks import (
-    CONSTANT_ARGUMENTS,
     Case,
     Entry,
     assert_close,
@@ -36,11 +35,6 @@ every_op = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.n
 # complex numbers made real say so, as PyTorch does; whether they should is the subject of other tests
 pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 
-# What is called a gradient but is none by design: rows that take no part in training, rows scaled by their frequency.
-NO_DERIVATIVE = {"embedding": ("padding_idx", "scale_grad_by_freq")}
-
-NO_SECOND_GRADIENT = {"polar": "is itself the gradient of the nuclear norm, which is differentiable twice"}
-
 
 def accepted(entry: Entry) -> list[Case]:
     """All samples in double precision, and those that can be computed with complex numbers."""
@@ -52,13 +46,13 @@ def accepted(entry: Entry) -> list[Case]:
 @every_op
 def test_the_gradient_is_the_derivative(entry: Entry) -> None:
     for case in accepted(entry):
-        if not set(NO_DERIVATIVE.get(entry.name, ())) & set(case.apart[1]):
+        if not set(entry.pseudo_gradient) & set(case.apart[1]):
             check_gradient(case)
 
 
 @every_op
 def test_the_second_gradient_is_the_derivative_of_the_first(entry: Entry) -> None:
-    for case in accepted(entry) if entry.name not in NO_SECOND_GRADIENT else []:
+    for case in accepted(entry) if entry.derivatives >= 2 else []:
         check_second_gradient(case)
 
 
@@ -75,16 +69,19 @@ def test_a_recorded_backward_pass_computes_the_same(entry: Entry) -> None:
 def test_results_want_a_gradient_if_and_only_if_there_is_one(entry: Entry) -> None:
     for case in cases(entry):
         leaves = case.leaves()
-        expected = bool(leaves) and getattr(entry, "differentiable", True)
+        expected = bool(leaves) and entry.differentiable
         for result in differentiable(case.outputs()):
             assert result.requires_grad == expected, case
 
 
-@pytest.mark.parametrize("name", CONSTANT_ARGUMENTS)
-def test_arguments_that_have_no_gradient_refuse_one(name: str) -> None:
-    argument, _ = CONSTANT_ARGUMENTS[name]
+with_constants = [e for e in entries() if e.constants and cases(e)]
+
+
+@pytest.mark.parametrize("entry", with_constants, ids=lambda entry: entry.name)
+def test_arguments_that_have_no_gradient_refuse_one(entry: Entry) -> None:
+    (argument,) = entry.constants
     tried = 0
-    for case in cases(registry[name]):
+    for case in cases(entry):
         for i in set(range(len(case.tensors))) - set(case.variable()):
             if case.tensors[i].array.dtype.kind == "f":
                 case.tensors[i].requires_grad_()

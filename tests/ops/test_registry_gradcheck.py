@@ -9,7 +9,7 @@ import pytest
 
 from leafgrad.autograd import gradcheck, gradgradcheck
 from op_checks import Entry
-from registry_cases import NO_SECOND_GRADIENT, as_function, candidates, checked, differentiable_cases
+from registry_cases import as_function, candidates, checked, differentiable_cases
 
 # complex numbers made real say so, as PyTorch does; whether they should is the subject of other tests
 pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
@@ -33,7 +33,7 @@ def test_gradcheck(entry: Entry) -> None:
 
 @every_op
 def test_gradgradcheck(entry: Entry) -> None:
-    for case in differentiable_cases(entry) if entry.name not in NO_SECOND_GRADIENT else []:
+    for case in differentiable_cases(entry) if entry.derivatives >= 2 else []:
         if any([o.requires_grad for o in as_function(case)(*case.leaves())]):
             assert gradgradcheck(as_function(case), case.leaves()), case
 
@@ -49,7 +49,7 @@ def test_gradcheck_of_forward_mode_and_of_batches(entry: Entry) -> None:
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
 @every_op
 def test_gradgradcheck_of_forward_mode_and_of_batches(entry: Entry) -> None:
-    for case in differentiable_cases(entry) if entry.name not in NO_SECOND_GRADIENT else []:
+    for case in differentiable_cases(entry) if entry.derivatives >= 2 else []:
         if any([o.requires_grad for o in as_function(case)(*case.leaves())]):
             how = {"check_fwd_over_rev": True, "check_batched_grad": True}
             assert gradgradcheck(as_function(case), case.leaves(), fast_mode=True, **how), case

@@ -7,6 +7,7 @@ are compared with the same call in double precision, in ordinary memory, or in a
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import linecache
 from collections.abc import Callable, Iterator, Sequence
@@ -19,13 +20,14 @@ import numpy as np
 import leafgrad as lg
 import leafgrad.func  # which registers operations of its own
 import leafgrad.nn.functional
+import sample_numbers as numbers
 from leafgrad import _dtypes
 from leafgrad._core.node import Node
 from leafgrad._core.op import OPTION, OUT, SHAPE
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad.ops.registry import Composite, Operation, composites, registry
-from leafgrad.ops.samples import S
+from leafgrad.ops.samples import S, Samples
 
 Array = Any
 Entry = Operation | Composite
@@ -53,16 +55,13 @@ def is_public(entry: Entry) -> bool:
 
 # -- tensors ----------------------------------------------------------------------------------------------------------
 
-# Tensors that PyTorch refuses to differentiate by, although they hold floats: (name, position) of the argument.
-CONSTANT_ARGUMENTS = {name: ("weight", 2) for name in ("nll_loss", "nll_loss_2d", "cross_entropy", "cross_entropy_2d")}
-
 LAYOUTS = ("contiguous", "transposed", "stepped", "expanded")
 
 
 def maker(dtype: str, layout: str, seed: int, fixed: list[Any]) -> Callable[..., Any]:
     """The `t` of samples: random tensors of one dtype and memory layout, the same ones for the same seed. Those for
     which the samples ask for a dtype of their own are put into `fixed` as well."""
-    default, numbers = dtype, itertools.count()
+    default, count = dtype, itertools.count()
 
     def t(
         *shape: int,
@@ -71,7 +70,7 @@ def maker(dtype: str, layout: str, seed: int, fixed: list[Any]) -> Callable[...,
         dtype: str | None = None,
         contiguous: bool = False,
     ) -> Any:
-        values = drawn((seed, next(numbers)), shape, dtype or default, dtype is not None, low, high)
+        values = drawn((seed, next(count)), shape, dtype or default, dtype is not None, low, high)
         made = wrap(laid_out(values, "contiguous" if contiguous else layout))
         if dtype is not None:
             fixed.append(made)
@@ -86,20 +85,18 @@ def drawn(
 ) -> Array:
     """Random numbers between low and high. Floats are all different and well apart, so that a step of the central
     differences does not change which is the largest; `high` is excluded where an op's samples ask for integers."""
-    kind, rng = numpy_dtype(dtype), np.random.default_rng(seed)
+    kind = numpy_dtype(dtype)
     if kind.kind == "b":
-        return rng.integers(0, 2, shape).astype(kind)
+        return numbers.integers(seed, shape, 0, 1).astype(kind)
     if kind.kind in "iu":
         first, last = (low or 0, (2 if high is None else high) - 1) if fixed else whole_numbers(low, high)
-        return rng.integers(first, last, shape, endpoint=True).astype(kind)
+        return numbers.integers(seed, shape, int(first), int(last)).astype(kind)
     if kind.kind == "c":
         real, imaginary = [drawn((*seed, part), shape, "float64", False, low, high) for part in range(2)]
         return (real + 1j * imaginary).astype(kind)
     low = -2.0 if low is None else low
     high = max(2.0, low + 1) if high is None else high
-    count = int(np.prod(shape))
-    cells = rng.permutation(count) + rng.uniform(0.2, 0.8, count)
-    return (low + (high - low) * cells / max(count, 1)).reshape(shape).astype(kind)
+    return numbers.spaced(seed, shape, low, high).astype(kind)
 
 
 def whole_numbers(low: float | None, high: float | None) -> tuple[int, int]:
@@ -154,10 +151,11 @@ class Case:
     def variable(self) -> list[int]:
         """Which of the tensors can have a gradient."""
         args, kwargs = self.apart
-        name, position = CONSTANT_ARGUMENTS.get(self.entry.name, ("", -1))
-        constant = kwargs.get(name, args[position] if 0 <= position < len(args) else None)
-        fixed = constant.index if isinstance(constant, Slot) else -1
-        return [i for i, t in enumerate(self.tensors) if t.array.dtype.kind not in "biu" and i != fixed]
+        constants = []
+        if self.entry.constants:
+            given = inspect.signature(self.entry.function).bind(*args, **kwargs).arguments
+            constants = [given[name].index for name in self.entry.constants if isinstance(given.get(name), Slot)]
+        return [i for i, t in enumerate(self.tensors) if t.array.dtype.kind not in "biu" and i not in constants]
 
     def at(self, arrays: Sequence[Array]) -> Case:
         """The same call for other values of its variable tensors."""
@@ -212,9 +210,13 @@ def together(value: Any, tensors: Sequence[Any]) -> Any:
     return value
 
 
-def cases(entry: Entry, dtype: str = "float64", layout: str = "contiguous", seed: int = 0) -> list[Case]:
+def cases(
+    entry: Entry, dtype: str = "float64", layout: str = "contiguous", seed: int = 0, samples: Samples | None = None
+) -> list[Case]:
+    """The samples of an operation, or others."""
     fixed: list[Any] = []
-    return [Case(entry, i, sample, fixed) for i, sample in enumerate(entry.samples(maker(dtype, layout, seed, fixed)))]
+    made = (samples or entry.samples)(maker(dtype, layout, seed, fixed))
+    return [Case(entry, i, sample, fixed) for i, sample in enumerate(made)]
 
 
 # -- comparing --------------------------------------------------------------------------------------------------------
@@ -277,8 +279,8 @@ def random_like(arrays: Sequence[Array], seed: int = 1) -> list[Array]:
 
 @functools.cache
 def random_array(seed: tuple[int, int], shape: tuple[int, ...], is_complex: bool) -> Array:
-    rng = np.random.default_rng(seed)
-    return np.asarray(rng.uniform(-1, 1, shape) + (1j * rng.uniform(-1, 1, shape) if is_complex else 0))
+    real, imaginary = [numbers.uniform((*seed, part), shape, -1, 1) for part in range(2)]
+    return real + 1j * imaginary if is_complex else real
 
 
 def inner(a: Array, b: Array) -> float:

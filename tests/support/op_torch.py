@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -24,85 +26,29 @@ from op_checks import (
     random_like,
     tolerance,
 )
+from op_values import LOOSE
 
 F = torch.nn.functional
 
 # -- which function of PyTorch ----------------------------------------------------------------------------------------
 
 
-def as_tensor(bound: Any) -> Any:
-    """PyTorch does not take a tensor and a number as bounds of one clamp."""
-    return torch.tensor(bound) if isinstance(bound, float) else bound
-
-
-# Operations that PyTorch has under another name or in another form.
-COUNTERPARTS: dict[str, Callable[..., Any]] = {
-    "true_div": torch.div,
-    "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
-    "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
-    "rsub_same": torch.rsub,
-    "pow_number": torch.pow,
-    "pow_tensor": torch.pow,
-    "number_to_the_power": lambda exponent, base: torch.pow(base, exponent),
-    "sum_dim": torch.sum,
-    "mean_dim": torch.mean,
-    "prod_dim": torch.prod,
-    "max_dim": torch.max,
-    "min_dim": torch.min,
-    "vector_norm": torch.linalg.vector_norm,
-    "nuclear_norm": lambda x, first, second: torch.linalg.matrix_norm(x, "nuc", (first, second)),
-    "nll_loss_2d": F.nll_loss,
-    "cross_entropy_2d": F.cross_entropy,
-    "to_dtype": lambda x, kind: x.to(kind),
-    "clone_in_format": lambda x, kind: x.clone(memory_format=torch.preserve_format if kind is None else kind),
-    "copy_from": lambda x, other: x.clone().copy_(other),
-    "slice": lambda x, index: x[index],
-    "new_dimension": lambda x, index: x[index],
-    "alias": lambda x, index: x[index],
-    "zero": lambda x: x.clone().zero_(),
-    "clamp_by_tensors": lambda x, low, high: torch.clamp(x, as_tensor(low), as_tensor(high)),
-    "pick": lambda x, index, dim: torch.gather(x, dim, index),
-    # as methods they take a shape number by number, as functions of PyTorch they do not
-    "reshape": torch.Tensor.reshape,
-    "permute": torch.Tensor.permute,
-}
-
-# Operations of leafgrad's own, which PyTorch has no function for.
-OF_OUR_OWN = {
-    "copy_slices": "what PyTorch's CopySlices node does",
-    "seen": "a view through several others",
-    "unseen": "the gradient of such a view",
-    "picked": "what as_strided shows, whatever the layout in memory",
-    "spread": "the gradient of as_strided",
-    "reshape_alias": "view, under the name that reshape gives it",
-    "unsafe_view": "view, under the name that matmul gives it",
-    "place": "the gradient of pick",
-    "shift": "what var subtracts",
-    "index": "x[...] with arrays, after the tuple has been read",
-    "index_sum": "the gradient of index",
-    "index_write": "x[...] = y with arrays, after the tuple has been read",
-    "gather_sum": "the gradient of gather",
-    "around": "the gradient of slice",
-    "put_diagonal": "the gradient of diagonal",
-    "polar": "the gradient of the nuclear norm",
-}
-
-
-def counterpart(entry: Entry) -> Callable[..., Any] | None:
-    """PyTorch's function for an operation; None for those that it does not have."""
-    if entry.name in OF_OUR_OWN and not public_name(entry):
-        return None
-    if entry.name in COUNTERPARTS:
-        return COUNTERPARTS[entry.name]
+def counterpart(entry: Entry) -> Callable[..., Any]:
+    """What an operation is in PyTorch: what its block says, or the function of the same name."""
+    if callable(entry.reference):
+        return functools.partial(entry.reference, torch)
+    if entry.reference is not None:
+        return operator.attrgetter(entry.reference)(torch)  # type: ignore[no-any-return]
     name = public_name(entry) or entry.name
-    functional = name in vars(lg.nn.functional) or not public_name(entry)
-    for place in (F, torch, torch.Tensor) if functional else (torch, torch.Tensor):
-        if callable(getattr(place, name, None)):
-            return getattr(place, name)  # type: ignore[no-any-return]
-    return None
+    places = [torch, torch.Tensor, F, torch.linalg, torch.special]
+    if name in vars(lg.nn.functional):
+        places.insert(0, F)  # torch has functions of the same names, for its own use
+    found = [getattr(place, name) for place in places if callable(getattr(place, name, None))]
+    assert found, f"PyTorch has no {name}, and the block does not say what it is there"
+    return found[0]  # type: ignore[no-any-return]
 
 
-compared = [e for e in entries() if cases(e) and counterpart(e) is not None]
+compared = [e for e in entries() if cases(e)]
 
 
 def identity(value: Any) -> str:
@@ -139,7 +85,7 @@ def array_of(t: torch.Tensor) -> Any:
     """A tensor of PyTorch as an array; half precisions widened, which changes no value."""
     t = t.detach().resolve_conj().resolve_neg()
     if t._is_zerotensor():  # zeros that have no memory
-        return np.zeros(t.shape, np.float64)
+        t = torch.zeros(t.shape, dtype=t.dtype)
     if t.dtype is torch.complex32:
         t = t.to(torch.complex64)
     return (t.float() if t.dtype in (torch.bfloat16, torch.float16) else t).numpy()
@@ -164,9 +110,6 @@ OTHER_NAMES = {
     # a matrix times several: PyTorch exchanges the operands, and copies the result, if the matrix wants a gradient
     ("matmul", "UnsafeViewBackward0", "CloneBackward0"),
 }
-
-# Which of several equal elements is found is not said anywhere.
-ANY_OF_EQUALS = {"topk", "kthvalue"}
 
 
 def never(case: Case) -> bool:
@@ -204,17 +147,12 @@ NO_SECOND_GRADIENT: dict[str, Callable[[Case], bool]] = {
 }
 
 
-# PyTorch adds 1e-12 to what it divides by, which is x * (1 - x), and then takes the square.
-LOOSE = {("binary_cross_entropy", "second gradient"): 1e-10}
-
-
 Function = Callable[..., Any]
 
 
 def in_torch(entry: Entry, function: Function | None = None) -> Function:
     """PyTorch's function for an operation, to be called with leafgrad's dtypes and memory formats."""
     found = counterpart(entry) if function is None else function
-    assert found is not None
     return lambda *args, **kwargs: found(*to_torch(args), **to_torch(kwargs))
 
 
@@ -254,7 +192,7 @@ class Both:
         for ours, theirs in zip(self.outputs, self.torch_outputs, strict=True):
             assert str(ours.dtype) == WIDER.get((self.case.entry.name, self.dtype), str(theirs.dtype)), self.case
             assert ours.requires_grad == theirs.requires_grad, self.case
-            if ours.dtype is lg.int64 and self.case.entry.name in ANY_OF_EQUALS:
+            if ours.dtype is lg.int64 and self.case.entry.finds_any:
                 assert ours.shape == theirs.shape, self.case
                 continue
             assert_close(ours.array, array_of(theirs), tolerance(ours.array.dtype), self.case)
@@ -271,6 +209,7 @@ class Both:
         torch_roots = [t for t in self.torch_outputs if t.requires_grad]
         if not roots or NO_GRADIENT.get(self.case.entry.name, never)(self.case):
             return
+        second = second and self.case.entry.derivatives >= 2
         second = second and not NO_SECOND_GRADIENT.get(self.case.entry.name, never)(self.case)
         cotangents = [wrap(c).requires_grad_(second) for c in random_like([t.array for t in roots])]
         torch_cotangents = [array_to_torch(c.array).requires_grad_(second) for c in cotangents]

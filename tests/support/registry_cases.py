@@ -8,17 +8,12 @@ from typing import Any
 from op_checks import Case, Entry, cases, differentiable, entries
 from op_promises import outputs_or_refusal
 
-# What is called a gradient but is none by design: rows that take no part in training, rows scaled by their frequency.
-NO_DERIVATIVE = {"embedding": ("padding_idx", "scale_grad_by_freq")}
-NO_SECOND_GRADIENT = {"polar": "is itself the gradient of the nuclear norm, which is differentiable twice"}
-
 
 def differentiable_cases(entry: Entry) -> list[Case]:
     """The samples that have something to differentiate by: in double precision, and as complex numbers where the
     operation takes them."""
-    left_out = NO_DERIVATIVE.get(entry.name, ())
     accepted = cases(entry) + [c for c in cases(entry, "complex128") if outputs_or_refusal(c) is not None]
-    return [c for c in accepted if c.variable() and not set(left_out) & set(c.apart[1])]
+    return [c for c in accepted if c.variable() and not set(entry.pseudo_gradient) & set(c.apart[1])]
 
 
 def as_function(case: Case) -> Callable[..., Any]:
@@ -33,5 +28,5 @@ def as_function(case: Case) -> Callable[..., Any]:
     return function
 
 
-candidates = [e for e in entries() if getattr(e, "differentiable", True)]
+candidates = [e for e in entries() if e.differentiable]
 checked = [e for e in candidates if any([c.variable() for c in cases(e)])]

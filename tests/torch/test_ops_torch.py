@@ -17,7 +17,7 @@ import leafgrad as lg
 from leafgrad.ops.pointwise.elementwise import Unary
 from leafgrad.ops.registry import Operation
 from op_checks import Case, Entry, cases, entries, is_public, public_name
-from op_torch import OF_OUR_OWN, Both, attempt, compared, counterpart, identity
+from op_torch import Both, attempt, compared, identity
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Casting complex values to real"),
@@ -36,11 +36,6 @@ public_ops = pytest.mark.parametrize("entry", [e for e in compared if is_public(
 def samples(entry: Entry, dtypes: list[str]) -> list[tuple[Case, str]]:
     """What is not public is only called with dtypes that its callers have checked."""
     return [(c, d) for d in dtypes if is_public(entry) or d in ("float64", "float32") for c in cases(entry, d)]
-
-
-@pytest.mark.parametrize("entry", [e for e in entries() if cases(e)], ids=identity)
-def test_pytorch_has_it_or_it_is_listed(entry: Entry) -> None:
-    assert counterpart(entry) is not None or entry.name in OF_OUR_OWN
 
 
 @every_op

@@ -17,6 +17,7 @@ from leafgrad._core.tensor import Extra, TensorBase, wrap
 from leafgrad._core.thread_state import state
 from leafgrad.func import trees
 from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S, ValuesOnly
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -40,7 +41,11 @@ class differentiated(Family):
     def vjp(g: A) -> A:
         return g
 
-    samples = staticmethod(lambda t: [])
+    samples = ValuesOnly(
+        "is the place that a transform differentiates at, which no plain call has",
+        lambda t: [S(t(3, 4))],
+        lambda torch, x: torch.func.grad(lambda y: y.sin().sum())(x),
+    )
 
 
 class Aliases:

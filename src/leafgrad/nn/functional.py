@@ -19,7 +19,7 @@ from leafgrad.ops.loss.elementwise import (
     smooth_l1_loss,
 )
 from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, warn_of_broadcasting
-from leafgrad.ops.random.dropout import dropout_mask
+from leafgrad.ops.random.dropout import dropout_mask as _dropout_mask
 from leafgrad.ops.registry import registry
 
 linear = registry["linear"].function
@@ -70,7 +70,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or input.array.size == 0:
         return input
-    kept = wrap(execute(dropout_mask.core, (input.array,), (float(p),)))
+    kept = wrap(execute(_dropout_mask.core, (input.array,), (float(p),)))
     return input.mul_(kept) if inplace else input * kept
 
 

@@ -28,10 +28,17 @@ a view of `g`, but never a saved array, because the engine adds to arrays it con
 
     vmap = "kernel", "elementwise", "dims", ...    how many samples are computed at once: by a rule of this kind in
     vmap(batch, *inputs, *options)                 leafgrad/func/batching_rules.py, or by one of its own
+
+What the tests need is in the block as well: `samples`, the calls that they make (see leafgrad/ops/samples.py), and
+where PyTorch has no function of the same public name, what the operation is there:
+
+    reference = "linalg.vector_norm"        the name of a function, after "torch."
+    reference = lambda torch, x, y: ...     or PyTorch's module first, then the arguments of a sample
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +85,11 @@ class Operation:
         self.differentiable: bool = known["differentiable"]
         self.jvp: Any = known["jvp"]
         self.samples: Any = known["samples"]
+        self.reference: Any = known["reference"]
+        self.constants: tuple[str, ...] = known["constants"]
+        self.derivatives: float = known["derivatives"]
+        self.pseudo_gradient: tuple[str, ...] = known["pseudo_gradient"]
+        self.finds_any: bool = known["finds_any"]
         self.method: bool = known["method"]
         self.in_place: bool = known["in_place"]
         self.writes_into: bool = known["writes_into"]
@@ -181,6 +193,13 @@ class Family(metaclass=Block, family=True):
     writes_into = False  # does the kernel, as ufuncs do, take an array for its result as one more argument?
     public_name: str | None = None  # what users call it, if not by the name of the block; "" for ops of our own
 
+    # Facts that the tests have to know.
+    reference: Any = None  # what it is in PyTorch, if not the function of the public name
+    constants: tuple[str, ...] = ()  # arguments that cannot have a gradient although they hold floats
+    derivatives: float = math.inf  # how many times it can be differentiated
+    pseudo_gradient: tuple[str, ...] = ()  # arguments that make what is called its gradient something else
+    finds_any = False  # does it find an element, and any one of several that are equal?
+
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         """The function users call: the block's own `call`, which ends in `<op>.record(...)`."""
@@ -232,27 +251,37 @@ def with_kernel(core: Op, kernel: Callable[..., Any], vmap: Any = None) -> Op:
 class Composite:
     """A public function that is composed of other ops and so needs no rule of its own."""
 
-    def __init__(self, function: Callable[..., Any], samples: Any, method: bool, in_place: bool) -> None:
+    # the same facts as of operations
+    differentiable = True
+    constants: tuple[str, ...] = ()
+    derivatives = math.inf
+    pseudo_gradient: tuple[str, ...] = ()
+    finds_any = False
+
+    def __init__(
+        self, function: Callable[..., Any], samples: Any, method: bool, in_place: bool, reference: Any = None
+    ) -> None:
         self.name = function.__name__
         self.function = function
         self.samples = samples
         self.method = method
         self.in_place = in_place
+        self.reference = reference
 
 
 composites: dict[str, Composite] = {}
 
 
 def composite(
-    samples: Any, *, method: bool = True, in_place: bool = False
+    samples: Any, *, method: bool = True, in_place: bool = False, reference: Any = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function composed of ops: public, tested with `samples`, a method of Tensor if `method`, with an
-    in-place form if `in_place`."""
+    in-place form if `in_place`; `reference` as in a block."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if not function.__doc__:
             raise TypeError(f"function {function.__name__} has no documentation")
-        composites[function.__name__] = Composite(function, samples, method, in_place)
+        composites[function.__name__] = Composite(function, samples, method, in_place, reference)
         return function
 
     return register

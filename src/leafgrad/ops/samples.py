@@ -1,4 +1,4 @@
-"""How an op's block writes down example calls for the tests.
+"""How an op's block writes down, for the tests, example calls and what they are in PyTorch.
 
 `samples` is a function of `t`, the maker of tensors: `t(3, 4)` is a random tensor of that shape in whatever dtype and
 memory layout the test is about, `t(5, low=0.1)` keeps it away from zero, `t(2, dtype="int64", high=5)` fixes the dtype.
@@ -37,3 +37,41 @@ def pairs(low: float = -2.0, high: float = 2.0, numbers: bool = True) -> Samples
         *[S(t(*a, low=low, high=high), t(*b, low=low, high=high)) for a, b in shapes],
         *[S(t(3, low=low, high=high), number) for number in (1.5, 2) if numbers],
     ]
+
+
+class ValuesOnly:
+    """Samples of an operation that cannot keep what the tests ask of all others, for a reason: those find no samples,
+    and only results and gradients are compared with PyTorch's. `run(torch, *args)`, if nobody calls the operation by
+    itself, is a program that uses it: the same one for PyTorch and, in its place, leafgrad."""
+
+    def __init__(self, reason: str, samples: Samples, run: Callable[..., Any] | None = None) -> None:
+        self.reason = reason
+        self.samples = samples
+        self.run = run
+
+    def __call__(self, t: Maker) -> list[Any]:
+        return []
+
+
+def in_place_form(name: str, samples: Samples) -> ValuesOnly:
+    """Samples of a method that changes its tensor, from those of the function that does not."""
+    run = lambda torch, input, *args, **kwargs: getattr(input.clone(), name)(*args, **kwargs)
+    return ValuesOnly("changes its input", samples, run)
+
+
+# -- parts of references ----------------------------------------------------------------------------------------------
+
+
+def through(x: Any, steps: Any) -> Any:
+    """A tensor of PyTorch through the steps of a view, each an operation with its options."""
+    for operation, options in steps:
+        x = getattr(x, operation.name)(*options)
+    return x
+
+
+def transposed(torch: Any, linear: Callable[[Any], Any], shape: Any, x: Any) -> Any:
+    """What PyTorch computes as the gradient of a linear function of a tensor of that shape if x is the gradient of its
+    result."""
+    point = torch.zeros(shape, dtype=x.dtype, requires_grad=True)
+    with torch.enable_grad():
+        return torch.autograd.grad(linear(point), point, x, create_graph=True)[0]

@@ -25,6 +25,7 @@ class embedding(Family):
     inputs = ("weight", "indices")
     options = ("padding_idx", "by_frequency")
     public_name = ""  # nn.functional has it
+    pseudo_gradient = ("padding_idx", "scale_grad_by_freq")  # rows without one, rows scaled by their frequency
 
     def forward(weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:
         return take_at(weight, 0, 1, indices)

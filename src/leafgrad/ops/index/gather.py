@@ -19,7 +19,7 @@ from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.registry import Family, composite, op
-from leafgrad.ops.samples import S
+from leafgrad.ops.samples import S, transposed
 from leafgrad.ops.shape.views import wrap_dim
 
 A = Any  # an array, or a tensor under create_graph
@@ -220,6 +220,9 @@ class index(Family):
         ]
     )
 
+    def reference(torch: Any, x: Any, dim: int, count: int, at: Any) -> Any:
+        return x.flatten(dim, dim + count - 1)[(*(slice(None),) * dim, torch.as_tensor(at))]
+
 
 @op
 class index_sum(Family):
@@ -230,6 +233,7 @@ class index_sum(Family):
     holomorphic = False
     jvp = "linear"
     public_name = ""
+    reference = lambda torch, x, shape, *where: transposed(torch, lambda y: index.reference(torch, y, *where), shape, x)
     node_name = "IndexPutBackward0"
 
     def call(input: A, shape: tuple[int, ...], dim: int, count: int, at: Array) -> Any:
@@ -362,6 +366,7 @@ class gather_sum(Family):
     forward = _gather_sum
     holomorphic = False
     public_name = ""
+    reference = lambda torch, x, index, shape, dim: torch.zeros(shape, dtype=x.dtype).scatter_add(dim, index, x)
     node_name = "ScatterAddBackward0"
 
     def call(input: A, index: TensorBase, shape: tuple[int, ...], dim: int) -> Any:

@@ -24,6 +24,7 @@ from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.inplace import check_writable, rebase, stand_in
 from leafgrad.ops.registry import Composite, Family, Operation, composites, renamed
+from leafgrad.ops.samples import in_place_form
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -38,8 +39,8 @@ class Overwriting(Family, family=True):
 
     prepare(input, ...)   the arguments, checked: (tensors, options), where tensors[0] is the input, and, if PyTorch
                           has several names for the node, the other one
-    write(x, ...)         the change of an array: of a copy of the input, or of its own memory. The kernel, on_a_copy(write),
-                          given an array for its result, which must be the input itself, changes that.
+    write(x, ...)         the change of an array: of a copy of the input, or of its own memory. The kernel,
+                          on_a_copy(write), given the input itself as the array for its result, changes that.
     """
 
     writes_into = True
@@ -70,7 +71,7 @@ class Overwriting(Family, family=True):
         method.__name__ = method.__qualname__ = name + "_"
         method.__doc__ = f"{name}_(...): {name}, in place."
         if operation.public_name:
-            composites[name + "_"] = Composite(method, lambda t: [], True, False)
+            composites[name + "_"] = Composite(method, in_place_form(name + "_", operation.samples), True, False)
         return function
 
 

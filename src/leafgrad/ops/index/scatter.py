@@ -89,6 +89,12 @@ class index_write(Overwriting):
         ]
     )
 
+    def reference(torch: Any, x: Any, values: Any, dim: int, count: int, at: Any, accumulate: bool) -> Any:
+        flat = x.flatten(dim, dim + count - 1)
+        write = flat.index_add if accumulate else flat.index_copy
+        places = torch.as_tensor(at) % flat.shape[dim]
+        return write(dim, places, values.expand(*flat.shape[:dim], len(at), *flat.shape[dim + 1 :])).view(x.shape)
+
 
 # -- along one dimension ----------------------------------------------------------------------------------------------
 

@@ -72,6 +72,7 @@ class slice_(ViewFamily):
     forward = operator.getitem
     vjp = _zeros_around
     public_name = ""
+    reference = "Tensor.__getitem__"
 
     def call(input: A, index: tuple[Any, ...]) -> Any:
         return view_at(slice_, input, index)
@@ -113,6 +114,11 @@ class write_slice(Family):
 
     samples = staticmethod(lambda t: [S(t(3, 4), t(4), (1, ...)), S(t(5), t(), (Slice(1, 4),))])
 
+    def reference(torch: Any, x: Any, values: Any, index: Any) -> Any:
+        whole = x.clone()
+        whole[index] = values
+        return whole
+
 
 @op
 class new_dimension(ViewFamily):
@@ -124,6 +130,7 @@ class new_dimension(ViewFamily):
     vjp = _zeros_around
     node_name = "UnsqueezeBackward0"
     public_name = ""
+    reference = "Tensor.__getitem__"
 
     def call(input: A, index: tuple[Any, ...]) -> Any:
         return view_at(new_dimension, input, index)
@@ -140,6 +147,7 @@ class alias(ViewFamily):
     forward = operator.getitem
     vjp = _zeros_around
     public_name = ""
+    reference = "Tensor.__getitem__"
 
     def call(input: A, index: tuple[Any, ...]) -> Any:
         return view_at(alias, input, index)
@@ -172,6 +180,11 @@ class around(Family):
         return batch.apply((batch.value(x),), ((batch.size, *shape), (Slice(None), *index)))
 
     samples = staticmethod(lambda t: [S(t(2, 4), (5, 4), (Slice(1, 4, 2), ...)), S(t(), (3,), (1, ...))])
+
+    def reference(torch: Any, x: Any, shape: Any, index: Any) -> Any:
+        whole = torch.zeros(shape, dtype=x.dtype)
+        whole[index] = x
+        return whole
 
 
 @composite(lambda t: [S(t(5, 3), 0, 1, 3), S(t(5, 3), -1, -2, 2), S(t(3), 0, 3, 0)])

@@ -151,6 +151,7 @@ class _NllLoss(Family, family=True):
 
     inputs = ("input", "target", "weight")
     options = ("ignore_index", "reduction")
+    constants = ("weight",)
     public_name = ""
     method = False
 
@@ -256,9 +257,9 @@ def negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: 
 
 def _two_names(block: type, name: str) -> tuple[Operation, Operation]:
     """The same operation twice, because the graph names it differently for scores with further dimensions."""
-    first = registry[name] = Operation(name, Family, {**vars(block), "node_name": "NllLossBackward0"})
-    spatial = {**vars(block), "node_name": "NllLoss2DBackward0"}
-    second = registry[name + "_2d"] = Operation(name + "_2d", Family, spatial)
+    body = {**vars(block), "reference": f"nn.functional.{name}"}
+    first = registry[name] = Operation(name, Family, {**body, "node_name": "NllLossBackward0"})
+    second = registry[name + "_2d"] = Operation(name + "_2d", Family, {**body, "node_name": "NllLoss2DBackward0"})
     return first, second
 
 
@@ -275,6 +276,7 @@ class _CrossEntropy(Family, family=True):
 
     inputs = ("input", "target")
     options = ("ignore_index", "reduction", "kept")
+    constants = ("weight",)
     public_name = ""
     method = False
 

@@ -16,7 +16,7 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import copy_in_format, is_dense, laid_like, lies_in_format
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, composite, op
-from leafgrad.ops.samples import S, real
+from leafgrad.ops.samples import S, ValuesOnly, real
 from leafgrad.ops.shape.views import ViewFamily, view_of
 
 A = Any  # an array, or a tensor under create_graph
@@ -52,6 +52,7 @@ class clone_in_format(Family):
     jvp = "linear"
     node_name = "CloneBackward0"
     public_name = ""
+    reference = lambda torch, x, kind: x.clone(memory_format=kind or torch.preserve_format)
     samples = staticmethod(lambda t: [S(t(3, 2), None), S(t(2, 3, 4, 5), channels_last)])
     forward = copy_in_format
 
@@ -71,6 +72,7 @@ class to_dtype(Family):
     vmap = "elementwise"
     node_name = "ToCopyBackward0"
     public_name = ""
+    reference = "Tensor.to"
     holomorphic = False
     samples = staticmethod(lambda t: [S(t(3, 2), float64), S(t(3, 2), complex128), S(t(0), complex128)])
 
@@ -99,7 +101,7 @@ def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
     return clone.record(input) if memory_format is None else clone_in_format.record(input, memory_format)
 
 
-@composite(lambda t: [])
+@composite(ValuesOnly("has no gradient on purpose", real(), lambda torch, x: x.detach()))
 def detach(input: TensorBase) -> Any:
     """detach(input): the same memory without the history: gradients end here."""
     result: TensorBase = wrap(input.array)

@@ -43,6 +43,7 @@ class div_floor(Binary):
     forward = floor_quotient
     node_name = "DivBackward2"
     public_name = ""
+    reference = lambda torch, x, y: torch.div(x, y, rounding_mode="floor")
     samples = pairs(0.3, 3)
     refuses = (BOOL, COMPLEX)
     kernel = "div_floor_cpu"
@@ -57,6 +58,7 @@ class div_trunc(Binary):
     forward = truncated_quotient
     node_name = "DivBackward2"
     public_name = ""
+    reference = lambda torch, x, y: torch.div(x, y, rounding_mode="trunc")
     samples = pairs(0.3, 3)
     refuses = (BOOL, COMPLEX)
     kernel = "div_trunc_cpu"
@@ -142,6 +144,7 @@ class rsub_same(Binary):
     node_name = "RsubBackward0"
     number_name = "RsubBackward1"
     public_name = ""
+    reference = "rsub"
     refuses = (BOOL,)
     because = sub.rules.because
     no_bool = sub.rules.no_bool

@@ -430,6 +430,7 @@ class true_div(Binary):
     as_float = True
     node_name = "DivBackward0"
     public_name = ""
+    reference = "div"
     samples = pairs(0.3, 3)
 
     def vjp_input(g: A, other: A) -> A:

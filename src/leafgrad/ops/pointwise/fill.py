@@ -29,6 +29,7 @@ class assign(Family):
     jvp = "linear"
     writes_into = True
     samples = staticmethod(real())
+    reference = "clone"
 
     def forward(values: A, *out: A) -> A:
         if not out:
@@ -51,6 +52,7 @@ class copy_like(Family):
     public_name = ""
     jvp = "linear"
     samples = staticmethod(lambda t: [S(t(3, 2), t(3, 2)), S(t(), t()), S(t(0), t(0))])
+    reference = lambda torch, gradient, like: gradient.clone()
 
     def forward(gradient: A, like: A) -> A:
         copy = np.empty_like(like)
@@ -134,6 +136,7 @@ class copy_from(Family):
     inputs = ("input", "other")
     node_name = "CopyBackwards"
     public_name = ""
+    reference = lambda torch, x, other: x.clone().copy_(other)
     jvp = "linear"
     holomorphic = False
 
@@ -163,6 +166,7 @@ class zero(Family):
     """zero(input): zeros in the shape of input; what `zero_` writes."""
 
     public_name = ""
+    reference = lambda torch, x: x.clone().zero_()
     jvp = "linear"
     vmap = "elementwise"
     samples = staticmethod(real())

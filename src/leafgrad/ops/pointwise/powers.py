@@ -42,6 +42,7 @@ class pow_tensor(Binary):
     forward = power_of_arrays
     node_name = "PowBackward1"
     public_name = ""
+    reference = "pow"
     samples = pairs(0.3, 2.5)
 
     def vjp_input(g: A, input: A, exponent: A) -> A:
@@ -83,6 +84,7 @@ class pow_number(Family):
     vmap = "elementwise"
     node_name = "PowBackward0"
     public_name = ""
+    reference = "pow"
 
     def call(input: A, exponent: Any) -> Any:
         own = input.array.dtype
@@ -123,6 +125,7 @@ class number_to_the_power(Family):
     vmap = "elementwise"
     node_name = "PowBackward2"
     public_name = ""
+    reference = lambda torch, exponent, base: torch.pow(base, exponent)
 
     def forward(x: A, base: Any) -> A:
         return power_of_arrays(np.asarray(base, x.dtype), x)

@@ -149,6 +149,10 @@ class clamp_by_tensors(Family):
     vmap = "elementwise"
     node_name = "ClampBackward0"
     public_name = ""
+    # PyTorch does not take a tensor and a number as bounds of one clamp
+    reference = lambda torch, x, *bounds: torch.clamp(
+        x, *[torch.tensor(b) if isinstance(b, float) else b for b in bounds]
+    )
 
     forward = clamp.forward
 

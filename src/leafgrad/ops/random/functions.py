@@ -22,6 +22,7 @@ from leafgrad.ops.creation.fresh import fresh, zeros_like
 from leafgrad.ops.inplace import check_writable, rebase
 from leafgrad.ops.out import check_no_overlap, resize_output, write_out
 from leafgrad.ops.registry import Family, Operation, op
+from leafgrad.ops.samples import S, ValuesOnly
 
 if TYPE_CHECKING:
     from leafgrad.ops.random.distributions import Generator
@@ -242,17 +243,38 @@ def drawn(array: Any, distribution: str, generator: Generator | None, *parameter
     return array
 
 
+def run_samples(t: Any) -> list[Any]:
+    return [S(t(3, 4)), S(t(20))]
+
+
+def seeded(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The same program, from the same state of the generator."""
+
+    def program(torch: Any, *args: Any) -> Any:
+        torch.manual_seed(0)
+        return run(torch, *args)
+
+    return program
+
+
 def random_kernel(
-    name: str, inputs: tuple[str, ...], options: tuple[str, ...], doc: str, kernel: Any, **more: Any
+    name: str,
+    inputs: tuple[str, ...],
+    options: tuple[str, ...],
+    doc: str,
+    kernel: Any,
+    run: Callable[..., Any],
+    **more: Any,
 ) -> Any:
-    """An operation that draws: what its kernel computes depends on the state of a generator, and has no gradient."""
+    """An operation that draws: what its kernel computes depends on the state of a generator, and has no gradient. `run`
+    is a program that uses it, for the tests."""
     body: dict[str, Any] = {
         "__doc__": f"{name}({', '.join((*inputs, *options))}): {doc}",
         "inputs": inputs,
         "options": options,
         "public_name": "",
         "differentiable": False,
-        "samples": staticmethod(lambda t: []),
+        "samples": ValuesOnly("draws", run_samples, seeded(run)),
         "forward": staticmethod(kernel),
         "call": staticmethod(lambda *args: None),
     }
@@ -265,14 +287,15 @@ def _filled(fill: Callable[..., Any], args: tuple[Any, ...], out: Any) -> Any:
 
 
 random_fill = random_kernel(
-    "random_fill", (), ("fill", "args"), "let fill(out, *args) draw.", _filled, writes_into=True
-)
+    "random_fill", (), ("fill", "args"), "let fill(out, *args) draw.", _filled,
+    lambda torch, x: x.clone().uniform_(), writes_into=True,
+)  # fmt: skip
 
 
 # -- around given tensors ---------------------------------------------------------------------------------------------
 
 
-def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: str) -> Any:
+def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: str, samples: ValuesOnly) -> Any:
     """An operation whose result was drawn at random: it hangs on the graph of its parameters, with gradient zero."""
     body: dict[str, Any] = {
         "__doc__": f"{name}({', '.join(inputs)}, values): {doc}",
@@ -280,7 +303,7 @@ def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: s
         "options": ("values",),
         "node_name": node_name,
         "public_name": "",
-        "samples": staticmethod(lambda t: []),
+        "samples": samples,
         "forward": staticmethod(lambda *args: args[-1]),
         "call": staticmethod(lambda *args: None),
     }
@@ -289,8 +312,28 @@ def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: s
     return op(Operation(name, Family, body))
 
 
-drawn_normal = no_gradient_through("drawn_normal", ("mean", "std"), "what `normal` drew.", "NormalBackward3")
-drawn_bernoulli = no_gradient_through("drawn_bernoulli", ("input",), "what `bernoulli` drew.", "BernoulliBackward0")
+drawn_normal = no_gradient_through(
+    "drawn_normal",
+    ("mean", "std"),
+    "what `normal` drew.",
+    "NormalBackward3",
+    ValuesOnly(
+        "does not come out the same twice",
+        lambda t: [S(t(3, 4), t(4, low=0.1)), S(t(5), 0.5), S(0.5, t(3, low=0.1))],
+        lambda torch, mean, std: torch.normal(mean, std, generator=torch.Generator().manual_seed(0)),
+    ),
+)
+drawn_bernoulli = no_gradient_through(
+    "drawn_bernoulli",
+    ("input",),
+    "what `bernoulli` drew.",
+    "BernoulliBackward0",
+    ValuesOnly(
+        "does not come out the same twice",
+        lambda t: [S(t(3, 4, low=0.0, high=1.0))],
+        lambda torch, x: torch.bernoulli(x, generator=torch.Generator().manual_seed(0)),
+    ),
+)
 
 
 def normal(
@@ -363,8 +406,14 @@ def _draw_bernoulli(array: Any, p: Any, source: Generator | None) -> None:
     array.transpose(order)[...] = numbers().bernoulli_t(source, probabilities, array.dtype)
 
 
-draw_bernoulli = random_kernel("draw_bernoulli", ("input",), ("p", "source"), "ones and zeros.", _drawn_bernoulli)
-draw_normal = random_kernel("draw_normal", ("mean", "std"), ("source",), "normal numbers.", _normal_around)
+draw_bernoulli = random_kernel(
+    "draw_bernoulli", ("input",), ("p", "source"), "ones and zeros.", _drawn_bernoulli,
+    lambda torch, x: torch.bernoulli(x.abs() / 4),
+)  # fmt: skip
+draw_normal = random_kernel(
+    "draw_normal", ("mean", "std"), ("source",), "normal numbers.", _normal_around,
+    lambda torch, x: torch.normal(x, x.detach().abs()),
+)  # fmt: skip
 
 
 def _indices(input: Any, num_samples: int, replacement: bool, source: Generator | None) -> Any:
@@ -372,8 +421,9 @@ def _indices(input: Any, num_samples: int, replacement: bool, source: Generator 
 
 
 draw_indices = random_kernel(
-    "draw_indices", ("input",), ("num_samples", "replacement", "source"), "indices by probability.", _indices
-)
+    "draw_indices", ("input",), ("num_samples", "replacement", "source"), "indices by probability.", _indices,
+    lambda torch, x: torch.multinomial(x.detach().abs() + 1, 2),
+)  # fmt: skip
 
 
 def multinomial(

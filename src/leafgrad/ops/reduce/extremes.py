@@ -42,6 +42,7 @@ class pick(Family):
 
     options = ("index", "dim")
     public_name = ""
+    reference = lambda torch, x, index, dim: torch.gather(x, dim, index)
     jvp = "linear"
 
     def forward(x: A, index: Any, dim: int) -> A:
@@ -65,6 +66,9 @@ class place(Family):
 
     options = ("index", "dim", "size")
     public_name = ""
+    reference = lambda torch, x, index, dim, size: torch.zeros(
+        *x.shape[:dim], size, *x.shape[dim + 1 :], dtype=x.dtype
+    ).scatter(dim, index, x)
     jvp = "linear"
 
     def forward(x: A, index: Any, dim: int, size: int) -> A:
@@ -155,6 +159,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             "vmap": "dims",
             "node_name": f"{name.capitalize()}Backward0",
             "public_name": "",
+            "reference": name,
             "samples": _WITH_DIM,
         },
     )

@@ -36,7 +36,7 @@ from leafgrad.ops.reduce.common import (
     total,
 )
 from leafgrad.ops.registry import Family, composite, op
-from leafgrad.ops.samples import S
+from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.shape.views import wrap_dim
 
 A = Any  # an array, or a tensor under create_graph
@@ -75,6 +75,7 @@ class vector_norm(Family):
     holomorphic = False
     node_name = "LinalgVectorNormBackward0"
     public_name = ""  # torch.linalg.vector_norm, and what torch.norm is made of
+    reference = "linalg.vector_norm"
 
     def call(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         if dtype is None and ord == 2 and isinstance(x, TensorBase) and (x.array.dtype is F32 or x.array.dtype is F64):
@@ -203,6 +204,7 @@ class nuclear_norm(Family):
     holomorphic = False
     node_name = "SumBackward1"
     public_name = ""
+    reference = lambda torch, x, first, second: torch.linalg.matrix_norm(x, "nuc", (first, second))
 
     def forward(x: A, dim0: int, dim1: int) -> A:
         return np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), compute_uv=False).sum(-1)
@@ -225,6 +227,7 @@ class polar(Family):
     vmap = "dims"
     holomorphic = False
     public_name = ""
+    derivatives = 1  # it is itself the derivative of the nuclear norm, which has two
 
     def forward(x: A, dim0: int, dim1: int) -> A:
         u, _, vh = np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), full_matrices=False)
@@ -239,6 +242,10 @@ class polar(Family):
 
     samples = staticmethod(lambda t: [S(t(3, 3), 0, 1), S(t(4, 2), 0, 1)])
 
+    def reference(torch: Any, x: Any, first: int, second: int) -> Any:
+        u, _, vh = torch.linalg.svd(x.movedim((first, second), (-2, -1)), full_matrices=False)
+        return (u @ vh).movedim((-2, -1), (first, second))
+
 
 @op
 class polar_change(Family):
@@ -248,6 +255,7 @@ class polar_change(Family):
     options = ("dim0", "dim1")
     holomorphic = False
     public_name = ""
+    constants = ("input",)
 
     def forward(change: A, x: A, dim0: int, dim1: int) -> A:
         d = np.moveaxis(change, (dim0, dim1), (-2, -1))
@@ -269,4 +277,13 @@ class polar_change(Family):
     def vjp_input(g: A) -> A:
         raise NotImplementedError("the nuclear norm has first and second derivatives here, not third")
 
-    samples = staticmethod(lambda t: [])
+    samples = ValuesOnly(
+        "has no derivative with respect to the matrices",
+        lambda t: [S(t(3, 3), t(3, 3), 0, 1), S(t(4, 2), t(4, 2), 0, 1)],
+    )
+
+    def reference(torch: Any, change: Any, x: Any, first: int, second: int) -> Any:
+        point = x.detach().requires_grad_()
+        with torch.enable_grad():
+            value = polar.reference(torch, point, first, second)
+            return torch.autograd.grad(value, point, change, create_graph=True)[0]

@@ -185,6 +185,7 @@ class topk(Family):
     options = ("k", "dim", "largest")
     vmap = "dims"
     results = 2
+    finds_any = True
     vjp = _back
 
     def forward(x: A, k: int, dim: int, largest: bool) -> Any:
@@ -223,6 +224,7 @@ class kthvalue(Family):
     options = ("k", "dim", "keepdim")
     vmap = "dims"
     results = 2
+    finds_any = True
 
     def forward(x: A, k: int, dim: int, keepdim: bool) -> Any:
         if x.ndim == 0:

@@ -108,6 +108,7 @@ class sum_dim(Family):
     forward = total
     node_name = "SumBackward1"
     public_name = ""
+    reference = "sum"
     jvp = "linear"
 
     def call(input: Any, dims: Dims, keepdim: bool) -> Any:
@@ -210,6 +211,7 @@ class mean_dim(Family):
     forward = _mean
     node_name = "MeanBackward1"
     public_name = ""
+    reference = "mean"
     jvp = "linear"
 
     def call(input: Any, dims: Dims, keepdim: bool) -> Any:
@@ -290,6 +292,7 @@ class prod_dim(Family):
     forward = _prod
     node_name = "ProdBackward1"
     public_name = ""
+    reference = "prod"
 
     def call(input: Any, dim: int, keepdim: bool) -> Any:
         return prod_dim.record(input, dim, keepdim)
@@ -340,6 +343,10 @@ class shift(Family):
         return shift(g, -by, dim, 0)
 
     samples = staticmethod(lambda t: [S(t(4), 1, 0, 0), S(t(3, 4), -2, 1, 1)])
+
+    def reference(torch: Any, x: Any, by: int, dim: int, fill: Any) -> Any:
+        size = x.shape[dim]
+        return x.roll(by, dim).index_fill(dim, torch.arange(size)[:by] if by > 0 else torch.arange(size)[by:], fill)
 
 
 # -- cumsum -----------------------------------------------------------------------------------------------------------

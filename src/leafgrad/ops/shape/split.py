@@ -81,6 +81,9 @@ class put_diagonal(Family):
     options = ("offset", "dim1", "dim2", "shape")
     vmap = "dims"
     public_name = ""
+    reference = lambda torch, x, offset, dim1, dim2, shape: torch.zeros(shape, dtype=x.dtype).diagonal_scatter(
+        x, offset, dim1, dim2
+    )
     node_name = "DiagonalBackwardBackward0"
     holomorphic = False
     jvp = "linear"

@@ -18,7 +18,7 @@ from leafgrad._core.bind import bind_result, execute
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad.ops.registry import Family, op, with_kernel
-from leafgrad.ops.samples import S
+from leafgrad.ops.samples import S, transposed
 from leafgrad.ops.shape.views import ViewFamily, address, link
 
 A = Any  # an array, or a tensor under create_graph
@@ -237,6 +237,7 @@ class picked(Family):
     options = ("geometry",)
     node_name = "AsStridedBackward0"
     public_name = ""
+    reference = lambda torch, x, form: x.as_strided(form.size, form.stride, form.offset)
     holomorphic = False
     jvp = "linear"
 
@@ -258,6 +259,9 @@ class spread(Family):
     options = ("geometry",)
     node_name = "AsStridedBackward0"
     public_name = ""
+    reference = lambda torch, x, form: transposed(
+        torch, lambda y: y.as_strided(form.size, form.stride, form.offset), form.own_shape, x
+    )
     holomorphic = False
     jvp = "linear"
 

@@ -30,7 +30,7 @@ from leafgrad.ops.dimensions import fill_in as fill_in
 from leafgrad.ops.dimensions import shape_arguments as shape_arguments
 from leafgrad.ops.dimensions import wrap_dim as wrap_dim
 from leafgrad.ops.registry import Family, composite, op, renamed
-from leafgrad.ops.samples import S
+from leafgrad.ops.samples import S, through, transposed
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -169,6 +169,7 @@ class seen(ViewFamily):
     options = ("steps", "form")
     node_name = "AsStridedBackward0"
     public_name = ""
+    reference = lambda torch, x, steps, form: through(x, steps)
     holomorphic = False  # elements are only chosen
 
     def forward(x: A, steps: Any, form: Any) -> A:
@@ -202,6 +203,7 @@ class unseen(Family):
     options = ("steps", "form")
     node_name = "AsStridedBackward0"
     public_name = ""
+    reference = lambda torch, x, steps, form: transposed(torch, lambda y: through(y, steps), form[0], x)
     holomorphic = False
     jvp = "linear"
 
@@ -312,7 +314,7 @@ def reshape_either(x: A, shape: tuple[int, ...]) -> A:
     return x.reshape(shape)
 
 
-@composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)])
+@composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)], reference="Tensor.reshape")
 def reshape(input: TensorBase, *sizes: Any, shape: Any = None) -> Any:
     """reshape(input, *shape): another shape; a view where that is possible, otherwise a copy."""
     target = fill_in("reshape", shape_arguments(sizes if shape is None else (shape,), "reshape"), input)
@@ -348,6 +350,7 @@ class permute(ViewFamily):
     """permute(input, dims): the dimensions in another order."""
 
     options = ("dims",)
+    reference = "Tensor.permute"  # which, unlike the function, takes the dimensions one by one as well
 
     def forward(x: A, dims: Any) -> A:
         return x.transpose(dims)

@@ -1,0 +1,89 @@
+"""Operations made wrong from outside: kernels that return other numbers, rules that return other gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import leafgrad as lg
+from leafgrad._core.modes import Observer
+from leafgrad._core.tensor import wrap
+from leafgrad.func.batched_array import BatchedArray
+from leafgrad.ops.registry import Composite
+
+
+def changed(out: Any) -> Any:
+    """Another result of the same shape and dtype: one percent more, and a bit, so that zeros change as well."""
+    if isinstance(out, BatchedArray):
+        return BatchedArray(changed(out.value), out.level)
+    out = np.asarray(out)
+    if out.dtype.kind == "b":
+        return ~out
+    return out + 1 if out.dtype.kind in "iu" else (out * 1.01 + 0.015625).astype(out.dtype)
+
+
+class WrongKernel(Observer):
+    """While it is active, the kernel of one operation returns something else, wherever it is used."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def observe(self, op: Any, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Any) -> Any:
+        written, out = out, below(op, arrays, options, out)
+        if op.name != self.name:
+            return out
+        if written is not None:
+            written[...] = changed(written)
+            return written
+        return [changed(o) for o in out] if isinstance(out, (list, tuple)) else changed(out)
+
+
+@contextmanager
+def wrong_function(composite: Composite) -> Iterator[None]:
+    """The same for a function composed of operations."""
+
+    def change(result: Any) -> Any:
+        if isinstance(result, lg.Tensor):
+            return wrap(changed(result.array))
+        return [change(one) for one in result] if isinstance(result, (list, tuple)) else result
+
+    function, name = composite.function, composite.name
+    wrong = lambda *args, **kwargs: change(function(*args, **kwargs))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(composite, "function", wrong)
+        for place in (lg, lg.Tensor, lg.nn.functional):
+            if vars(place).get(name) is function:
+                patch.setattr(place, name, wrong)
+        yield
+
+
+def wrong_rule(name: str, change: Callable[[Any], Any]) -> Callable[..., Any]:
+    """`autograd.grad`, but gradients that the rule of one operation computes are changed, wherever it is used."""
+
+    def hook(inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple([None if g is None else change(g) for g in inputs])
+
+    def grad(roots: Any, *args: Any, **kwargs: Any) -> Any:
+        for node in graph_of(roots):
+            if getattr(node, "op", None) is not None and node.op.name == name:
+                node.register_hook(hook)
+        return lg.autograd.grad(roots, *args, **kwargs)
+
+    return grad
+
+
+def graph_of(tensors: Sequence[Any]) -> list[Any]:
+    """All nodes of a graph, as users see them."""
+    found = list({id(t.grad_fn): t.grad_fn for t in tensors if t.grad_fn is not None}.values())
+    known = {id(node) for node in found}
+    for node in found:
+        for following, _ in node.next_functions:
+            if following is not None and id(following) not in known:
+                known.add(id(following))
+                found.append(following)
+    return found
