@@ -22,11 +22,11 @@ LOOKS = """    try:
     except ValueError:
         frame = _getframe(0)
     code = frame.f_code
-    if code is not late.user_code:
+    if code is not last_user.code:
         if internal_files.get(code.co_filename, True):
             frame = origin.outside(frame)
             code = frame.f_code
-        late.user_code = code
+        last_user.code = code
 """
 OFFSET = "    node.lasti = frame.f_lasti\n"
 
@@ -52,7 +52,7 @@ for line in sys.stdin:
 
 def without_origin(copy: Path) -> None:
     """Take the search for the user's line out of a copy of the recorder."""
-    file = copy / "src" / "leafgrad" / "_core" / "recorder.py"
+    file = copy / "src" / "leafgrad" / "_core" / "bind.py"
     text = file.read_text()
     if LOOKS not in text or OFFSET not in text:
         raise SystemExit("the recorder has changed: bring the text in this benchmark up to date")

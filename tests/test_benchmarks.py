@@ -37,9 +37,9 @@ def test_a_workload_runs(name: str) -> None:
 
 def test_the_search_for_the_line_can_be_taken_out(tmp_path: Path) -> None:
     """benchmarks/origin_cost.py measures a copy of the recorder without it, so it must still know its text."""
-    recorder = tmp_path / "src" / "leafgrad" / "_core" / "recorder.py"
+    recorder = tmp_path / "src" / "leafgrad" / "_core" / "bind.py"
     recorder.parent.mkdir(parents=True)
-    before = (ROOT / "src" / "leafgrad" / "_core" / "recorder.py").read_text()
+    before = (ROOT / "src" / "leafgrad" / "_core" / "bind.py").read_text()
     recorder.write_text(before)
     load("origin_cost").without_origin(tmp_path)
     after = recorder.read_text()

@@ -240,9 +240,8 @@ def changed_in_modes(x: Any, result: Any) -> None:
 
 
 def accumulate_in_modes(add: Callable[..., None], leaf: Any, *args: Any) -> None:
-    for mode in reversed(current_modes()):
-        before = add
-        add = _accumulation(mode, before)
+    for mode in current_modes():  # the innermost last, so that it comes first
+        add = _accumulation(mode, add)
     add(leaf, *args)
 
 
