@@ -160,26 +160,17 @@ def current_modes() -> list[Any]:
 
 def in_transform() -> bool:
     """Is this thread inside of a function that leafgrad.func is transforming?"""
-    for mode in state.modes:
-        if mode.transforms:
-            return True
-    return False
+    return any([mode.transforms for mode in state.modes])
 
 
 def in_vmap() -> bool:
     """Is this thread inside of a vmap?"""
-    for mode in state.modes:
-        if mode.batches:
-            return True
-    return False
+    return any([mode.batches for mode in state.modes])
 
 
 def want_tensors() -> bool:
     """Must gradient rules run on tensors now?"""
-    for mode in current_modes():
-        if mode.wants_tensors:
-            return True
-    return False
+    return any([mode.wants_tensors for mode in current_modes()])
 
 
 # -- the long way -----------------------------------------------------------------------------------------------------

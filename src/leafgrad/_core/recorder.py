@@ -20,7 +20,6 @@ from leafgrad._core.tensor import Array, Cut, Extra, TensorBase, links, ndarray,
 state: Final[Any] = thread_state.state
 _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
-_new: Final[Any] = TensorBase.__new__
 
 
 def needs_recording(tensors: Sequence[Any]) -> bool:
@@ -41,7 +40,7 @@ def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tup
     if kind is not _f32 and kind is not _f64 and kind.kind in "biu":
         return unrecorded(op, tensors, out)
     version: Version = [0]
-    result: TensorBase = _new(links.tensor_class)
+    result: TensorBase = links.new(links.tensor_class)
     result.array = out
     result.node = make_node(op, tensors, arrays, options, (out,), (version,), out.shape, kind)
     result.needs_grad = True

@@ -27,12 +27,13 @@ class Links:
     """What the core calls of modules above it, which put it here when they are imported."""
 
     __slots__ = (
-        "add", "assign", "batching", "copy_like", "div", "mixed_binary", "mul", "neg", "negative", "replay_view", "sub",
-        "tensor_class",
+        "add", "assign", "batching", "copy_like", "div", "mixed_binary", "mul", "neg", "negative", "new", "replay_view",
+        "sub", "tensor_class",
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.tensor_class: Any = None  # results are instances of the public class
+        self.tensor_class: Any = None  # results are instances of the public class,
+        self.new: Any = None  # made by the __new__ of the last of its bases that is compiled
         self.mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, operands that are no tensors
         self.negative: Any = None  # leafgrad.ops.pointwise: the public neg
         self.replay_view: Any = None  # leafgrad.ops.shape.views: the history of a view whose memory was changed
@@ -104,12 +105,12 @@ class View:
 
 
 links.tensor_class = TensorBase
-_new: Final[Any] = TensorBase.__new__
+links.new = TensorBase.__new__
 
 
 def wrap(array: Array) -> Any:
     """A new tensor around an array, with no history."""
-    t: TensorBase = _new(links.tensor_class)
+    t: TensorBase = links.new(links.tensor_class)
     t.array = array if array.__class__ is ndarray else as_array(array)
     t.node = None
     t.needs_grad = False
@@ -124,7 +125,7 @@ def wrap(array: Array) -> Any:
 
 def wrap_node(array: Array, node: Node) -> Any:
     """A new tensor that came out of `node`."""
-    t: TensorBase = _new(links.tensor_class)
+    t: TensorBase = links.new(links.tensor_class)
     t.array = array
     t.node = node
     t.needs_grad = True

@@ -27,7 +27,6 @@ INFERENCE_VIEW: Final = "inference"
 state: Final[Any] = thread_state.state
 _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
-_new: Final[Any] = TensorBase.__new__
 
 
 def bind_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...]) -> Any:
@@ -82,7 +81,7 @@ def make_view(
         node = Node().fill(core, (edge,), tuple(saved), None, out.shape, kind, frame.f_code, frame.f_lasti)
     if not recording:
         restriction = INFERENCE_VIEW if state.inference else NO_GRAD_VIEW
-    result: TensorBase = _new(links.tensor_class)
+    result: TensorBase = links.new(links.tensor_class)
     result.array = out
     result.node = node
     result.needs_grad = node is not None
