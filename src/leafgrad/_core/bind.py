@@ -53,6 +53,8 @@ def execute(op: Op, arrays: Sequence[Array], options: tuple[Any, ...] = (), out:
         return execute_in_modes(run, op, arrays, options, out)
     if out is None:
         return op.forward(*arrays, *options)
+    if op.writes_into:
+        return op.forward(*arrays, *options, out)
     return run(op, arrays, options, out)
 
 
@@ -74,9 +76,18 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
     recording = state.recording  # first of all, see execute
     if recording is not True and recording is not False:
         return bind_in_modes(op, tensors, options, arrays)
-    if arrays is None:
-        arrays = [None if t is None else t.array for t in tensors]
     forward = op.forward  # in two steps: to find a function in a slot and to call it is slower in one
+    if arrays is None:
+        if len(tensors) == 1 and tensors[0].extra is None:  # a fifth of the time of an operation on few elements
+            a = tensors[0]
+            x = a.array
+            out = forward(x, *options) if options else forward(x)
+            if out.__class__ is not ndarray:
+                out = as_array(out)
+            if not a.needs_grad:
+                return wrap(out)
+            return record(op, tensors, (x,), options, out) if recording else unrecorded(op, tensors, out)
+        arrays = [None if t is None else t.array for t in tensors]
     out = forward(*arrays, *options)
     if out.__class__ is not ndarray:
         out = as_array(out)

@@ -1,8 +1,8 @@
 """How a view comes about: a tensor that shares memory and version counter with another, and knows how it sees it.
 
 Views are the smallest steps of a program (x[0], x.t(), x.reshape(-1)) and compute nothing, so what they cost is what is
-remembered of them. `make_view` is the short way for nearly all of them; where there is more to remember, a view is
-bound as other operations are and then linked to its base.
+remembered of them. `bind_view` makes nearly all of them in one step; where there is more to remember, a view is bound
+as other operations are and then linked to its base.
 """
 
 from __future__ import annotations
@@ -38,13 +38,8 @@ def bind_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any,
         return link(bind_result(core, (t,), options, (t.array,), out, recorded), t, operation, options, None)
     forward = core.forward
     out = forward(t.array, *options)
-    return make_view(core, operation, t, options, out if out.__class__ is ndarray else as_array(out), recording)
-
-
-def make_view(
-    core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...], out: Array, recording: bool
-) -> Any:
-    """`out`, which is what `operation` shows of `t`, as a tensor that knows that it is a view of `t`."""
+    if out.__class__ is not ndarray:
+        out = as_array(out)
     steps: tuple[Any, ...] = ((operation, options),)
     base = t
     restriction: str | None = None
@@ -93,7 +88,7 @@ def make_view(
 
 
 def view_with_notes(core: Op, operation: Operation, t: TensorBase, options: tuple[Any, ...], out: Array) -> Any:
-    """`make_view` where there is more to remember: why there is no graph, complex numbers."""
+    """`bind_view` where there is more to remember: why there is no graph, complex numbers."""
     result = bind_result(core, (t,), options, (t.array,), out, needs_recording((t,)))
     return link(result, t, operation, options, None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -64,10 +65,16 @@ def fill_(self: Any, value: Any) -> Any:
 def zero_(self: Any) -> Any:
     """zero_(): zeros everywhere."""
     if is_free(self):  # the usual case
-        assign(self, constant(0, self.array.dtype))
+        assign(self, zero_of(self.array.dtype))
         return self
     check_writable(self)
-    return replace(self, zero.function) if _has_history(self) else _overwrite(self, constant(0, self.array.dtype))
+    return replace(self, zero.function) if _has_history(self) else _overwrite(self, zero_of(self.array.dtype))
+
+
+@functools.lru_cache(100)
+def zero_of(kind: Any) -> Any:
+    """A zero without dimensions, made once for each dtype."""
+    return np.zeros((), kind)
 
 
 def _has_history(self: TensorBase) -> bool:

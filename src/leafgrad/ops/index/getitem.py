@@ -21,6 +21,7 @@ from leafgrad._core.modes import current_modes
 from leafgrad._core.recorder import make_node, needs_recording, settle
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import state
+from leafgrad._core.views import bind_view
 from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.index.gather import INT64
 from leafgrad.ops.index.gather import index as index_op
@@ -58,20 +59,20 @@ def getitem(self: Any, index: Any) -> Any:
     kind = index.__class__
     array = self.array
     if index is None:
-        return view_at(new_dimension, self, (None, ...))
+        return bind_view(new_dimension.core, new_dimension, self, ((None, ...),))
     if kind is int:
         where = (index, ...)
         try:
-            return view_at(select, self, where)
+            return bind_view(select.core, select, self, (where,))
         except IndexError:
             raise (out_of_bounds(index, 0, array.shape) if array.ndim else too_many(index, ())) from None
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
-        return view_at(slice_, self, where)
+        return bind_view(slice_.core, slice_, self, (where,))
     if kind is tuple and (operation := simple(index)) is not None:
         where = index if ... in index else (*index, ...)
         try:
-            return view_at(operation, self, where)
+            return bind_view(operation.core, operation, self, (where,))
         except IndexError:
             pass  # read() finds out what is wrong, and says it as PyTorch does
     if kind is links.tensor_class and index.array.ndim and array.ndim and index.array.dtype == INT64:
