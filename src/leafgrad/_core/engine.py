@@ -157,7 +157,7 @@ def send(waiting: dict[Any, Gradient], ours: set[Any], heap: list[tuple[int, Nod
 def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gradient, r: Gradient) -> None:
     """Another gradient for a place where one waits already."""
     # in place saves memory; for small arrays NumPy's checks cost more than a new one
-    if sofar.size > SMALL and target in ours:
+    if target in ours and sofar.size > SMALL:
         add_arrays(sofar, r, sofar)
         return
     waiting[target] = total = plus(sofar, r)
