@@ -122,7 +122,7 @@ def look_at_one(a: Any, ctx: Context) -> tuple[Any, ...] | None:
 
 def run_forward(cls: Any, ctx: Context, args: tuple[Any, ...], two_parts: bool, switches: dict[str, Any]) -> Any:
     """Forward computes values; what is derived is the matter of backward and jvp."""
-    recording = switches["recording"]
+    recording = bool(switches["recording"])
     forward_mode = switches["forward_mode"]
     switches["recording"] = SKIP_IN_MODES if switches["in_modes"] else False
     switches["forward_mode"] = False
@@ -135,8 +135,9 @@ def run_forward(cls: Any, ctx: Context, args: tuple[Any, ...], two_parts: bool, 
         return output
     finally:
         if switches["in_modes"]:
-            recording = RECORD_IN_MODES if recording else SKIP_IN_MODES
-        switches["recording"] = recording
+            switches["recording"] = RECORD_IN_MODES if recording else SKIP_IN_MODES
+        else:
+            switches["recording"] = recording
         switches["forward_mode"] = forward_mode
 
 
