@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import leafgrad as torch
+from leafgrad._core.thread_state import state
 from leafgrad.autograd import Function
 from leafgrad.autograd.function import once_differentiable
 
@@ -298,6 +299,37 @@ def test_saved_tensors_are_freed_by_backward() -> None:
     y.sum().backward()
     assert alive() is None
     assert y.grad_fn.shape is not None  # attributes stay
+
+
+# -- modes ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_recording_is_inside_of_forward_and_after() -> None:
+    """The recorder takes its short ways if this is just True or False."""
+    seen: list[Any] = []
+
+    class Look(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, error: bool = False) -> Any:
+            seen.append(state.recording)
+            if error:
+                raise ValueError
+            return x * 2
+
+    x = torch.ones(2, requires_grad=True)
+    Look.apply(x)
+    with pytest.raises(ValueError):
+        Look.apply(x, True)
+    with torch.no_grad():
+        Look.apply(x)
+        seen.append(state.recording)
+    with torch.autograd.set_detect_anomaly(True):
+        Look.apply(x)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        Look.apply(x)
+        assert state.recording is not True and state.recording
+    assert [value is False for value in seen] == [True, True, True, True, False, False] and not any(seen)
+    assert state.recording is True and state.forward_mode is True
 
 
 # -- messages ---------------------------------------------------------------------------------------------------------

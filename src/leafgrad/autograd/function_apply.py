@@ -124,7 +124,7 @@ def run_forward(cls: Any, ctx: Context, args: tuple[Any, ...], two_parts: bool, 
     """Forward computes values; what is derived is the matter of backward and jvp."""
     recording = bool(switches["recording"])
     forward_mode = switches["forward_mode"]
-    switches["recording"] = SKIP_IN_MODES if switches["in_modes"] else False
+    switch_recording(switches, False)
     switches["forward_mode"] = False
     try:
         if not two_parts:
@@ -134,11 +134,16 @@ def run_forward(cls: Any, ctx: Context, args: tuple[Any, ...], two_parts: bool, 
         cls.setup_context(ctx, args, output)
         return output
     finally:
-        if switches["in_modes"]:
-            switches["recording"] = RECORD_IN_MODES if recording else SKIP_IN_MODES
-        else:
-            switches["recording"] = recording
+        switch_recording(switches, recording)
         switches["forward_mode"] = forward_mode
+
+
+def switch_recording(switches: dict[str, Any], on: bool) -> None:
+    """`state.record`, compiled. Not in one expression: the compiler would make an int of a bool beside an int."""
+    if switches["in_modes"]:
+        switches["recording"] = RECORD_IN_MODES if on else SKIP_IN_MODES
+    else:
+        switches["recording"] = on
 
 
 def is_ordinary(t: TensorBase, ctx: Context, args: tuple[Any, ...]) -> bool:
