@@ -35,6 +35,10 @@ HOT_MODULES = [
     "src/leafgrad/_core/views.py",
     "src/leafgrad/_core/engine.py",
     "src/leafgrad/_core/inplace.py",
+    "src/leafgrad/_core/function.py",
+    "src/leafgrad/autograd/function_apply.py",
+    "src/leafgrad/autograd/function_backward.py",
+    "src/leafgrad/autograd/function_saved.py",
 ]
 
 # Written in C, on NumPy's C API: see leafgrad/kernels.

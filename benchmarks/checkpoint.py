@@ -20,7 +20,7 @@ import leafgrad as lg
 from leafgrad import nn
 from leafgrad._core.node import Node
 from leafgrad._core.tensor import TensorBase
-from leafgrad.autograd.function_node import SavedTensor
+from leafgrad.autograd.function_saved import SavedTensor
 from leafgrad.utils.checkpoint import checkpoint
 from leafgrad.utils.recomputing import Frame, Holder
 

@@ -19,25 +19,26 @@ from pathlib import Path
 from typing import Any
 
 from operations import OPERATIONS
-from workloads import WORKLOADS
+from workloads import WORKLOADS, Workloads
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parent / "src"
 # Seconds between turns. OpenBLAS's threads go on spinning for a tenth of a second after their last product, PyTorch's
 # for a hundredth: without a pause each library would be timed while the other one's threads occupy cores.
 PAUSE = 0.15
-LABELS = ("PyTorch", "compiled", "plain")
 
 
-def worker(module: str) -> None:
+def worker(module: str, threads: int, workloads: Workloads) -> None:
     """Answer on standard output, for each workload named on standard input, how many microseconds a step takes."""
     library = importlib.import_module(module)
+    if threads:
+        library.set_num_threads(threads)
     steps: dict[str, Any] = {}
     form = library.show_config() if module == "leafgrad" else f"torch {library.__version__}"
     print(json.dumps(form), flush=True)
     for line in sys.stdin:
         name = json.loads(line)
-        make, arguments, count = {**WORKLOADS, **OPERATIONS}[name]
+        make, arguments, count = workloads[name]
         if name not in steps:
             steps[name] = make(library, *arguments)
             steps[name]()
@@ -54,12 +55,18 @@ def clean_environment(path: str | None) -> dict[str, str]:
     return {**environment, "PYTHONPATH": path} if path else environment
 
 
+def is_found(module: str, path: str | None) -> bool:
+    """Can a process import this?"""
+    looking = [sys.executable, "-c", f"import sys, importlib.util as u; sys.exit(u.find_spec({module!r}) is None)"]
+    return subprocess.run(looking, env=clean_environment(path)).returncode == 0
+
+
 class Runner:
     """A process that times workloads with one library."""
 
-    def __init__(self, module: str, path: str | None) -> None:
+    def __init__(self, script: str, module: str, path: str | None, threads: int) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "run.py"), "--worker", module],
+            [sys.executable, script, "--worker", module, "--threads", str(threads)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean_environment(path),
         )  # fmt: skip
         self.form = self._answer()
@@ -83,26 +90,32 @@ class Runner:
         self.process.wait()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """What every comparison can be told."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--starts", type=int, default=4, help="how often the processes are started anew (default 4)")
     parser.add_argument("--rounds", type=int, default=8, help="how often they take turns each time (default 8)")
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
-    parser.add_argument("--operations", action="store_true", help="single operations instead of the workloads")
+    parser.add_argument("--threads", type=int, default=0, help="set_num_threads(...) in both libraries")
     parser.add_argument("--compiled-from", default=None, help="where the compiled leafgrad is, if it is not installed")
-    options = parser.parse_args()
-    if options.worker:
-        worker(options.worker)
-        return
-    names = [name for name in (OPERATIONS if options.operations else WORKLOADS) if options.only in name]
-    best = {(label, name): float("inf") for label in LABELS for name in names}
+    return parser
+
+
+def compare(script: str, workloads: Workloads, options: argparse.Namespace) -> None:
+    """Time the workloads with each library, in processes that run `script`, and print a table."""
+    names = [name for name in workloads if options.only in name]
+    forms = {
+        "PyTorch": ("torch", None),
+        "compiled": ("leafgrad", options.compiled_from),
+        "plain": ("leafgrad", str(SOURCES)),
+    }
+    if not is_found(*forms["compiled"]):
+        print("leafgrad is not installed: its plain form alone is compared", file=sys.stderr)
+        del forms["compiled"]
+    best = {(label, name): float("inf") for label in forms for name in names}
     for part in range(options.starts):
-        runners = {
-            "PyTorch": Runner("torch", None),
-            "compiled": Runner("leafgrad", options.compiled_from),
-            "plain": Runner("leafgrad", str(SOURCES)),
-        }
+        runners = {label: Runner(script, *form, options.threads) for label, form in forms.items()}
         if part == 0:
             for label, runner in runners.items():
                 print(f"{label}: {runner.form}", file=sys.stderr)
@@ -116,12 +129,24 @@ def main() -> None:
         for runner in runners.values():
             runner.stop()
     print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
-    print("| workload | PyTorch, us | leafgrad compiled, us | ratio | leafgrad plain, us | ratio |")
-    print("|---|---|---|---|---|---|")
+    own = list(forms)[1:]
+    print("| workload | PyTorch, us |" + "".join([f" leafgrad {label}, us | ratio |" for label in own]))
+    print("|---|---|" + "---|---|" * len(own))
     for name in names:
-        torch, compiled, plain = (best[label, name] for label in LABELS)
-        row = [name, f"{torch:,.1f}", f"{compiled:,.1f}", f"{torch / compiled:.2f}", f"{plain:,.1f}"]
-        print("| " + " | ".join([*row, f"{torch / plain:.2f}"]) + " |")
+        row = [name, f"{best['PyTorch', name]:,.1f}"]
+        for label in own:
+            row += [f"{best[label, name]:,.1f}", f"{best['PyTorch', name] / best[label, name]:.2f}"]
+        print("| " + " | ".join(row) + " |")
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--operations", action="store_true", help="single operations instead of the workloads")
+    options = parser.parse_args()
+    if options.worker:
+        worker(options.worker, options.threads, {**WORKLOADS, **OPERATIONS})
+    else:
+        compare(__file__, OPERATIONS if options.operations else WORKLOADS, options)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 Step = Callable[[], Any]
+Workloads = dict[str, tuple[Callable[..., Step], tuple[Any, ...], int]]  # see WORKLOADS
 
 
 def chain(torch: Any, n: int) -> Step:
@@ -106,7 +107,7 @@ def classifier(torch: Any, optimizer: str) -> Step:
 
 
 # name -> (function, its arguments, steps in one timing)
-WORKLOADS: dict[str, tuple[Callable[..., Step], tuple[Any, ...], int]] = {
+WORKLOADS: Workloads = {
     "chain of 20, 1 element": (chain, (1,), 50),
     "chain of 20, 1,000": (chain, (1_000,), 50),
     "chain of 20, 65,536": (chain, (65_536,), 10),

@@ -24,7 +24,12 @@ def load(name: str) -> ModuleType:
     return module
 
 
-workloads: dict[str, Any] = {**load("workloads").WORKLOADS, **load("operations").OPERATIONS}
+sys.path.append(str(ROOT / "benchmarks"))  # they import each other
+workloads: dict[str, Any] = {
+    **load("workloads").WORKLOADS,
+    **load("operations").OPERATIONS,
+    **load("function_apply").FUNCTIONS,
+}
 
 
 @pytest.mark.parametrize("name", sorted(workloads))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
+import linecache
+import sys
 import threading
+import time
 import weakref
 from typing import Any
 
 import pytest
 
 import leafgrad as torch
+from leafgrad._core.thread_state import state
 from leafgrad.autograd import Function
 from leafgrad.autograd.function import once_differentiable
 
@@ -296,6 +301,37 @@ def test_saved_tensors_are_freed_by_backward() -> None:
     assert y.grad_fn.shape is not None  # attributes stay
 
 
+# -- modes ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_recording_is_inside_of_forward_and_after() -> None:
+    """The recorder takes its short ways if this is just True or False."""
+    seen: list[Any] = []
+
+    class Look(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, error: bool = False) -> Any:
+            seen.append(state.recording)
+            if error:
+                raise ValueError
+            return x * 2
+
+    x = torch.ones(2, requires_grad=True)
+    Look.apply(x)
+    with pytest.raises(ValueError):
+        Look.apply(x, True)
+    with torch.no_grad():
+        Look.apply(x)
+        seen.append(state.recording)
+    with torch.autograd.set_detect_anomaly(True):
+        Look.apply(x)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        Look.apply(x)
+        assert state.recording is not True and state.recording
+    assert [value is False for value in seen] == [True, True, True, True, False, False] and not any(seen)
+    assert state.recording is True and state.forward_mode is True
+
+
 # -- messages ---------------------------------------------------------------------------------------------------------
 
 
@@ -326,6 +362,28 @@ def test_messages_say_where() -> None:
     assert any(line.startswith("  changed ") and "w.add_(1)" in line for line in lines)
 
 
+def test_a_warning_points_to_the_call() -> None:
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            y = x * 2
+            ctx.mark_dirty(y)
+            return y
+
+    with pytest.warns(UserWarning, match="a tensor that was not an input") as seen:
+        Wrong.apply(torch.ones(2, requires_grad=True))
+    assert [warning.filename for warning in seen] == [__file__]
+
+
+def test_a_call_knows_its_line() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = Exp.apply(x)
+    pair = ScaledProductAndSum.apply(x, x, 2.0)
+    for node, text in ((y.grad_fn, "y = Exp.apply(x)"), (pair[0].grad_fn, "pair = Scaled")):
+        file, line = node.origin
+        assert file == __file__ and linecache.getline(file, line).strip().startswith(text)
+
+
 # -- in several threads -----------------------------------------------------------------------------------------------
 
 
@@ -344,3 +402,23 @@ def test_threads_do_not_share_contexts() -> None:
     for thread in threads:
         thread.join()
     assert sorted(results) == [(float(i), [40.0 * i] * 3) for i in range(4)]
+
+
+def test_a_thread_that_is_nothing_but_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has called, so there is no line to remember. What such a thread returns is lost; what it raises is not."""
+    gone, failures = threading.Event(), []
+
+    class Tell(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            y = x * x
+            weakref.finalize(y, gone.set)
+            return y
+
+    monkeypatch.setattr(sys, "unraisablehook", failures.append)
+    threads = _thread._count()
+    _thread.start_new_thread(Tell.apply, (torch.ones(3, requires_grad=True),))
+    assert gone.wait(10)
+    while _thread._count() > threads:
+        time.sleep(0.001)
+    assert failures == []

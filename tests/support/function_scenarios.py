@@ -282,6 +282,57 @@ def what_a_node_shows(T: Any) -> Any:
 
 
 @scenario
+def hooks_of_a_call(T: Any) -> Any:
+    """Of a Function with one result and with two: hooks of the result and of the node, in their order."""
+    seen: list[Any] = []
+
+    def program(two: bool, materialize: bool, returned: Any) -> Any:
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.set_materialize_grads(materialize)
+            return (x * 2, x * 3) if two else x * 2
+
+        def backward(ctx: Any, *gs: Any) -> Any:
+            seen.append(("backward", gs))
+            return None if gs[0] is None else gs[0] * 3
+
+        x = leaf(T)
+        made = make(T, forward, backward).apply(x)
+        y = made[0] if two else made
+        y.retain_grad()
+        y.register_hook(lambda g: (seen.append(("tensor", g)), g * 5)[1])
+        y.grad_fn.register_prehook(lambda outer: (seen.append(("before", outer)), returned)[1])
+        y.grad_fn.register_hook(lambda inner, outer: seen.append(("after", inner, outer)))
+        y.sum().backward(retain_graph=True)
+        seen.append((x.grad, y.grad, y.output_nr, len(y.grad_fn._input_metadata), y.grad_fn.metadata))
+        seen.append(T.autograd.grad(y.sum() * 7, (y, x), allow_unused=True))
+
+    for two in (True, False):
+        for materialize in (True, False):
+            missing = (None, None) if two else (None,)
+            seen += [attempt(lambda r=r, t=two, m=materialize: program(t, m, r)) for r in (None, missing, (T.ones(2),))]
+    return seen
+
+
+@scenario
+def methods_assigned_later(T: Any) -> Any:
+    x, seen = leaf(T), []
+    My = make(T, double, lambda ctx, g: g * 2)
+    seen.append((My.apply(x), T.autograd.grad(My.apply(x).sum(), x)))
+    early = My.apply(x)
+    My.forward, My.backward = staticmethod(lambda ctx, x: x * 5), staticmethod(lambda ctx, g: g * 7)
+    seen.append((My.apply(x), T.autograd.grad(My.apply(x).sum(), x), T.autograd.grad(early.sum(), x)))
+    My.forward = staticmethod(lambda x: x * 11)
+    My.setup_context = staticmethod(lambda ctx, inputs, output: seen.append((inputs, output)))
+    seen.append((My.apply(x), T.autograd.grad(My.apply(x).sum(), x)))
+    My.forward = staticmethod(lambda x, factor=13: x * factor)
+    My.backward = staticmethod(lambda ctx, *gs: (*gs, None))
+    seen.append((My.apply(x), My.apply(x, 17), T.autograd.grad(My.apply(x, 2).sum(), x)))
+    del My.setup_context
+    My.forward = staticmethod(double)
+    return [*seen, My.apply(x), T.autograd.grad(My.apply(x).sum(), x)]
+
+
+@scenario
 def context_of_a_call_that_is_not_recorded(T: Any) -> Any:
     contexts = []
     My = make(T, lambda ctx, x: (contexts.append(ctx), ctx.save_for_backward(x), x * 2)[2], lambda ctx, g: g)

@@ -31,6 +31,17 @@ class LastUser:
 last_user: Final = LastUser()
 
 
+class NoFrame:
+    """Stands for the user's frame where there is none at all."""
+
+    def __init__(self) -> None:
+        self.f_code: Any = compile("", "<no caller>", "exec")
+        self.f_lasti: int = 0
+
+
+NO_FRAME: Final = NoFrame()
+
+
 def is_internal(filename: str) -> bool:
     """Is this file part of leafgrad? Answered once for each file."""
     known = internal_files.get(filename)
@@ -42,10 +53,12 @@ def is_internal(filename: str) -> bool:
 
 def user_frame() -> Any:
     """The innermost frame that is not leafgrad's. It is asked for by functions of leafgrad only."""
-    try:
-        return outside(_getframe(_OWN_FRAMES))
-    except ValueError:  # nobody called
-        return outside(_getframe(0))
+    for depth in (_OWN_FRAMES, 0):
+        try:
+            return outside(_getframe(depth))
+        except ValueError:  # nobody called: a thread began with a function of leafgrad
+            pass
+    return NO_FRAME
 
 
 def outside(frame: Any) -> Any:

@@ -27,8 +27,8 @@ class Links:
     """What the core calls of modules above it, which put it here when they are imported."""
 
     __slots__ = (
-        "add", "assign", "batching", "copy_like", "div", "mixed_binary", "mul", "neg", "negative", "new", "replay_view",
-        "sub", "tensor_class",
+        "add", "alias", "apply_in_transform", "assign", "batching", "clone", "copy_like", "div", "forward_in_transform",
+        "mixed_binary", "mul", "neg", "negative", "new", "rebase", "replay_view", "sub", "tensor_class",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -37,7 +37,12 @@ class Links:
         self.mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, operands that are no tensors
         self.negative: Any = None  # leafgrad.ops.pointwise: the public neg
         self.replay_view: Any = None  # leafgrad.ops.shape.views: the history of a view whose memory was changed
+        self.alias: Any = None  # the same: another tensor on the same memory, a view without history
+        self.rebase: Any = None  # leafgrad.ops.inplace: gives a tensor that was changed in place its new history
         self.batching: Any = None  # leafgrad.func: the mode that computes on batches
+        self.apply_in_transform: Any = None  # leafgrad.func: a Function of the user inside of a transform
+        self.forward_in_transform: Any = None
+        self.clone: Any = None  # the Op
         self.neg: Any = None  # and the Ops behind the operators, and behind the engine's additions
         self.add: Any = None
         self.assign: Any = None

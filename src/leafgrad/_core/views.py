@@ -23,6 +23,8 @@ Operation = Any  # of leafgrad.ops.registry: the steps of a view are these, each
 
 NO_GRAD_VIEW: Final = "no_grad"
 INFERENCE_VIEW: Final = "inference"
+MULTI_VIEW: Final = "multi"  # one of several results
+CUSTOM_VIEW: Final = "custom"  # made by a Function of the user, whose backward must not be replaced
 
 state: Final[Any] = thread_state.state
 _f32: Final[Any] = np.dtype(np.float32)

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.function import CallNode
 from leafgrad._core.node import Node, Output
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import jacobians
 from leafgrad.autograd.gradcheck import GradcheckError, as_tuple
 from leafgrad.autograd.jacobians import IMAGINARY, REAL, Array, Directions, Problem, is_differentiable
+from leafgrad.autograd.public_nodes import is_several
 
 
 def checked_variables(inputs: tuple[Any, ...]) -> list[Any]:
@@ -352,19 +354,17 @@ def stacked(rows: Sequence[Any], like: Any) -> Array:
 def functions_behind(outputs: Sequence[Any]) -> list[Any]:
     """The nodes of custom Functions in the graph behind these tensors. The engine never visits a node that has no
     gradient, but a Function may be called so in PyTorch, so they are asked one by one."""
-    from leafgrad.autograd.function_node import FunctionNode
-
     found, seen = [], set()
     stack: list[Any] = [o.node for o in outputs]
     while stack:
         node = stack.pop()
+        if isinstance(node, Output):
+            node = node.parent
         if isinstance(node, Node) and id(node) not in seen:
             seen.add(id(node))
-            stack += node.parent.inputs if isinstance(node, Output) else node.inputs
-            parent = node.parent if isinstance(node, Output) else node
-            if isinstance(parent, FunctionNode) and id(parent) not in seen:
-                seen.add(id(parent))
-                found.append(parent)
+            stack += node.inputs
+            if isinstance(node, CallNode):
+                found.append(node)
     return found
 
 
@@ -373,7 +373,7 @@ def without_gradients(node: Any) -> list[Any]:
     from leafgrad.autograd.grad_mode import no_grad
 
     with no_grad():
-        return list(node.op.backward([None] * len(node.shape), node.saved, node.inputs))
+        return list(node.op.backward([None] * (len(node.shape) if is_several(node) else 1), node.saved, node.inputs))
 
 
 def warn_of_undefined_check() -> None:

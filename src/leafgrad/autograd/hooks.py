@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad import errors
+from leafgrad._core.function import CallNode
 from leafgrad._core.modes import switches
 from leafgrad._core.node import Freed, Node
 from leafgrad._core.tensor import Extra, TensorBase, wrap
@@ -104,7 +105,7 @@ class Hooks:
             if returned is not None:
                 raw = not any([isinstance(one, TensorBase) for one in (g if several else [g])])
                 kept = [plain(one, raw) for one in all_checked(returned, given, hook)]
-                g = kept if several else kept[0]
+                g = kept if several or (kept[0] is None and isinstance(place, CallNode)) else kept[0]
                 if g is None:
                     return None  # the gradient ends here
         return g

@@ -86,7 +86,7 @@ def saved_changed(node: Any, saved: Any) -> RuntimeError:
     array = saved.leaf.array if saved.leaf is not None else saved.array
     made: Any = found.tensor.node if found is not None else saved.node
     index = made.index if isinstance(made, Output) else 0
-    if saved.result is not None:
+    if saved.result >= 0:
         made, index = node, saved.result
     source = ""
     if isinstance(made, Node):

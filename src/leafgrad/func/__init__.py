@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from leafgrad.func import functions as functions  # tells autograd.Function what it is inside of a transform
 from leafgrad.func.derivatives import grad, grad_and_value, vjp
 from leafgrad.func.jacobians import hessian, jacfwd, jacrev, jvp, linearize
 from leafgrad.func.modules import functional_call, stack_module_state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
 from leafgrad.autograd.function_transforms import VmapInfo, apply_to_batches, check_transformable, has_own_vmap
 from leafgrad.func import trees
@@ -56,3 +56,7 @@ def forward_in_transform(cls: Any, args: tuple[Any, ...]) -> Any:
         return cls.apply(*args)
     finally:
         modes[:] = before
+
+
+links.apply_in_transform = apply_in_transform
+links.forward_in_transform = forward_in_transform

@@ -19,8 +19,9 @@ from leafgrad._core.modes import about_to_change, changed_in_modes, current_mode
 from leafgrad._core.node import Node, Output, plan_of, take_order
 from leafgrad._core.op import OUT
 from leafgrad._core.recorder import make_node, settle
-from leafgrad._core.tensor import TensorBase, is_batched, wrap
+from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
 from leafgrad._core.thread_state import state
+from leafgrad._core.views import MULTI_VIEW
 from leafgrad._dtypes import can_cast, from_numpy_dtype
 from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.creation.fresh import zeros_like
@@ -28,7 +29,7 @@ from leafgrad.ops.out import check_no_overlap
 from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import S, ValuesOnly, real, through
 from leafgrad.ops.shape.strides import as_strided
-from leafgrad.ops.shape.views import MULTI_VIEW, axes_of, copy_in_order, current_steps, see, see_in, view
+from leafgrad.ops.shape.views import axes_of, copy_in_order, current_steps, see, see_in, view
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -256,6 +257,9 @@ def rebase(x: TensorBase, result: Any) -> None:
     )
     give_history(base, new)
     settle(x)
+
+
+links.rebase = rebase
 
 
 @op

@@ -21,7 +21,7 @@ from leafgrad import errors
 from leafgrad._core.modes import switches
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
-from leafgrad.autograd.function_node import SavedTensor
+from leafgrad.autograd.function_saved import NO_RESULT, SavedTensor, save
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.saved_tensor_hooks import saved_tensors_hooks
 from leafgrad.ops.random.distributions import default_generator
@@ -104,7 +104,7 @@ class Frame:
     ) -> None:
         switches.checkpoints[id(self)] = True  # first of all: saving the inputs may end the run of an outer checkpoint
         self.function = function
-        self.args = [SavedTensor(a, None) if isinstance(a, TensorBase) else a for a in args]
+        self.args = [save(a, NO_RESULT) if isinstance(a, TensorBase) else a for a in args]
         self.kwargs = kwargs
         self.early_stop = early_stop
         self.compare_forms = compare_forms

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import Cut, Extra, TensorBase, wrap
+from leafgrad._core.tensor import Cut, Extra, TensorBase, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._device import channels_last
 from leafgrad._dtypes import bool_, complex128, float64, from_numpy_dtype
@@ -42,6 +42,9 @@ class clone(Family):
 
     def vjp(g: A) -> A:
         return g
+
+
+links.clone = clone.core
 
 
 @op

@@ -15,10 +15,11 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.views import MULTI_VIEW
 from leafgrad.ops.index.slices import select, slice_
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import MULTI_VIEW, ViewFamily, link, view_of, wrap_dim
+from leafgrad.ops.shape.views import ViewFamily, link, view_of, wrap_dim
 
 A = Any  # an array, or a tensor under create_graph
 

@@ -19,7 +19,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.recorder import make_node
 from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap
 from leafgrad._core.thread_state import state
-from leafgrad._core.views import bind_view
+from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW, bind_view
 from leafgrad._core.views import link as link
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
@@ -33,9 +33,6 @@ from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S, through, transposed
 
 A = Any  # an array, or a tensor under create_graph
-
-MULTI_VIEW = "multi"
-CUSTOM_VIEW = "custom"  # made by a Function of the user, whose backward must not be replaced
 
 
 class ViewFamily(Family, family=True):
@@ -279,6 +276,9 @@ class view(ViewFamily):
 def same_memory(t: TensorBase, restriction: str | None) -> Any:
     """Another tensor on the same memory, as a view without history."""
     return link(wrap(t.array.view()), t, view, (t.array.shape,), restriction)
+
+
+links.alias = same_memory
 
 
 def view_dtype(input: TensorBase, kind: Any) -> Any:

@@ -1,0 +1,174 @@
+"""From what the forward of a `Function` returned to what `apply` returns, where that is not one new tensor: several
+results, arguments returned as they are or changed in place, views, results without a gradient, tangents."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import leafgrad.errors.functions as refusals
+from leafgrad import errors
+from leafgrad._core.function import result_of
+from leafgrad._core.inplace import count_change
+from leafgrad._core.modes import recorded_in_modes
+from leafgrad._core.node import UNCHANGING
+from leafgrad._core.origin import COMPILED, user_frame
+from leafgrad._core.tensor import TensorBase, links, wrap_node
+from leafgrad._core.thread_state import shared_modes, state
+from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW
+from leafgrad.autograd import grad_mode, hooks
+from leafgrad.autograd.function_node import operation
+from leafgrad.autograd.function_saved import NO_RESULT, save
+from leafgrad.autograd.function_tangents import give_tangents
+
+
+def all_results(cls: Any, ctx: Any, args: tuple[Any, ...], edges: Any, output: Any) -> Any:
+    """Give the results of forward their history; `edges` says where it begins, None if nothing is to be recorded."""
+    several = isinstance(output, tuple)
+    outputs = output if several else (output,)
+    dirty = marked(ctx.dirty_tensors, "mark_dirty can only accept variables, but argument {} is of type {}")
+    constants = marked(
+        ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got {1} (argument {0})"
+    )
+    for t in dirty:
+        count_change(t)
+        if not among(t, outputs):
+            raise refusals.dirty_not_returned(cls.__name__, t)
+    node = None if edges is None else make_node(cls, ctx, edges, outputs)
+    results: list[Any] = []
+    without_gradient = []
+    for index, t in enumerate(outputs):
+        if not isinstance(t, TensorBase):
+            without_gradient.append(index)
+            results.append(t)
+            continue
+        is_input, is_dirty = among(t, args), among(t, dirty)
+        is_constant = among(t, constants) or t.array.dtype.kind in "biu"
+        if is_constant:
+            without_gradient.append(index)
+        if is_constant or node is None:
+            t = without_history(t, is_input, is_dirty)
+        elif is_dirty:
+            change_history(cls, t, node, index, is_input, len(outputs))
+        elif is_input:
+            t = returned_as_is(t, node, index)
+        else:
+            give_history(t, node, index)
+        results.append(t)
+    record = ctx._record
+    record.without_gradient = without_gradient
+    if node is not None:
+        record.saved = [saved(ctx, position, t, results) for position, t in enumerate(ctx.to_save or ())]
+        if state.recording is not True:
+            recorded_in_modes(node, args, ())
+    record.saved_for_forward = ctx.saved_for_forward
+    ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = ctx.saved_for_forward = None
+    if shared_modes:
+        give_tangents(ctx, args, results)
+    return tuple(results) if several else results[0]
+
+
+def make_node(cls: Any, ctx: Any, edges: tuple[Any, ...], outputs: Sequence[Any]) -> Any:
+    """The node of one call. What a call saves can be freed, so it has a version, although one that never changes."""
+    if cls._op is None:
+        cls._op = operation(cls)
+    node = cls._node_class()
+    frame = user_frame()
+    forms = [(t.array.shape, t.array.dtype) if isinstance(t, TensorBase) else None for t in outputs]
+    if len(forms) == 1 and forms[0] is not None:
+        shape, kind = forms[0]
+    else:
+        ctx._record.forms = forms
+        shape = tuple([() if form is None else form[0] for form in forms])
+        kind = tuple([np.dtype(np.float32) if form is None else form[1] for form in forms])
+    node.fill(cls._op, edges, (ctx,), UNCHANGING, shape, kind, frame.f_code, frame.f_lasti)
+    node.context = ctx
+    ctx._record.node = weakref.ref(node)
+    return node
+
+
+def saved(ctx: Any, position: int, t: Any, results: list[Any]) -> Any:
+    """What was given to save_for_backward, at one position."""
+    if t is not None and not isinstance(t, TensorBase):
+        raise refusals.saved_kind(ctx, position, t)
+    numbers = [i for i, r in enumerate(results) if t is not None and r is t and r.needs_grad]
+    return save(t, numbers[-1] if numbers else NO_RESULT)
+
+
+def marked(tensors: Any, refusal: str) -> tuple[Any, ...]:
+    for position, t in enumerate(tensors or ()):
+        if not isinstance(t, TensorBase):
+            raise RuntimeError(f"{refusal.format(position, type(t).__name__)}\n  at {errors.here()}")
+    return tensors or ()
+
+
+def among(t: Any, tensors: Any) -> bool:
+    """Is it one of them, the same object?"""
+    for other in tensors:  # noqa: SIM110  any() takes three times as long
+        if t is other:
+            return True
+    return False
+
+
+# -- the history of one result ----------------------------------------------------------------------------------------
+
+
+def without_history(t: Any, is_input: bool, is_dirty: bool) -> Any:
+    """A result that no gradient flows through. An argument is never returned as the same object, unless forward has
+    changed it, so that what is done to the result leaves the argument as it was."""
+    if not t.requires_grad:
+        if not is_input or is_dirty:
+            return t
+        with grad_mode.no_grad():
+            return links.alias(t, None)
+    if is_input:
+        return t.detach()
+    if t.extra is None or t.extra.view is None:
+        t.node, t.needs_grad = None, False
+    return t
+
+
+def give_history(t: Any, node: Any, index: int) -> None:
+    """Hang a result on the node. If it is a view of something, its memory must not be changed through it: that would
+    replace the user's backward by that of the view."""
+    hooks.give_history(t, result_of(node, index, t.array))
+    if t.extra is not None:
+        t.extra.cut = None
+        view = t.extra.view
+        if view is not None:
+            view.restriction, view.silent, view.seen = CUSTOM_VIEW, False, t.version[0]
+
+
+def returned_as_is(t: Any, node: Any, index: int) -> Any:
+    """An argument that is a result as well: a view of it, with a history of its own."""
+    alias = links.alias(t, CUSTOM_VIEW)
+    give_history(alias, node, index)
+    return alias
+
+
+def change_history(cls: Any, t: Any, node: Any, index: int, is_input: bool, count: int) -> None:
+    """An argument that forward has changed in place: the node becomes its history and, if it is a view, its base's."""
+    if t.node is None and t.needs_grad:
+        raise errors.leaf_in_place(t, False, done=True)
+    if not is_input:
+        warnings.warn(
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+            f"should be passed to ctx.mark_dirty().\n  in {cls.__name__}.forward",
+            UserWarning,
+            stacklevel=3 if COMPILED else 4,  # `apply` has no frame if it is compiled
+        )
+        give_history(t, node, index)
+        return
+    view = t.extra.view if t.extra is not None else None
+    if view is not None:
+        if view.restriction is not None:
+            raise errors.view_in_place(t, view.restriction == MULTI_VIEW)
+        if view.base.node is None and view.base.needs_grad:
+            raise errors.leaf_in_place(view.base, True)
+        if count > 1:
+            raise refusals.dirty_view_of_several(cls.__name__, t)
+    links.rebase(t, wrap_node(t.array, result_of(node, index, t.array)))
