@@ -14,6 +14,8 @@ import pytest
 import leafgrad
 from leafgrad._missing import missing_attribute, missing_module, torch_name
 
+pytestmark = pytest.mark.slow  # nearly every test here starts Python anew
+
 
 def leafgrad_cli(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     environment = dict(os.environ)
