@@ -213,6 +213,8 @@ def test_keyboard_interrupt_is_passed_on(scripts: Scripts) -> None:
     result = scripts.run("""
         import atexit, os, signal
         atexit.register(print, "tidied up", flush=True)
+        # what a shell starts in the background ignores this signal otherwise, and so do its children
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.kill(os.getpid(), signal.SIGINT)
         while True:
             pass
