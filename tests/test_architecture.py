@@ -44,8 +44,8 @@ NEVER = {
     "_core": {"ops", "_tensor", "nn", "optim", "explain"},
     "ops": {"_core.engine", "_tensor", "nn", "optim", "explain"},
     "autograd": {"_tensor", "nn", "optim", "explain"},
-    "nn": {"_core.engine", "_core.node", "_core.saved", "_core.inplace", "kernels", "optim", "explain"},
-    "optim": {"_core.engine", "_core.node", "_core.saved", "_core.inplace", "explain"},
+    "nn": {"_core.engine", "_core.node", "_core.saved", "kernels", "optim", "explain"},
+    "optim": {"_core.engine", "_core.node", "_core.saved", "explain"},
 }
 
 # Imports against the arrows that are left: (who, whom).
@@ -87,7 +87,7 @@ SLOW_OR_OPTIONAL = {
 PROFILER_FACES = {"profiler", "autograd.profiler", "autograd.profiler_util"}
 
 LONGEST = 80  # lines of a function in `_core` and `autograd`
-LONGER = {("_core.engine", "walk"), ("_core.recorder", "binary")}
+LONGER = {("_core.bind", "binary")}
 
 # Public files and folders at the top that PyTorch does not have.
 OWN_NAMES = {"errors", "explain", "kernels"}
