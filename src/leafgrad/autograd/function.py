@@ -380,7 +380,7 @@ def finish(cls: type[Function], ctx: Any, tensors: list[Any], edges: Any, output
 
 def among(t: Any, tensors: Any) -> bool:
     """Is it one of them, the same object?"""
-    for other in tensors:  # noqa: SIM110  any() takes three times as long
+    for other in tensors:  # any() takes three times as long
         if t is other:
             return True
     return False
