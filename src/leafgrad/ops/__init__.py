@@ -2,7 +2,7 @@
 `nn.functional` alone and are registered when that is imported, so that `import leafgrad` need not wait for them.
 
 May import `_core`, `kernels`, `errors`, `_dtypes`, `_device`, `_layouts` and `return_types`; inside functions also
-`autograd`, for tangents, and `func`, for random numbers inside vmap. Never the engine.
+`func`, for random numbers inside vmap. Never the engine.
 """
 
 from typing import Any
