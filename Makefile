@@ -1,13 +1,18 @@
-# Needs Python 3.11 or later, make and a C compiler. Everything is installed into .venv (and .venv-torch), nothing elsewhere.
+# Needs Python 3.11 or later, make and a C compiler. Everything is installed into environments named .venv*, nothing elsewhere.
 #
 #   make demo        train a small regression, show which leaves got which gradient, draw the graph
+#   make check       lint and test-fast: what to run after every change, in less than a minute
+#   make lint        ruff and mypy, in the versions that pyproject.toml names
+#   make format      let ruff put right what it can
+#   make test-fast   the tests that are not marked slow, in plain Python from the source tree: nothing is built
 #   make test        all tests, against the compiled and against the plain Python form
 #   make test-torch  the tests that compare with an installed PyTorch (downloads it: about 200 MB)
-#   make lint        ruff and mypy
-#   make bench       leafgrad and PyTorch side by side; ARGS= is passed on
+#   make test-oldest the tests of test-fast with the oldest NumPy that pyproject.toml allows
+#   make bench       leafgrad and PyTorch side by side
 #   make clean       remove environments and everything that was built
 #
-# Another interpreter: make PYTHON=python3.13 demo
+# ARGS= is passed on to pytest and to the benchmarks: make test-fast ARGS="-k softmax"
+# Another interpreter, which gets environments of its own: make PYTHON=python3.13 test
 
 PYTHON ?= python3
 ARGS ?=
@@ -16,18 +21,39 @@ TORCH ?= torch==2.13.0
 # Where pip's usual index has PyTorch with CUDA only (several GB), name the index of its CPU builds here:
 # make test-torch TORCH_PIP="--index-url ..."
 TORCH_PIP ?=
+FAST := -m "not slow" --durations=5 --durations-min=1
 
-VENV := .venv
-VENV_TORCH := .venv-torch
-WHEELS := build/wheels
+OWN := $(filter-out -python3,-$(notdir $(PYTHON)))
+VENV := .venv$(OWN)
+VENV_TORCH := .venv-torch$(OWN)
+VENV_OLDEST := .venv-oldest$(OWN)
+VENV_LINT := .venv-lint
+WHEELS := build/wheels$(OWN)
 SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.py' -o -name '*.c' -o -name '*.h')
 
-.PHONY: demo test test-torch lint bench clean clean-inplace
+.PHONY: demo check lint format test-fast test test-torch test-oldest bench clean clean-inplace
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
 	@echo "==> training the regression of examples/regression.py"
 	@$(VENV)/bin/python examples/regression.py
+
+check: lint test-fast
+
+lint: $(VENV_LINT)/tools
+	@echo "==> ruff check, ruff format --check, mypy"
+	@$(VENV_LINT)/bin/ruff check .
+	@$(VENV_LINT)/bin/ruff format --check .
+	@$(VENV_LINT)/bin/mypy
+
+format: $(VENV_LINT)/tools
+	@$(VENV_LINT)/bin/ruff check --fix .
+	@$(VENV_LINT)/bin/ruff format .
+
+# The slowest are named, so that a test which should be marked is noticed.
+test-fast: $(VENV)/tools clean-inplace
+	@echo "==> fast tests, leafgrad in plain Python"
+	@PYTHONPATH=src $(VENV)/bin/python -m pytest -n $(WORKERS) $(FAST) $(ARGS)
 
 test: $(VENV)/installed clean-inplace
 	@echo "==> tests, leafgrad as installed:"
@@ -41,11 +67,9 @@ test-torch: $(VENV_TORCH)/installed
 	@echo "==> tests against PyTorch"
 	@$(VENV_TORCH)/bin/python -m pytest -n $(WORKERS) tests/torch $(ARGS)
 
-lint: $(VENV)/lint-tools
-	@echo "==> ruff"
-	@$(VENV)/bin/ruff check .
-	@echo "==> mypy"
-	@$(VENV)/bin/mypy
+test-oldest: $(VENV_OLDEST)/tools clean-inplace
+	@echo "==> fast tests, leafgrad in plain Python, NumPy $$($(VENV_OLDEST)/bin/python -c 'import numpy; print(numpy.__version__)')"
+	@PYTHONPATH=src $(VENV_OLDEST)/bin/python -m pytest -n $(WORKERS) $(FAST) $(ARGS)
 
 bench: $(VENV_TORCH)/installed
 	@echo "==> benchmarks, leafgrad and PyTorch side by side"
@@ -54,7 +78,7 @@ bench: $(VENV_TORCH)/installed
 
 clean: clean-inplace
 	@echo "==> removing environments, builds and caches"
-	@rm -rf $(VENV) $(VENV_TORCH) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf .venv .venv-* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 	@rm -f regression_graph.svg
 
@@ -64,7 +88,7 @@ clean-inplace:
 
 # The environments. Files named after what has been done say when it has to be done again.
 
-$(VENV)/bin/python $(VENV_TORCH)/bin/python:
+$(foreach venv,$(VENV) $(VENV_TORCH) $(VENV_OLDEST) $(VENV_LINT),$(venv)/bin/python):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "error: leafgrad needs Python 3.11 or later, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)." >&2; \
 	  echo "       Name another one, for instance: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -92,10 +116,24 @@ $(VENV_TORCH)/torch: | $(VENV_TORCH)/bin/python
 	@$(VENV_TORCH)/bin/python -m pip install -q --disable-pip-version-check $(TORCH_PIP) '$(TORCH)'
 	@touch $@
 
-$(VENV)/lint-tools: $(VENV)/installed
-	@echo "==> installing ruff and mypy into $(VENV)"
-	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check ruff mypy
+$(VENV)/tools: pyproject.toml | $(VENV)/bin/python
+	@echo "==> installing NumPy and the test tools into $(VENV)"
+	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV)) test)
 	@touch $@
+
+$(VENV_OLDEST)/tools: pyproject.toml | $(VENV_OLDEST)/bin/python
+	@echo "==> installing the oldest NumPy and the test tools into $(VENV_OLDEST)"
+	@$(VENV_OLDEST)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_OLDEST)) test | sed 's/numpy>=/numpy==/')
+	@touch $@
+
+$(VENV_LINT)/tools: pyproject.toml | $(VENV_LINT)/bin/python
+	@echo "==> installing ruff and mypy into $(VENV_LINT)"
+	@$(VENV_LINT)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_LINT)) lint)
+	@touch $@
+
+# What leafgrad needs, and the extra that is named behind it, as pyproject.toml has them; without leafgrad itself.
+extras = $(1)/bin/python -c 'import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*project["dependencies"], *project["optional-dependencies"][sys.argv[1]])'
 
 # The wheel again each time (its version does not change between edits), its dependencies only when they are missing.
 install_wheel = $(1)/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEELS)/*.whl \

@@ -3,6 +3,7 @@ only the compiled form has are for that form."""
 
 from __future__ import annotations
 
+import gc
 from importlib.util import find_spec
 
 from hypothesis import settings
@@ -11,3 +12,10 @@ settings.register_profile("repeatable", derandomize=True, database=None)
 settings.load_profile("repeatable")
 
 collect_ignore = [] if find_spec("leafgrad.kernels._random") else ["kernels/test_random_native.py"]
+
+
+def pytest_collection_finish() -> None:
+    """Takes the thousands of collected tests out of the garbage collector's sight: a test that calls gc.collect() would
+    look through all of them each time."""
+    gc.collect()
+    gc.freeze()

@@ -52,6 +52,7 @@ def test_the_search_for_the_line_can_be_taken_out(tmp_path: Path) -> None:
     assert "_getframe(_PAIR_DEPTH)" in before and "_getframe(_PAIR_DEPTH)" not in after
 
 
+@pytest.mark.slow
 def test_imports_are_compared() -> None:
     """benchmarks/import_time.py, where leafgrad is found as these tests find it."""
     source = Path(leafgrad.__file__).parents[1]

@@ -14,6 +14,8 @@ import pytest
 import leafgrad
 from leafgrad._missing import missing_attribute, missing_module, torch_name
 
+pytestmark = pytest.mark.slow  # nearly every test here starts Python anew
+
 
 def leafgrad_cli(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     environment = dict(os.environ)
@@ -211,6 +213,8 @@ def test_keyboard_interrupt_is_passed_on(scripts: Scripts) -> None:
     result = scripts.run("""
         import atexit, os, signal
         atexit.register(print, "tidied up", flush=True)
+        # what a shell starts in the background ignores this signal otherwise, and so do its children
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.kill(os.getpid(), signal.SIGINT)
         while True:
             pass

@@ -19,6 +19,7 @@ def test_every_example_is_tested() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", example_runs.NAMES)
 def test_prints_what_torch_prints(name: str) -> None:
     before = os.times().children_user
@@ -27,6 +28,7 @@ def test_prints_what_torch_prints(name: str) -> None:
     seed_blocks.assert_same_output(printed, EXPECTED[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", example_runs.NAMES)
 def test_the_command_runs_them_as_well(name: str) -> None:
     printed = example_runs.run("-m", "leafgrad", "run", str(example_runs.EXAMPLES / f"{name}.py"))

@@ -15,6 +15,8 @@ from leafgrad.autograd import forward_ad
 from leafgrad.autograd.graph import allow_mutation_on_saved_tensors, saved_tensors_hooks
 from random_programs import Program, Step
 
+pytestmark = pytest.mark.slow
+
 
 def differences(program: Program, run: rp.Run, chosen: list[bool]) -> list[Any]:
     """The gradient of the loss by central differences, leaf by leaf."""

@@ -23,6 +23,8 @@ from typing import NoReturn
 
 import leafgrad
 from leafgrad import _missing
+from leafgrad._settings import show_config
+from leafgrad.ops.random.functions import manual_seed
 
 USAGE_ERROR = 2
 
@@ -223,7 +225,7 @@ def main(argv: list[str] | None = None) -> None:
     command_line = parser()
     options = command_line.parse_args(argv)
     if options.command == "config":
-        print(leafgrad.show_config())
+        print(show_config())
         return
     if not options.module and options.script is None:
         command_line.error("run needs a script or -m module")
@@ -231,7 +233,7 @@ def main(argv: list[str] | None = None) -> None:
     def body() -> None:
         install_alias()
         if options.seed is not None:
-            leafgrad.manual_seed(options.seed)
+            manual_seed(options.seed)
         if options.module:
             run_module(options.module[0], options.module[1:])
         else:

@@ -58,7 +58,8 @@ def _load_bfloat16() -> np.dtype[Any]:
             "torch.bfloat16 needs the package ml_dtypes, which is not installed\n"
             "  fix: pip install 'leafgrad[bf16]'   (or: pip install ml_dtypes)"
         ) from error
-    return np.dtype(ml_dtypes.bfloat16)
+    loaded: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return loaded
 
 
 bool_: Final = dtype("bool", BOOL, 1, None, np.dtype(np.bool_))
@@ -199,9 +200,10 @@ class finfo:
         if real is bfloat16:
             import ml_dtypes
 
-            info: Any = ml_dtypes.finfo(real.np)
+            limits: Any = ml_dtypes.finfo
         else:
-            info = np.finfo(real.np)
+            limits = np.finfo
+        info = limits(real.np)
         self.bits = real.itemsize * 8
         self.eps = float(info.eps)
         self.max = float(info.max)

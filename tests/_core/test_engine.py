@@ -97,6 +97,7 @@ def test_a_wide_graph() -> None:
     assert [v.grad.item() for v in leaves] == [2.0 * i for i in range(3_000)]
 
 
+@pytest.mark.slow
 def test_a_graph_one_million_nodes_deep() -> None:
     x = lg.ones(1, requires_grad=True)
     y = x
@@ -108,6 +109,7 @@ def test_a_graph_one_million_nodes_deep() -> None:
     del y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_deep_graph_that_is_never_or_twice_walked(kept: bool) -> None:
     x = leaf(1.0)

@@ -395,6 +395,7 @@ def steps_of(function: Callable[[], Any]) -> int:
     return calls
 
 
+@pytest.mark.slow
 def test_large_containers_take_no_time() -> None:
     many = list(range(3_000_000))
     table = dict.fromkeys(many)

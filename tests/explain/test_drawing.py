@@ -212,6 +212,7 @@ def test_edges_that_coincide_and_several_outputs_are_labelled() -> None:
     assert sorted(str(text.text) for text in groups_of(svg, "labels")[0]) == ["0", "1", "×2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_any_graph_is_drawn_completely_and_tidily(seed: int) -> None:
     root, count = random_graph(seed)
@@ -222,6 +223,7 @@ def test_any_graph_is_drawn_completely_and_tidily(seed: int) -> None:
     assert boxes[-1].lines == [f"… {count - limit} more node{'s' * (count - limit > 1)}"]
 
 
+@pytest.mark.slow
 def test_a_very_deep_graph() -> None:
     x = FakeTensor()
     node: Any = x

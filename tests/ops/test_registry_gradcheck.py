@@ -12,7 +12,7 @@ from op_checks import Entry
 from registry_cases import as_function, candidates, checked, differentiable_cases
 
 # complex numbers made real say so, as PyTorch does; whether they should is the subject of other tests
-pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Casting complex values to real")]
 
 every_op = pytest.mark.parametrize("entry", checked, ids=lambda entry: entry.name)
 

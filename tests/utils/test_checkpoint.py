@@ -469,6 +469,7 @@ def test_interceptors_see_every_operation_once() -> None:
     assert not state.modes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(registry))
 def test_interceptors_see(name: str) -> None:
     """No operation is computed behind the back of those who look."""

@@ -1,4 +1,5 @@
 """The compiled heart: tensors, the graph, the executor that runs every kernel, the modes, the engine.
 
-Imports only `kernels` and `_dtypes`. Files named in `HOT_MODULES` of setup.py are compiled by mypyc as they stand.
+May import `kernels`, `_dtypes` and `_build`; inside functions also `errors`, to explain a failure. Files named in
+`HOT_MODULES` of setup.py are compiled by mypyc as they stand.
 """

@@ -158,8 +158,8 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         b = number
     else:
         return links.mixed_binary(op, a, b)
-    if recording is not True and recording is not False:
-        return binary_in_modes(op, a, b, x, y)
+    if a.extra is not None or b.extra is not None or (recording is not True and recording is not False):
+        return unusual_binary(op, a, b, x, y)
     forward = op.forward  # see bind
     try:
         out = forward(x, y)
@@ -167,10 +167,6 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         return links.mixed_binary(op, a, b)  # which finds the words for it
     if out.__class__ is not ndarray:
         out = as_array(out)
-    if a.extra is not None:
-        settle(a)
-    if b.extra is not None:
-        settle(b)
     edge_a: Any = None
     edge_b: Any = None
     mask = 0
@@ -185,11 +181,9 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         if edge_b is None:
             edge_b = b
     if mask == 0:
-        return wrap(out) if a.extra is None and b.extra is None else unrecorded(op, (a, b), out)
-    if recording is False:
+        return wrap(out)
+    if not recording:
         return unrecorded(op, (a, b), out)
-    if a.extra is not None or b.extra is not None:  # what is saved may be refused
-        return record(op, (a, b), (x, y), (), out)
     try:
         frame = _getframe(_PAIR_DEPTH)
     except ValueError:
@@ -248,10 +242,10 @@ def versions_of_pair(kept: int, of_a: Version, of_b: Version, of_out: Version) -
     return tuple(versions) or None
 
 
-def binary_in_modes(op: Op, a: TensorBase, b: TensorBase, x: Array, y: Array) -> Any:
-    """`binary` while a mode wants to see operations."""
+def unusual_binary(op: Op, a: TensorBase, b: TensorBase, x: Array, y: Array) -> Any:
+    """`binary` while a mode wants to see operations, and for views and other tensors with rare fields."""
     try:
-        return bind_in_modes(op, (a, b), (), (x, y))
+        return bind(op, (a, b), (), (x, y))
     except ValueError:
         return links.mixed_binary(op, a, b)
 

@@ -77,16 +77,7 @@ def walk(
                     alone = None
                 send(waiting, ours, heap, target, r)
                 continue
-            form = target.array
-            if r.dtype is not form.dtype or r.shape != form.shape:
-                r = unbroadcast(r, form.shape, form.dtype)
-            sofar = waiting.get(target)
-            if sofar is not None:
-                add_up(waiting, ours, target, sofar, r)
-            else:
-                waiting[target] = r
-                if is_fresh(r, g):
-                    ours.add(target)
+            give(waiting, ours, target, r, g)
         if special is not None:
             special.delivered(targets, waiting, ours)
         if alone is not None:
@@ -95,13 +86,8 @@ def walk(
             if for_alone.dtype is not node.dtype or for_alone.shape != node.shape:
                 for_alone = unbroadcast(for_alone, node.shape, node.dtype)
             # is_fresh, written out, because it is asked for every node of a chain: a twentieth of its time
-            reusable = (
-                consuming
-                and for_alone.size > SMALL
-                and for_alone is not g
-                and for_alone.base is None
-                and g.__class__ is not list
-            )
+            reusable = consuming and for_alone.size > SMALL and for_alone is not g and for_alone.base is None
+            reusable = reusable and g.__class__ is not list
             g = for_alone
         elif heap:
             node = heappop(heap)[1]
@@ -140,6 +126,20 @@ def walk(
             g = None  # its memory may be one of the results now
         else:
             results = rule(g, saved, targets)
+
+
+def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient) -> None:
+    """A gradient for a leaf, where it waits to the end of the walk."""
+    form = leaf.array
+    if r.dtype is not form.dtype or r.shape != form.shape:
+        r = unbroadcast(r, form.shape, form.dtype)
+    sofar = waiting.get(leaf)
+    if sofar is not None:
+        add_up(waiting, ours, leaf, sofar, r)
+    else:
+        waiting[leaf] = r
+        if is_fresh(r, g):
+            ours.add(leaf)
 
 
 def send(waiting: dict[Any, Gradient], ours: set[Any], heap: list[tuple[int, Node]], node: Node, r: Gradient) -> None:

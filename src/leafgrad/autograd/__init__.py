@@ -1,4 +1,8 @@
-"""leafgrad.autograd: gradients of tensors with respect to other tensors."""
+"""leafgrad.autograd: gradients of tensors with respect to other tensors.
+
+May import `_core`, `errors` and `ops`; inside functions also `_device`, `_dtypes` and `func`, which computes batches of
+gradients.
+"""
 
 from __future__ import annotations
 

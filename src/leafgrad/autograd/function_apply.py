@@ -157,7 +157,7 @@ def is_ordinary(t: TensorBase, ctx: Context, args: tuple[Any, ...]) -> bool:
     if extra is not None:  # it may know that it was computed without recording
         if extra.view is not None or extra.hooks is not None or extra.retains_grad or extra.inference:
             return False
-    for a in args:  # noqa: SIM110  any() takes three times as long
+    for a in args:
         if a is t:
             return False
     return True

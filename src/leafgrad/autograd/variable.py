@@ -17,7 +17,7 @@ class Variable(metaclass=_IsTensor):
     """Variable(data=None, requires_grad=False): a tensor on the memory of `data`. Every tensor is one."""
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:
-        from leafgrad import empty
+        from leafgrad.ops.creation.factories import empty
 
         if volatile is not None:
             warnings.warn(

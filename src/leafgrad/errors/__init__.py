@@ -21,6 +21,8 @@ Everything here runs only when something has gone wrong. The functions return th
     messages.py  the names that others use
 
 Nothing of it is imported before that either.
+
+May import `_core` and `_dtypes`.
 """
 
 from typing import TYPE_CHECKING, Any

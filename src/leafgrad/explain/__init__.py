@@ -1,4 +1,7 @@
-"""Ways to look at an autograd graph: as a picture (`draw`) or as text for a terminal (`as_text`)."""
+"""Ways to look at an autograd graph: as a picture (`draw`) or as text for a terminal (`as_text`).
+
+May import nothing else of leafgrad: it reads the graph through what nodes and tensors show to everybody.
+"""
 
 from collections import Counter
 from typing import Any

@@ -373,7 +373,7 @@ def size_at(values: Any, level: int) -> int | None:
     """How many samples a level has."""
     kind = values.__class__
     if kind is BatchedArray:
-        return values.batch_size if values.level == level else size_at(values.value, level)  # type: ignore[no-any-return]
+        return values.batch_size if values.level == level else size_at(values.value, level)
     parts = values.values() if kind is dict else values if kind is tuple or kind is list else ()
     return next((size for v in parts if (size := size_at(v, level)) is not None), None)
 

@@ -31,7 +31,7 @@ class SampleShape(tuple[int, ...]):
 def levels_of(shape: Any) -> Levels:
     """The levels of a result with this shape, or of several with these shapes."""
     if shape.__class__ is SampleShape:
-        return shape.levels  # type: ignore[no-any-return]
+        return shape.levels
     if shape and isinstance(shape[0], tuple):
         return tuple(dict.fromkeys([pair for one in shape for pair in levels_of(one)]))
     return ()

@@ -4,6 +4,8 @@
 for dense float32 and float64 arrays it calls NumPy's own inner loop directly, a quarter of the time of a ufunc call
 on a few elements, and with several threads on many. Where it was not built it is the ufunc itself, so nothing
 changes but the time. The numbers are the same: both run the same machine code on the same elements.
+
+May import `_dtypes`.
 """
 
 from __future__ import annotations

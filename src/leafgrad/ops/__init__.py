@@ -1,5 +1,9 @@
 """The operations. Importing this package registers those that tensors have. Losses and `embedding` are functions of
-`nn.functional` alone and are registered when that is imported, so that `import leafgrad` need not wait for them."""
+`nn.functional` alone and are registered when that is imported, so that `import leafgrad` need not wait for them.
+
+May import `_core`, `kernels`, `errors`, `_dtypes`, `_device`, `_layouts` and `return_types`; inside functions also
+`func`, for random numbers inside vmap. Never the engine.
+"""
 
 from typing import Any
 

@@ -86,7 +86,7 @@ class Packet:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         import leafgrad
 
-        function = getattr(leafgrad, self._name.lstrip("_"), None) or getattr(leafgrad.Tensor, self._name)
+        function = getattr(leafgrad, self._name.lstrip("_"), None) or getattr(vars(leafgrad)["Tensor"], self._name)
         return function(*args, **kwargs)
 
     def __str__(self) -> str:
@@ -125,4 +125,4 @@ def is_function(name: str) -> bool:
     """Is it a function or method beside the registered operations: one that makes tensors, or works in place?"""
     import leafgrad
 
-    return callable(vars(leafgrad).get(name)) or callable(getattr(leafgrad.Tensor, name, None))
+    return callable(vars(leafgrad).get(name)) or callable(getattr(vars(leafgrad)["Tensor"], name, None))

@@ -1,4 +1,7 @@
-"""leafgrad.optim: what to do with gradients."""
+"""leafgrad.optim: what to do with gradients.
+
+May import `nn`, `autograd`, `_core`, `kernels`, `errors` and `_dtypes`.
+"""
 
 from __future__ import annotations
 

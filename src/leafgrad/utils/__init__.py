@@ -1,4 +1,7 @@
-"""leafgrad.utils: checkpointing, and helpers for hooks. Each part is imported when it is first asked for."""
+"""leafgrad.utils: checkpointing, and helpers for hooks. Each part is imported when it is first asked for.
+
+May import `_core`, `ops`, `autograd`, `errors` and `_dtypes`.
+"""
 
 from __future__ import annotations
 

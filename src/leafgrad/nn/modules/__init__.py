@@ -1,4 +1,7 @@
-"""leafgrad.nn.modules: the layers, under the paths that PyTorch has for them."""
+"""leafgrad.nn.modules: the layers, under the paths that PyTorch has for them.
+
+May import what `nn` may.
+"""
 
 from __future__ import annotations
 

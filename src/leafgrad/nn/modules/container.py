@@ -15,10 +15,10 @@ class _Numbered(Module):
 
     def _key(self, index: Any) -> str:
         """The name of the module at an index, which may count from the end. (A Sequential may have other names.)"""
-        index, size = operator.index(index), len(self)
-        if not -size <= index < size:
-            raise IndexError(f"index {index} is out of range")
-        return list(self._modules)[index]
+        position, size = operator.index(index), len(self)
+        if not -size <= position < size:
+            raise IndexError(f"index {position} is out of range")
+        return list(self._modules)[position]
 
     def _renumber(self, modules: Iterable[Any]) -> None:
         self.__dict__["_modules"] = {str(i): module for i, module in enumerate(modules)}

@@ -1,4 +1,7 @@
-"""leafgrad.nn.utils: clipping gradients, and parameters as one vector."""
+"""leafgrad.nn.utils: clipping gradients, and parameters as one vector.
+
+May import what `nn` may.
+"""
 
 from __future__ import annotations
 

@@ -23,5 +23,5 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     start = 0
     for parameter in parameters:
         end = start + parameter.numel()
-        parameter.data = vec[start:end].view(parameter.shape)  # type: ignore[attr-defined, index]
+        parameter.data = vec[start:end].view(parameter.shape)  # type: ignore[index]
         start = end

@@ -1,1 +1,4 @@
-"""Making tensors: from data, of a shape, in a range."""
+"""Making tensors: from data, of a shape, in a range.
+
+May import what `ops` may.
+"""

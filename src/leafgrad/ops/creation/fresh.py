@@ -24,9 +24,11 @@ class create(Family):
     public_name = ""
     differentiable = False
 
+    @staticmethod
     def forward(name: str, make: Callable[..., Any], args: tuple[Any, ...]) -> A:
         return make(*args)
 
+    @staticmethod
     def call(name: str, make: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         return create.record(name, make, args)
 

@@ -1,1 +1,4 @@
-"""Reading and writing some of the elements: indexing, gather and scatter, masks."""
+"""Reading and writing some of the elements: indexing, gather and scatter, masks.
+
+May import what `ops` may.
+"""

@@ -1,1 +1,4 @@
-"""Products of matrices and vectors."""
+"""Products of matrices and vectors.
+
+May import what `ops` may.
+"""

@@ -1,1 +1,4 @@
-"""Operations that work element by element."""
+"""Operations that work element by element.
+
+May import what `ops` may.
+"""

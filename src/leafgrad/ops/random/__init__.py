@@ -1,1 +1,4 @@
-"""Random numbers: generators, distributions on arrays, and the functions on tensors."""
+"""Random numbers: generators, distributions on arrays, and the functions on tensors.
+
+May import what `ops` may.
+"""

@@ -1,1 +1,4 @@
-"""Operations over dimensions: sums, extremes, statistics, norms, sorting, softmax."""
+"""Operations over dimensions: sums, extremes, statistics, norms, sorting, softmax.
+
+May import what `ops` may.
+"""

@@ -1,1 +1,4 @@
-"""Operations that change the shape: views, joining and splitting, strides."""
+"""Operations that change the shape: views, joining and splitting, strides.
+
+May import what `ops` may.
+"""

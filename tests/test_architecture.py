@@ -1,0 +1,341 @@
+"""Who may import whom, read from the sources. Every folder says in the docstring of its `__init__` what it is for and
+
+    May import `_core` and `_dtypes`; inside functions also `errors`, to explain a failure.
+
+A name stands for everything below it, and a folder may always import itself. "What `ops` may" is what the docstring of
+`ops` says. Where the code is not yet what it should be, the exact exceptions stand here: a new one fails, and so does
+one that is gone but still listed, so that the lists can only get shorter.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "src" / "leafgrad"
+
+# The files at the top of the package, which have no folder to speak for them: at module level, and inside functions.
+FILES: dict[str, tuple[str, str]] = {
+    "__main__": ("_cli", ""),
+    "_build": ("", "_core"),
+    "_cli": ("leafgrad _missing _settings ops", ""),
+    "_device": ("", "errors"),
+    "_dtypes": ("", ""),
+    "_layouts": ("_core _device", ""),
+    "_missing": ("", ""),
+    "_settings": ("_core _device _dtypes kernels", "leafgrad _build ops"),
+    "cuda": ("_missing", ""),
+    "profiler": ("autograd", ""),
+    "random": ("ops", ""),
+    "return_types": ("", ""),
+}
+
+# What no docstring may allow. The hot path does not know who uses it; modules and optimizers are built of public ops.
+NEVER = {
+    "kernels": {"_core", "ops", "autograd", "errors"},
+    "_core": {"ops", "_tensor", "nn", "optim", "explain"},
+    "ops": {"_core.engine", "_tensor", "nn", "optim", "explain"},
+    "autograd": {"_tensor", "nn", "optim", "explain"},
+    "nn": {"_core.engine", "_core.node", "_core.saved", "kernels", "optim", "explain"},
+    "optim": {"_core.engine", "_core.node", "_core.saved", "explain"},
+}
+
+# Imports against the arrows that are left: (who, whom).
+AGAINST_THE_ARROWS = {
+    ("ops.aten", "nn.functional"),
+    ("ops.aten", "leafgrad"),
+    ("ops.index.getitem", "autograd.hooks"),
+    ("ops.inplace", "autograd.hooks"),
+    ("ops.shape.resize", "autograd.hooks"),
+    ("ops.shape.views", "autograd.hooks"),
+}
+
+# Modules that import each other when they are loaded.
+CYCLES = [{"ops.linalg.affine", "ops.linalg.products"}]
+
+# Imports inside functions. The first number counts those of modules that `import leafgrad` does without, so that it is
+# fast; the second those of modules that it loads anyway, which hide a cycle. Neither may grow.
+INSIDE_FUNCTIONS = {
+    "_core": (0, 3),
+    "_profiler": (2, 0),
+    "_tensor": (2, 7),
+    "autograd": (8, 14),
+    "func": (4, 2),
+    "leafgrad": (1, 5),
+    "nn": (7, 1),
+    "ops": (4, 12),
+    "optim": (5, 0),
+    "utils": (1, 0),
+}
+
+# What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.
+SLOW_OR_OPTIONAL = {
+    "copy", "ctypes", "importlib", "importlib.util", "ml_dtypes", "numpy", "numpy.random", "platform", "traceback",
+}  # fmt: skip
+
+PROFILER_FACES = {"profiler", "autograd.profiler", "autograd.profiler_util"}
+
+LONGEST = 80  # lines of a function in `_core` and `autograd`
+LONGER: set[tuple[str, str]] = set()
+
+# Public files and folders at the top that PyTorch does not have.
+OWN_NAMES = {"errors", "explain", "kernels"}
+TORCH_NAMES = {"autograd", "cuda", "func", "nn", "ops", "optim", "profiler", "random", "return_types", "utils"}
+
+
+class Import(NamedTuple):
+    importer: str  # names without the leading "leafgrad."; the package itself is "leafgrad"
+    target: str
+    function: str  # in which it stands, or "" at module level
+    line: int
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts) or "leafgrad"
+
+
+SOURCES = {module_name(path): path for path in sorted(ROOT.rglob("*.py"))}
+FOLDERS = sorted(name for name, path in SOURCES.items() if path.name == "__init__.py" and name != "leafgrad")
+
+
+@functools.cache
+def tree(module: str) -> ast.Module:
+    return ast.parse(SOURCES[module].read_text(encoding="utf-8"))
+
+
+def targets(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """The modules that a statement imports; "numpy.random" and the like keep their names."""
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    else:
+        assert node.level == 0 and node.module, "imports name the whole path"
+        whole = [f"{node.module}.{alias.name}" for alias in node.names]
+        names = [name if name.removeprefix("leafgrad.") in SOURCES else str(node.module) for name in whole]
+    yield from {name.removeprefix("leafgrad.") for name in names}
+
+
+def imports_below(node: ast.AST, importer: str, function: str = "") -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield from (Import(importer, target, function, child.lineno) for target in targets(child))
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from imports_below(child, importer, child.name)
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue  # never executed
+        elif not isinstance(child, ast.expr):  # in which there is no import
+            yield from imports_below(child, importer, function)
+
+
+@functools.cache
+def imports() -> list[Import]:
+    return [found for module in SOURCES for found in imports_below(tree(module), module)]
+
+
+def of_leafgrad() -> list[Import]:
+    native = {module_name(path) for path in ROOT.rglob("*.pyi")}
+    return [i for i in imports() if i.target in SOURCES or i.target in native]
+
+
+def below(name: str, tops: set[str]) -> bool:
+    return any(name == top or name.startswith(f"{top}.") for top in tops)
+
+
+def top_of(module: str) -> str:
+    return module.partition(".")[0]
+
+
+# -- what folders declare ---------------------------------------------------------------------------------------------
+
+
+class Allowed(NamedTuple):
+    at_module_level: set[str]
+    inside_functions: set[str]  # in addition
+
+
+@functools.cache
+def allowed(folder: str) -> Allowed:
+    """What a folder, or a file at the top of the package, may import."""
+    if folder in FILES:
+        return Allowed(*(set(names.split()) for names in FILES[folder]))
+    text = " ".join((ast.get_docstring(tree(folder)) or "").split())
+    if other := re.search(r"May import what `(\w+)` may\.", text):
+        return allowed(other[1])
+    said = re.search(r"May import (.*?)(?:; inside functions also (.*?))?\.(?= |$)", text)
+    assert said, f"the docstring of {folder}/__init__.py does not say what it may import"
+    return Allowed(*(set(re.findall(r"`(\w+)`", part or "")) for part in said.groups()))
+
+
+def folder_of(module: str) -> str:
+    return module if module in FOLDERS or "." not in module else module.rpartition(".")[0]
+
+
+def is_allowed(found: Import) -> bool:
+    folder = folder_of(found.importer)
+    if folder == "leafgrad" or top_of(found.target) == top_of(found.importer):
+        return True
+    may = allowed(folder)
+    names = may.at_module_level
+    if found.function:  # `_missing` explains what a module's __getattr__ does not find
+        names = names | may.inside_functions | {"_missing"}
+    if found.importer in PROFILER_FACES:
+        names = names | {"_profiler"}
+    return below(found.target, names) and not below(found.target, NEVER.get(top_of(folder), set()))
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_says_what_it_is_for_and_what_it_may_import(folder: str) -> None:
+    text = ast.get_docstring(tree(folder)) or ""
+    assert len(text.partition("May import")[0].split()) >= 4, "what is it for?"
+    may = allowed(folder)
+    known = {top_of(module) for module in SOURCES}
+    assert may.at_module_level | may.inside_functions <= known, "names that do not exist (any more)"
+
+
+def test_every_file_at_the_top_is_in_the_table() -> None:
+    assert {path.stem for path in ROOT.glob("*.py")} - {"__init__"} == set(FILES)
+
+
+def test_imports_follow_the_arrows() -> None:
+    against = {(i.importer, i.target) for i in of_leafgrad() if not is_allowed(i)}
+    assert against - AGAINST_THE_ARROWS == set(), "against the arrows"
+    assert AGAINST_THE_ARROWS - against == set(), "gone: take them out of AGAINST_THE_ARROWS"
+
+
+def cycles(edges: dict[str, set[str]]) -> list[set[str]]:
+    """Sets of nodes that reach each other."""
+    reached: dict[str, set[str]] = {}
+    for start in edges:
+        found: set[str] = set()
+        waiting = list(edges[start])
+        while waiting:
+            node = waiting.pop()
+            if node not in found:
+                found.add(node)
+                waiting += edges.get(node, ())
+        reached[start] = found
+    groups = {frozenset(b for b in reached[a] if a in reached.get(b, ())) for a in edges if a in reached[a]}
+    return sorted((set(group) for group in groups), key=sorted)
+
+
+def test_the_arrows_point_one_way() -> None:
+    """No folder may import one that may import it, directly or by way of others."""
+    tops = {top_of(folder) for folder in FOLDERS} | set(FILES) - {"__main__", "_cli"}
+    assert cycles({top: allowed(top).at_module_level for top in tops}) == []
+
+
+def test_modules_do_not_import_each_other() -> None:
+    edges: dict[str, set[str]] = {module: set() for module in SOURCES}
+    for i in of_leafgrad():
+        if not i.function and i.target not in (i.importer, "leafgrad"):
+            edges[i.importer].add(i.target)
+    found = cycles(edges)
+    assert [group for group in found if group not in CYCLES] == [], "modules that import each other"
+    assert [group for group in CYCLES if group not in found] == [], "gone: take them out of CYCLES"
+
+
+# -- imports inside functions -----------------------------------------------------------------------------------------
+
+
+def loaded_at_start() -> set[str]:
+    """The modules that `import leafgrad` loads."""
+    loaded: set[str] = set()
+    waiting = ["leafgrad"]
+    while waiting:
+        module = waiting.pop()
+        if module in SOURCES and module not in loaded:
+            loaded.add(module)
+            waiting += [i.target for i in imports() if i.importer == module and not i.function]
+            waiting.append(module.rpartition(".")[0])
+    return loaded
+
+
+def test_functions_import_no_more_than_they_did() -> None:
+    start = loaded_at_start()
+    counts: dict[str, list[int]] = {}
+    for i in of_leafgrad():
+        if i.function:
+            top = "leafgrad" if top_of(i.importer) in FILES else top_of(i.importer)
+            counts.setdefault(top, [0, 0])[i.target in start] += 1
+    found = {top: (late, cyclic) for top, (late, cyclic) in counts.items()}
+    changed = {
+        top: f"{found.get(top)}, not {INSIDE_FUNCTIONS.get(top)}"
+        for top in found.keys() | INSIDE_FUNCTIONS.keys()
+        if found.get(top) != INSIDE_FUNCTIONS.get(top)
+    }
+    assert changed == {}, "more: import at module level; fewer: lower the numbers in INSIDE_FUNCTIONS"
+
+
+def test_what_else_functions_import_is_slow_or_optional() -> None:
+    ours = set(of_leafgrad())
+    others = {i.target for i in imports() if i.function and i not in ours}
+    assert others == SLOW_OR_OPTIONAL
+
+
+def test_no_import_is_hidden_in_a_call() -> None:
+    """Only the tables of names that are imported when they are asked for, and the command line, import by a string."""
+    by_string = re.compile(r"\b(import_module|__import__)\b")
+    callers = {module for module, path in SOURCES.items() if by_string.search(path.read_text(encoding="utf-8"))}
+    assert {module for module in callers if SOURCES[module].name != "__init__.py"} == {"_cli"}
+
+
+# -- what a program loads ---------------------------------------------------------------------------------------------
+
+
+def test_the_profiler_is_loaded_by_its_faces_only() -> None:
+    importers = {i.importer for i in of_leafgrad() if below(i.target, {"_profiler"})}
+    assert {name for name in importers if not below(name, {"_profiler"})} <= PROFILER_FACES
+
+
+def test_nobody_imports_explain() -> None:
+    assert [i for i in of_leafgrad() if below(i.target, {"explain"}) and not below(i.importer, {"explain"})] == []
+
+
+TRAINING = """
+import sys
+import leafgrad as torch
+
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+torch.nn.functional.mse_loss(model(torch.ones(3, 2)), torch.zeros(3, 1)).backward()
+optimizer.step()
+print(*sorted(name for name in sys.modules if name.startswith("leafgrad.")))
+"""
+
+
+def test_training_loads_neither_messages_nor_pictures_nor_profiler() -> None:
+    command = [sys.executable, "-c", TRAINING]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.split()
+    assert "leafgrad._core.engine" in loaded and "leafgrad.optim.sgd" in loaded
+    unneeded = ("leafgrad.errors.", "leafgrad.explain", "leafgrad._profiler", "leafgrad.func", "leafgrad.utils")
+    assert [name for name in loaded if name.startswith(unneeded)] == []
+
+
+# -- names and sizes --------------------------------------------------------------------------------------------------
+
+
+def test_files_at_the_top_have_pytorchs_names_or_an_underscore() -> None:
+    """tests/torch/test_architecture_torch.py asks the same of all names in the package."""
+    public = {top_of(module) for module in SOURCES if not module.startswith("_")} - {"leafgrad"}
+    assert public - TORCH_NAMES == OWN_NAMES
+
+
+def test_functions_of_the_core_fit_on_a_screen() -> None:
+    long = {
+        (module, node.name)
+        for module in SOURCES
+        if below(module, {"_core", "autograd"})
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno + 1 > LONGEST
+    }
+    assert long - LONGER == set(), f"over {LONGEST} lines"
+    assert LONGER - long == set(), "gone: take them out of LONGER"

@@ -1,0 +1,21 @@
+"""A public name of leafgrad is one of PyTorch, so that a program written for one runs with the other."""
+
+from __future__ import annotations
+
+import torch
+
+import leafgrad
+
+OWN_NAMES = {"errors", "explain", "kernels", "show_config"}
+
+# Names that should get an underscore, or go.
+TO_GO = {
+    "Any", "annotations", "install", "absolute_", "bitwise_not_", "cumsum_", "logical_not_", "sgn_", "sign_", "tril_",
+    "triu_",
+}  # fmt: skip
+
+
+def test_public_names_are_pytorchs() -> None:
+    others = {name for name in dir(leafgrad) if not name.startswith("_") and not hasattr(torch, name)} - OWN_NAMES
+    assert others - TO_GO == set(), "PyTorch does not have them"
+    assert TO_GO - others == set(), "gone: take them out of TO_GO"
