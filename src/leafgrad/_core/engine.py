@@ -86,8 +86,8 @@ def walk(
             if for_alone.dtype is not node.dtype or for_alone.shape != node.shape:
                 for_alone = unbroadcast(for_alone, node.shape, node.dtype)
             # is_fresh, written out, because it is asked for every node of a chain: a twentieth of its time
-            reusable = consuming and for_alone.size > SMALL and for_alone is not g and for_alone.base is None
-            reusable = reusable and g.__class__ is not list
+            fresh = for_alone is not g and for_alone.base is None and g.__class__ is not list
+            reusable = fresh and consuming and for_alone.size > SMALL
             g = for_alone
         elif heap:
             node = heappop(heap)[1]
@@ -95,7 +95,7 @@ def walk(
             reusable = consuming and node in ours
         else:
             return waiting, ours
-        unusual = (ORDINARY if special is None else special) if special is not None or node.hooks is not None else None
+        unusual = special if special is not None or node.hooks is None else ORDINARY
         if unusual is not None:
             g = unusual.arrived(node, g)
             if g is None:
@@ -117,14 +117,13 @@ def walk(
             raise unusable(node, roots)
         elif freed is not None:
             node.saved = freed
-        rule = node.op.backward
         if unusual is not None:
             targets, results = unusual.run(node, g, saved)
         elif reusable and node.op.consume is not None:
-            rule = node.op.consume
-            results = rule(g, saved, targets)
+            results = node.op.consume(g, saved, targets)
             g = None  # its memory may be one of the results now
         else:
+            rule = node.op.backward  # in two steps: to find a function in a slot and to call it is slower in one
             results = rule(g, saved, targets)
 
 
