@@ -1,10 +1,11 @@
-"""leafgrad.return_types: the classes of results with several named parts, printed as PyTorch prints them."""
+"""leafgrad.return_types: the classes of results with several named parts, printed as PyTorch prints them. They are made
+by the blocks of the ops (`result_names`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 
 class NamedResult(tuple[Any, ...]):
@@ -40,7 +41,8 @@ def _restored(name: str, parts: tuple[Any, ...]) -> NamedResult:
     return kind(parts)
 
 
-def _named_result(name: str, *fields: str) -> type[NamedResult]:
+def named_result(name: str, *fields: str) -> type[NamedResult]:
+    """The class of the results of the function `name`, which this module then has."""
     members: dict[str, Any] = {
         "__slots__": (),
         "__module__": "torch.return_types",
@@ -49,12 +51,10 @@ def _named_result(name: str, *fields: str) -> type[NamedResult]:
         "n_sequence_fields": len(fields),
     }
     members.update({field: property(itemgetter(i)) for i, field in enumerate(fields)})
-    return type(name, (NamedResult,), members)
+    made = globals()[name] = type(name, (NamedResult,), members)
+    return made
 
 
-max = _named_result("max", "values", "indices")
-min = _named_result("min", "values", "indices")
-aminmax = _named_result("aminmax", "min", "max")
-sort = _named_result("sort", "values", "indices")
-topk = _named_result("topk", "values", "indices")
-kthvalue = _named_result("kthvalue", "values", "indices")
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> type[NamedResult]: ...

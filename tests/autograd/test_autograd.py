@@ -125,6 +125,24 @@ def test_results_of_one_operation_have_numbers() -> None:
     assert values.grad_fn.name() == "MaxBackward0" and places.grad_fn is None
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x, value: lg.fill(x, value),
+        lambda x, value: x.fill_(value),
+        lambda x, value: x.masked_fill(x > 0, value),
+        lambda x, value: x.masked_fill_(x > 0, value),
+        lambda x, value: x.index_fill(0, lg.tensor([1]), value),
+        lambda x, value: x.scatter(0, lg.tensor([1]), value if isinstance(value, float) else value.reshape(1)),
+    ],
+)
+def test_a_number_is_no_input_of_a_node(change: Any) -> None:
+    x = lg.ones(3, requires_grad=True)
+    assert len(change(x * 2, 1.5).grad_fn.next_functions) == 1
+    edges = change(x * 2, lg.tensor(1.5)).grad_fn.next_functions
+    assert len(edges) == 2 and edges[1][0] is None
+
+
 def test_inputs_without_gradient_are_not_shown() -> None:
     x = leaf(1.0, -1.0)
     assert graph_of(lg.where(x > 0, x, 0.0).grad_fn) == ["WhereBackward0", LEAF, None]

@@ -12,13 +12,7 @@ from leafgrad.ops.registry import registry
 from op_checks import Entry, entries
 from vmap_checks import check, check_nested, check_tangents, samples_of
 
-# The samples would get results of different shapes: refused, as in PyTorch.
-REFUSED = {
-    "nonzero": "dynamic shape", "argwhere": "dynamic shape", "nonzero_static": "dynamic shape",
-    "masked_select": "masked_select", "index_put": "dynamic shape",
-}  # fmt: skip
-
-ops = pytest.mark.parametrize("entry", [e for e in entries() if e.name not in REFUSED], ids=lambda entry: entry.name)
+ops = pytest.mark.parametrize("entry", [e for e in entries() if "vmap" not in e.exempt], ids=lambda entry: entry.name)
 pytestmark = [
     pytest.mark.filterwarnings("ignore:There is a performance drop"),
     pytest.mark.filterwarnings("ignore:Casting complex values to real"),
@@ -67,8 +61,8 @@ def test_all_samples_at_once(entry: Entry) -> None:
             check(same, gradients=False)
 
 
-@pytest.mark.parametrize("entry", [e for e in entries() if e.name in REFUSED], ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", [e for e in entries() if "vmap" in e.exempt], ids=lambda entry: entry.name)
 def test_refusals(entry: Entry) -> None:
-    with pytest.raises(RuntimeError, match=REFUSED[entry.name]):
+    with pytest.raises(RuntimeError, match=entry.exempt["vmap"]):
         for same in samples_of(entry):
             check(same, gradients=False)

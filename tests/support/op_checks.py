@@ -26,7 +26,8 @@ from leafgrad._core.node import Node
 from leafgrad._core.op import OPTION, OUT, SHAPE
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.unbroadcast import unbroadcast
-from leafgrad.ops.registry import Composite, Operation, composites, registry
+from leafgrad.ops.registry import Composite, Operation
+from leafgrad.ops.registry import entries as entries
 from leafgrad.ops.samples import S, Samples
 
 Array = Any
@@ -39,14 +40,9 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return BFLOAT16 if name == "bfloat16" else np.dtype(name)
 
 
-def entries() -> list[Entry]:
-    """All operations, and all functions composed of them."""
-    return [*registry.values(), *composites.values()]
-
-
 def public_name(entry: Entry) -> str:
     """What users call it; "" for operations that only rules and other functions use."""
-    return entry.public_name if isinstance(entry, Operation) else entry.name
+    return entry.public_name
 
 
 def is_public(entry: Entry) -> bool:
@@ -130,6 +126,7 @@ class Case:
     def __init__(self, entry: Entry, index: int, sample: S, fixed: Sequence[Any] = ()) -> None:
         self.entry = entry
         self.index = index
+        self.exempt = sample.exempt
         self.tensors: list[Any] = []
         self.apart = apart((sample.args, sample.kwargs), self.tensors)
         self.fixed = [any([t is f for f in fixed]) for t in self.tensors]  # is its dtype part of the sample?
@@ -159,7 +156,7 @@ class Case:
 
     def at(self, arrays: Sequence[Array]) -> Case:
         """The same call for other values of its variable tensors."""
-        there = Case(self.entry, self.index, S())
+        there = Case(self.entry, self.index, S().exempt_from(*self.exempt))
         there.apart, there.tensors = self.apart, list(self.tensors)
         for i, x in zip(self.variable(), arrays, strict=True):
             there.tensors[i] = wrap(x)

@@ -15,7 +15,8 @@ import torch
 
 import leafgrad as lg
 from leafgrad.ops.pointwise.elementwise import Unary
-from leafgrad.ops.registry import Operation
+from leafgrad.ops.registry import Operation, registry
+from leafgrad.ops.samples import ValuesOnly
 from op_checks import Case, Entry, cases, entries, is_public, public_name
 from op_torch import Both, attempt, compared, identity
 
@@ -56,6 +57,17 @@ def test_names_in_the_graph(entry: Entry) -> None:
         Both(case, dtype).check_names()
 
 
+@pytest.mark.parametrize("operation", registry.values(), ids=identity)
+def test_declared_names_are_those_of_pytorch(operation: Operation) -> None:
+    """In the graph and in the dispatcher, but for what is leafgrad's own and nobody calls."""
+    if not isinstance(operation.samples, ValuesOnly):
+        aten = operation.aten.values() if isinstance(operation.aten, dict) else [operation.aten]
+        assert all([hasattr(torch.ops.aten, name) for name in (*aten, operation.aten_function)])
+        if operation.differentiable:
+            names = {operation.core.node_name, operation.by_number.node_name, *operation.named}
+            assert names <= {*vars(torch._C._functions), "NotImplemented"}
+
+
 # -- methods and in-place forms ---------------------------------------------------------------------------------------
 
 
@@ -67,6 +79,10 @@ def test_names_are_where_pytorch_has_them(entry: Entry) -> None:
     assert hasattr(lg, name) == hasattr(torch, name)
     assert hasattr(lg.Tensor, name) == hasattr(torch.Tensor, name)
     assert hasattr(lg.Tensor, name + "_") == hasattr(torch.Tensor, name + "_")
+    for alias in entry.aliases:
+        assert hasattr(torch, alias) and hasattr(torch.Tensor, alias) == bool(entry.method)
+    for operator in entry.operators:
+        assert hasattr(torch.Tensor, operator)
 
 
 def in_place(name: str) -> Callable[..., Any]:

@@ -31,7 +31,7 @@ class Record:
     """One call, as it is written down while it runs."""
 
     __slots__ = (
-        "concrete", "end", "flops", "forward_thread", "memory", "name", "number", "order", "parent", "scope", "shapes",
+        "concrete", "count", "end", "forward_thread", "memory", "name", "number", "order", "parent", "scope", "shapes",
         "stack", "start", "thread",
     )  # fmt: skip
 
@@ -44,7 +44,7 @@ class Record:
         self.number = -1  # which node belongs to it
         self.forward_thread = 0
         self.memory = 0  # allocated minus freed, without what is inside
-        self.flops = 0
+        self.count: Any = None  # tells from the shapes how many multiplications and additions it takes
         self.shapes: list[Any] = []
         self.concrete: list[Any] = []
         self.stack: list[str] = []
@@ -102,11 +102,14 @@ class Tape:
             return False
         return self.open[-1].name in (name, name + "_") and self.open[-1].scope == FUNCTION
 
-    def call(self, name: str, function: Callable[..., Any], parameters: Any, args: Any, kwargs: Any) -> Any:
+    def call(
+        self, name: str, function: Callable[..., Any], parameters: Any, args: Any, kwargs: Any, count: Any = None
+    ) -> Any:
         """Call a function that users know under this name."""
         if self.is_inside(name):
             return function(*args, **kwargs)
         record = self.begin(name)
+        record.count = count
         if self.wishes.shapes or self.wishes.flops:
             values = arguments(parameters(), args, kwargs)
             record.shapes, record.concrete = [shape_of(v) for v in values], [concrete(v) for v in values]
@@ -120,12 +123,13 @@ class Tape:
             self.allocated(record, result, (*args, *kwargs.values()))
         return result
 
-    def kernel(self, name: str, function: Callable[..., Any], args: Any, recorded: bool) -> Any:
+    def kernel(self, name: str, function: Callable[..., Any], args: Any, recorded: bool, count: Any) -> Any:
         """Run a kernel on arrays. Most of the time this is the main part of a call that is on the tape already.
         `recorded` tells whether a node will be left for it."""
         inside = self.is_inside(name)
         record = self.open[-1] if inside else self.begin(name)
         if not inside:
+            record.count = count
             if self.wishes.shapes or self.wishes.flops:
                 record.shapes, record.concrete = [shape_of(v) for v in args], [concrete(v) for v in args]
                 record.start = perf_counter_ns()
@@ -237,7 +241,8 @@ class Tape:
                 numbers = [child.sequence_nr for child in event.cpu_children if child.sequence_nr >= 0]
                 event.sequence_nr = min(numbers, default=event.sequence_nr)
             if wishes.flops:
-                event.flops = 0 if event.cpu_children else flops(record)
+                counted = record.count is not None and not event.cpu_children
+                event.flops = record.count(record.shapes) if counted else 0
         return list(found.values())
 
 
@@ -331,21 +336,3 @@ def owner(array: Any) -> Any:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
-
-
-def flops(record: Record) -> int:
-    """Multiplications and additions of a call, for the operations that PyTorch counts them for, and those that leafgrad
-    does in one where PyTorch calls one of these."""
-    shapes = [shape for shape in record.shapes if shape]
-    name = record.name.removeprefix("aten::")
-    if name in ("add", "add_", "mul", "mul_") and shapes:
-        return int(np.prod(shapes[0]))
-    if name in ("addmm", "baddbmm"):
-        shapes = shapes[1:]
-    elif name not in ("bmm", "linear", "matmul", "mm", "mv"):
-        return 0
-    if len(shapes) < 2:
-        return 0
-    first, second = shapes[0], shapes[1]
-    columns = 1 if len(second) == 1 else second[-2] if name == "linear" else second[-1]
-    return 2 * int(np.prod(first)) * columns

@@ -21,39 +21,11 @@ from leafgrad._profiler.recording import Tape, parameters_of
 from leafgrad._tensor import install, methods
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd import anomaly_mode
+from leafgrad.ops.aten import name_of
 from leafgrad.ops.creation import factories
-from leafgrad.ops.index import overwrite
 from leafgrad.ops.random import functions
-from leafgrad.ops.registry import Operation, composites, registry
+from leafgrad.ops.registry import Operation, composites, entries, registry
 
-# Operations of our own, by the names of those that do their work in PyTorch.
-KERNEL_NAMES = {
-    "around": "slice_scatter", "clamp_by_tensors": "clamp", "clone_in_format": "clone", "constant": "fill",
-    "copy_from": "copy_", "cross_entropy": "cross_entropy_loss", "cross_entropy_2d": "cross_entropy_loss",
-    "div_floor": "div", "div_trunc": "div", "drawn_bernoulli": "bernoulli", "drawn_normal": "normal",
-    "gather_sum": "scatter_add", "imag_part": "imag", "index_sum": "index_put", "index_write": "index_put",
-    "logsigmoid": "log_sigmoid", "max_dim": "max", "mean_dim": "mean", "min_dim": "min", "new_dimension": "unsqueeze",
-    "nll_loss_2d": "nll_loss2d", "number_to_the_power": "pow", "pick": "gather", "picked": "as_strided",
-    "place": "scatter", "polar_form": "polar", "pow_number": "pow", "pow_tensor": "pow", "prod_dim": "prod",
-    "put_diagonal": "diagonal_scatter", "real_part": "real", "rsub_same": "rsub", "seen": "as_strided",
-    "shift": "roll", "spread": "as_strided_scatter", "sum_dim": "sum", "to_dtype": "to", "true_div": "div",
-    "unseen": "as_strided_scatter", "vector_norm": "linalg_vector_norm",
-}  # fmt: skip
-# Functions whose operation has another name.
-FUNCTION_NAMES = {
-    "cross_entropy": "cross_entropy_loss",
-    "logsigmoid": "log_sigmoid",
-    "nll_loss": "nll_loss_nd",
-    "norm": "linalg_vector_norm",
-}
-OPERATORS = {
-    "__add__": "add", "__radd__": "add", "__sub__": "sub", "__rsub__": "rsub", "__mul__": "mul", "__rmul__": "mul",
-    "__truediv__": "div", "__neg__": "neg", "__invert__": "bitwise_not", "__matmul__": "matmul", "__pow__": "pow",
-    "__rpow__": "pow", "__floordiv__": "floor_divide", "__mod__": "remainder", "__and__": "bitwise_and",
-    "__or__": "bitwise_or", "__xor__": "bitwise_xor", "__lshift__": "bitwise_left_shift",
-    "__rshift__": "bitwise_right_shift", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le",
-    "__gt__": "gt", "__ge__": "ge",
-}  # fmt: skip
 _CREATION = """
     arange bernoulli empty empty_like empty_strided eye full full_like linspace logspace multinomial normal
     ones ones_like rand rand_like randint randint_like randn randn_like randperm scalar_tensor tril_indices triu_indices
@@ -98,29 +70,30 @@ class Taps:
         def tap_for(function: Any) -> Any:
             key = id(function)
             if key not in replaced:
-                name, reference = names[key][:2]
-                replaced[key] = tapped(function, name, reference)
+                name, reference, _, count = names[key]
+                replaced[key] = tapped(function, name, reference, count)
             return replaced[key]
 
         for module in [m for name, m in sys.modules.items() if m and name.split(".")[0] == "leafgrad"]:
             for name, value in list(vars(module).items()):
                 if id(value) in names and names[id(value)][2] is value:
                     self.replace(module, name, tap_for(value))
-        entries: list[Any] = [*registry.values(), *composites.values()]
-        for entry in entries:
+        for entry in entries():
             if id(entry.function) in names:
                 self.replace(entry, "function", tap_for(entry.function))
         for name, value in list(vars(Tensor).items()):
             if id(value) in names:
                 self.replace(Tensor, name, tap_for(value))
-        for name, operation in OPERATORS.items():
-            operator = getattr(Tensor, name)
-            if id(operator) not in names:
-                self.replace(Tensor, name, tapped(operator, f"aten::{operation}", function_named(operation)))
+        for entry in entries():
+            for name in entry.operators:
+                operator = getattr(Tensor, name)
+                if id(operator) not in names:
+                    tap = tapped(operator, f"aten::{entry.aten_function}", entry.function, entry.flops)
+                    self.replace(Tensor, name, tap)
         self.replace(Tensor, "__getitem__", indexed(vars(Tensor)["__getitem__"], reading))
         self.replace(Tensor, "__setitem__", indexed(vars(Tensor)["__setitem__"], writing))
         for op in all_ops():
-            self.replace(op, "forward", KernelTap(op.forward, kernel_name(op.name), isinstance(op, Op)))
+            self.replace(op, "forward", KernelTap(op))
         self.tap_functions()
         self.tap_optimizers()
         self.replace(late, "accumulation", accumulation)
@@ -164,7 +137,7 @@ class Taps:
 taps = Taps()
 
 
-def tapped(function: Any, name: str, reference: Any) -> Any:
+def tapped(function: Any, name: str, reference: Any, count: Any = None) -> Any:
     """A public function that writes its calls on the tape of the thread, if it has one."""
     parameters = parameters_of(reference)
 
@@ -172,7 +145,7 @@ def tapped(function: Any, name: str, reference: Any) -> Any:
     def tap(*args: Any, **kwargs: Any) -> Any:
         if state.tape is None:
             return function(*args, **kwargs)
-        return state.tape.call(name, function, parameters, args, kwargs)
+        return state.tape.call(name, function, parameters, args, kwargs, count)
 
     return tap
 
@@ -233,15 +206,16 @@ def annotated(function: Any, name: str) -> Any:
 class KernelTap:
     """Stands in for the kernel of an operation."""
 
-    def __init__(self, kernel: Any, name: str, recorded: bool) -> None:
-        self.kernel = kernel
-        self.name = name
-        self.recorded = recorded  # is it the recorder who calls it, rather than another kernel?
+    def __init__(self, op: Op | Operation) -> None:
+        self.kernel = op.forward
+        self.name = f"aten::{name_of(op if isinstance(op, Op) else op.core)}"
+        self.recorded = isinstance(op, Op)  # is it the recorder who calls it, rather than another kernel?
+        self.count = registry[op.name].flops
 
     def __call__(self, *args: Any) -> Any:
         if state.tape is None:
             return self.kernel(*args)
-        return state.tape.kernel(self.name, self.kernel, args, self.recorded)
+        return state.tape.kernel(self.name, self.kernel, args, self.recorded, self.count)
 
 
 def accumulation(add: Any, leaf: Any, g: Any, owned: bool, create_graph: bool) -> None:
@@ -271,10 +245,6 @@ def plain_rule(node: Node, g: Any, saved: Any, targets: Any) -> Any:
 # -- finding what is to be replaced -----------------------------------------------------------------------------------
 
 
-def kernel_name(name: str) -> str:
-    return "aten::" + KERNEL_NAMES.get(name, name)
-
-
 def all_ops() -> list[Any]:
     """Everything that has a kernel: the operations, what recorder and engine know of them, and variants by name."""
     found: dict[int, Any] = {}
@@ -286,38 +256,29 @@ def all_ops() -> list[Any]:
 
     for operation in registry.values():
         found[id(operation)] = operation
-        add(operation.core)
-        add(operation.by_number)
-    for module in [m for name, m in sys.modules.items() if m and name.startswith("leafgrad.ops")]:
-        for value in list(vars(module).values()):
-            if isinstance(value, Op):
-                add(value)
-    for op in list(overwrite._named.values()):
-        add(op)
+        for op in (operation.core, operation.by_number, *operation.named.values()):
+            add(op)
     return list(found.values())
 
 
-def function_named(name: str) -> Any:
-    entry = registry.get(name) or composites.get(name)
-    return None if entry is None else entry.function
+def public_names() -> dict[int, tuple[str, Any, Any, Any]]:
+    """The functions that users call: by id, the name of the operation, the function whose parameters count, itself, and
+    what counts its arithmetic."""
+    names: dict[int, tuple[str, Any, Any, Any]] = {}
 
-
-def public_names() -> dict[int, tuple[str, Any, Any]]:
-    """The functions that users call: by id, the name of the operation, the function whose parameters count, itself."""
-    names: dict[int, tuple[str, Any, Any]] = {}
-
-    def add(function: Any, name: str, reference: Any = None) -> None:
+    def add(function: Any, name: str, reference: Any = None, count: Any = None) -> None:
         if callable(function) and not isinstance(function, (type, Operation)):
-            names.setdefault(id(function), (f"aten::{name}", reference or function, function))
+            names.setdefault(id(function), (f"aten::{name}", reference or function, function, count))
 
     package = sys.modules["leafgrad"]
-    entries = install.public_entries()
-    for name, entry in entries.items():
-        known = entry.public_name if isinstance(entry, Operation) else entry.name
-        known = FUNCTION_NAMES.get(known, known)
-        add(entry.function, known)
-        add(vars(package).get(name), known, entry.function)
-        add(vars(Tensor).get(name + "_"), known + "_", entry.function)
+    for entry in entries():
+        known = entry.aten_function
+        for name in install.in_place_names(entry):
+            add(vars(Tensor).get(name), known + "_", entry.function, entry.flops)
+        if entry.public_name:
+            add(entry.function, known, None, entry.flops)
+        for name in install.functions_of(entry):
+            add(vars(package).get(name), known, entry.function, entry.flops)
     for place in (vars(package), vars(factories), vars(functions)):
         for name in _CREATION.split():
             add(place.get(name), name)
@@ -329,5 +290,6 @@ def public_names() -> dict[int, tuple[str, Any, Any]]:
             add(function, name)
     functional: Any = sys.modules.get("leafgrad.nn.functional")
     for name in [] if functional is None else functional.__all__:
-        add(getattr(functional, name), FUNCTION_NAMES.get(name, name))
+        op = registry.get(name) or composites.get(name)
+        add(getattr(functional, name), name if op is None else op.aten_function)
     return names

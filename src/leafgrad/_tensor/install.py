@@ -2,124 +2,89 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from leafgrad import _dtypes
+from leafgrad._core.bind import TensorOperators
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import check_device, preserve_format
 from leafgrad._tensor.methods import METHODS, positive
 from leafgrad._tensor.tensor import Tensor
-from leafgrad.ops import promotion
 from leafgrad.ops.creation.from_data import as_dtype
 from leafgrad.ops.index import getitem
 from leafgrad.ops.inplace import in_place_method
 from leafgrad.ops.linalg import products
-from leafgrad.ops.out import NAMES as OUT_NAMES
 from leafgrad.ops.out import with_out
-from leafgrad.ops.pointwise import comparison, division, powers
+from leafgrad.ops.pointwise import division
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.random.functions import METHODS as RANDOM_METHODS
-from leafgrad.ops.registry import Operation, composites, registry
-
-# Second names of functions.
-ALIASES = {
-    "absolute": "abs", "negative": "neg", "subtract": "sub", "multiply": "mul", "divide": "div", "clip": "clamp",
-    "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne", "fix": "trunc",
-}  # fmt: skip
+from leafgrad.ops.registry import Operation, entries
 
 
-# What PyTorch has as methods of Tensor only (and `linear`, which belongs to nn.functional).
-NO_FUNCTIONS = frozenset(
-    ["contiguous", "expand", "expand_as", "linear", "repeat", "reshape_as", "sum_to_size", "view", "view_as"]
-    + [name + "_" for name in ("index_add", "index_copy", "index_fill", "masked_fill", "masked_scatter", "put")]
-    + ["scatter_", "scatter_add_", "scatter_reduce_", "index_reduce_"]
-)
+def functions_of(entry: Any) -> dict[str, Callable[..., Any]]:
+    """What an operation, or a function composed of them, is under `leafgrad`, by all its names."""
+    found: dict[str, Callable[..., Any]] = {}
+    if entry.public_name and not entry.method_only:
+        for name in (entry.public_name, *entry.aliases):
+            found[name] = with_out(name, entry.function) if entry.out else entry.function
+    if entry.in_place_function or (isinstance(entry, Operation) and len(entry.inputs) == 1):
+        found.update({name: getattr(Tensor, name) for name in in_place_names(entry)})
+    return found
 
 
-def install() -> None:
-    for name, entry in public_entries().items():
-        add(name, entry)
+def methods_of(entry: Any) -> dict[str, Any]:
+    """What it is on the class Tensor: methods, in-place methods, attributes and operators."""
+    found: dict[str, Any] = {}
+    method = entry.function if entry.method is True else entry.method
+    for name in (entry.public_name, *entry.aliases) if entry.public_name else ():
+        if entry.is_property:
+            found[name] = property(entry.function)
+        elif method:
+            found[name] = method
+    for name in in_place_names(entry):
+        found[name] = in_place_method(name, entry)
+    for name, function in entry.operators.items():
+        if function is not getattr(TensorOperators, name, None):
+            found[name] = function
+        in_place = name.replace("__", "__i", 1)
+        if entry.in_place and (hasattr(operator, in_place) or name == "__div__"):  # Python 2's, which PyTorch still has
+            found[in_place] = found[in_place_names(entry)[0]]
+    return found
 
 
-def public_entries() -> dict[str, Any]:
-    """Everything that `leafgrad.ops` offers to users, by name."""
-    entries: list[Any] = [*registry.values(), *composites.values()]
-    found = {getattr(entry, "public_name", entry.name): entry for entry in entries}
-    found.update({alias: found[name] for alias, name in ALIASES.items()})
-    return {name: entry for name, entry in found.items() if name}
+def in_place_names(entry: Any) -> list[str]:
+    if not entry.in_place:
+        return []
+    if entry.in_place_name is not None:
+        return [entry.in_place_name]
+    return [name + "_" for name in (entry.public_name, *entry.aliases) if entry.public_name]
 
 
 def public_functions() -> dict[str, Callable[..., Any]]:
-    """The same as functions of the module `leafgrad`, with the argument `out` where PyTorch has it."""
-    functions: dict[str, Callable[..., Any]] = {}
-    for name, entry in public_entries().items():
-        if name in NO_FUNCTIONS:
-            continue
-        functions[name] = with_out(name, entry.function) if name in OUT_NAMES else entry.function
-        if entry.in_place and isinstance(entry, Operation) and len(entry.inputs) == 1:
-            functions[name + "_"] = getattr(Tensor, name + "_")
-    return functions
+    """The functions of the module `leafgrad` that are operations, with the argument `out` where PyTorch has it."""
+    return {name: function for entry in entries() for name, function in functions_of(entry).items()}
 
 
-def add(name: str, entry: Any) -> None:
-    if entry.method:
-        setattr(Tensor, name, entry.function)
-    if entry.in_place:
-        setattr(Tensor, name + "_", in_place_method(name, entry))
+def install(entry: Any) -> None:
+    """Put all forms of an operation on the class Tensor."""
+    for name, method in methods_of(entry).items():
+        setattr(Tensor, name, method)
 
 
-# -- operators beyond those of TensorBase -----------------------------------------------------------------------------
-
-
-def binary_operator(name: str) -> Callable[[Any, Any], Any]:
-    core, by_number = registry[name].core, registry[name].by_number
-    return lambda self, other: promotion.mixed_binary(core if isinstance(other, TensorBase) else by_number, self, other)
-
-
-def reflected_operator(name: str) -> Callable[[Any, Any], Any]:
-    core = registry[name].core
-    return lambda self, other: promotion.mixed_binary(core, other, self)
-
-
-_OPERATORS = {
-    "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
-}  # fmt: skip
+# -- operators that are no operations ---------------------------------------------------------------------------------
 
 
 def install_operators() -> None:
     cls: Any = Tensor
-    for python_name, name in _OPERATORS.items():
-        setattr(cls, f"__{python_name}__", binary_operator(name))
-        setattr(cls, f"__r{python_name}__", reflected_operator(name))
-        setattr(cls, f"__i{python_name}__", getattr(cls, name + "_"))
-    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        setattr(cls, f"__{name}__", comparison.operator(name))
-    cls.__rsub__ = division.subtract_from
     cls.__rtruediv__ = cls.__rdiv__ = division.divide_into
-    cls.__pow__ = powers.power
-    cls.__rpow__ = powers.power_of
-    for name in ("add", "sub", "mul", "pow"):
-        setattr(cls, f"__i{name}__", getattr(cls, name + "_"))
-    cls.__itruediv__ = cls.__idiv__ = cls.div_
-    cls.__div__ = cls.__truediv__
-    cls.__abs__ = registry["abs"].function
     cls.__pos__ = positive
-    cls.__invert__ = invert
     cls.__getitem__ = getitem.getitem
     cls.__setitem__ = getitem.setitem
     cls.__delitem__ = getitem.delitem
-    products.install(Tensor)
-    cls.real = property(registry["real_part"].function)
-    cls.imag = property(registry["imag_part"].function)
-
-
-def invert(self: Any) -> Any:
-    """`~x`."""
-    if self.array.dtype.kind not in "biu":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return registry["bitwise_not"].function(self)
+    for name, function in products.PROPERTIES.items():
+        setattr(cls, name, property(function))
 
 
 # -- conversions ------------------------------------------------------------------------------------------------------
@@ -181,6 +146,7 @@ def install_conversions() -> None:
         setattr(Tensor, name, function)
 
 
-install()
+for _entry in entries():
+    install(_entry)
 install_operators()
 install_conversions()

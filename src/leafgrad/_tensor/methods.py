@@ -1,112 +1,22 @@
-"""Further methods of Tensor: in-place copies and fills, conversions, comparison as a whole, resizing."""
+"""Further methods of Tensor, which are no operations: conversions, questions, comparison as a whole, resizing."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.bind import execute
-from leafgrad._core.inplace import assign, count_change, is_free
 from leafgrad._core.recorder import unrecorded
-from leafgrad._core.tensor import TensorBase, constant, is_batched, wrap
+from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device
 from leafgrad._layouts import lies_in_format
 from leafgrad.ops.creation import factories, legacy
-from leafgrad.ops.creation.from_data import copied
-from leafgrad.ops.index.overwrite import fits
-from leafgrad.ops.inplace import check_overlap, check_writable, in_place, replace
-from leafgrad.ops.pointwise.elementwise import LIMITS
-from leafgrad.ops.pointwise.fill import copy_from, fill_value, fill_with_number, fill_with_tensor, zero
+from leafgrad.ops.pointwise.comparison import eq
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import registry
 from leafgrad.ops.shape.resize import METHODS as RESHAPING
-
-# -- replacing all values ---------------------------------------------------------------------------------------------
-
-
-def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
-    """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
-    if isinstance(other, TensorBase) and is_free(self, other):  # the usual case
-        own, given = self.array, other.array
-        if own.dtype is given.dtype and own.shape == given.shape:
-            assign(self, given)
-            return self
-    if isinstance(other, (int, float, complex)):
-        other = wrap(copied(other, None))
-    if not isinstance(other, TensorBase):
-        raise errors.not_a_tensor("copy_", "other", 1, other)
-    shared = other.version is self.version or 0 in self.array.strides
-    if shared or _has_history(self) or _has_history(other) or other.array.dtype.kind == "c":
-        return in_place(self, copy_from.function, other)
-    if other.array.shape != self.array.shape:
-        return _overwrite(self, execute(copy_from.core, (self.array, other.array), ()))
-    return _overwrite(self, other.array)
-
-
-def fill_(self: Any, value: Any) -> Any:
-    """fill_(value): one value, a number or a tensor without dimensions, everywhere."""
-    if fits(value, self.array.dtype) and is_free(self):  # the usual case
-        assign(self, constant(value, self.array.dtype))
-        return self
-    given, value = value, fill_value(self, value)
-    check_writable(self, value)
-    if given is value:
-        check_overlap(self.array, None, ())  # as PyTorch, which lets numbers pass
-    if _has_history(self) or _has_history(value):
-        return replace(self, fill_with_tensor if given is value else fill_with_number, value)
-    return _overwrite(self, cast(value.array, _dtypes.from_numpy_dtype(self.array.dtype)))
-
-
-def zero_(self: Any) -> Any:
-    """zero_(): zeros everywhere."""
-    if is_free(self):  # the usual case
-        assign(self, zero_of(self.array.dtype))
-        return self
-    check_writable(self)
-    return replace(self, zero.function) if _has_history(self) else _overwrite(self, zero_of(self.array.dtype))
-
-
-@functools.lru_cache(100)
-def zero_of(kind: Any) -> Any:
-    """A zero without dimensions, made once for each dtype."""
-    return np.zeros((), kind)
-
-
-def _has_history(self: TensorBase) -> bool:
-    return self.needs_grad or self.extra is not None
-
-
-def _overwrite(self: Any, value: Any) -> Any:
-    """The short way for tensors that autograd has nothing to do with."""
-    assign(self, value)
-    return self
-
-
-def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
-    """clamp_(min=None, max=None): clamp, in place."""
-    array, clamp = self.array, registry["clamp"]
-    limits = LIMITS.get(array.dtype)
-    # the usual case: numbers for floats
-    if limits is not None and is_free(self) and (min is not None or max is not None):
-        if (min is None or fits(min, array.dtype)) and (max is None or fits(max, array.dtype)):
-            bounds = [None if bound is None else constant(bound, array.dtype) for bound in (min, max)]
-            execute(clamp.core, (array,), tuple(bounds), array)
-            count_change(self)
-            return self
-    return in_place(self, clamp.function, min, max)
-
-
-def abs_(self: Any) -> Any:
-    """abs_(): abs, in place; not for complex numbers, whose absolute values are real."""
-    if self.array.dtype.kind == "c":
-        raise RuntimeError("In-place abs is not supported for complex tensors.")
-    return in_place(self, registry["abs"].function)
-
 
 # -- conversions ------------------------------------------------------------------------------------------------------
 
@@ -222,7 +132,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
-    return unrecorded(registry["eq"].core, (input, other), close_arrays(a, b, rtol, atol, equal_nan))
+    return unrecorded(eq.core, (input, other), close_arrays(a, b, rtol, atol, equal_nan))
 
 
 def close_arrays(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
@@ -265,11 +175,6 @@ def result_type(tensor1: Any, tensor2: Any) -> _dtypes.dtype:
 # -- putting them on Tensor -------------------------------------------------------------------------------------------
 
 
-def where_method(self: Any, condition: Any, other: Any) -> Any:
-    """where(condition, other): this tensor's elements where the condition holds, of other elsewhere."""
-    return registry["where"].function(condition, self, other)
-
-
 def positive(input: Any) -> Any:
     """positive(input): the tensor itself."""
     if _tensor("positive", input).array.dtype.kind == "b":
@@ -282,12 +187,11 @@ def false(self: Any) -> bool:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "abs_": abs_, "absolute_": abs_, "clamp_": clamp_, "clip_": clamp_,
-    "copy_": copy_, "fill_": fill_, "zero_": zero_, **RESHAPING,
+    **RESHAPING,
     "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
     "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,
-    "isclose": isclose, "allclose": allclose, "where": where_method, "positive": positive,
+    "isclose": isclose, "allclose": allclose, "positive": positive,
     "new": legacy.new, "new_zeros": factories.new_zeros, "new_ones": factories.new_ones,
     "new_empty": factories.new_empty,
     "new_full": factories.new_full, "new_tensor": factories.new_tensor,
@@ -298,6 +202,5 @@ METHODS: dict[str, Callable[..., Any]] = {
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "is_tensor": is_tensor, "numel": numel, "is_floating_point": is_floating_point, "is_complex": is_complex,
     "is_nonzero": is_nonzero, "is_same_size": is_same_size, "equal": equal, "isclose": isclose, "allclose": allclose,
-    "result_type": result_type, "zero_": zero_, "fill_": fill_,
-    "positive": positive,
+    "result_type": result_type, "positive": positive,
 }  # fmt: skip

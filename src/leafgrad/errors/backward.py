@@ -270,11 +270,15 @@ def saved_place(node: Node, index: int) -> tuple[int, Any]:
 
 def _producer(node: Node, place: int, array: Any, tensor: TensorBase | None) -> str:
     """The clause that says which operation the changed tensor came from, as PyTorch names it."""
+    from leafgrad.ops.registry import registry
+
     made: Any
+    known = registry.get(node.op.name)  # a Function has none
+    viewed = -1 if known is None or known.saves_view_of is None else known.inputs.index(known.saves_view_of)
     if place < 0:
         made = node if array is not None and array.dtype.kind not in "biu" else None
-    elif node.op.name == "linear" and place == 1 and node.inputs[1] is not None:
-        return ", which is output 0 of AsStrided,"  # PyTorch saves a transposed view of the weight
+    elif place == viewed and node.inputs[place] is not None:
+        return ", which is output 0 of AsStrided,"
     else:
         made = tensor.node if tensor is not None else node.inputs[place]
     if not isinstance(made, Node):
@@ -292,7 +296,7 @@ def out_of_place(source: str) -> str:
         value = f"({value})" if re.search(r"\s[-+*/%@&|^]", value) else value
         return f"{target} = {target} {operator} {value}"
     changed = re.match(r"([A-Za-z_][\w.]*)\.([a-z]\w*)_(\([^;#]*\))\s*(#.*)?$", source)
-    if changed is not None and changed[2] not in ("fill", "copy", "set") and hasattr(links.tensor_class, changed[2]):
+    if changed is not None and hasattr(links.tensor_class, changed[2]):
         return f"{changed[1]} = {changed[1]}.{changed[2]}{changed[3]}"
     return ""
 

@@ -16,7 +16,6 @@ Shape = tuple[int, ...]
 
 
 def broadcast_mismatch(op: str, arrays: Any) -> RuntimeError:
-    op = {"true_div": "div", "pow_tensor": "pow"}.get(op, op)
     x, y = arrays[0], arrays[1]
     a, b = x.shape, y.shape
     longest = max(len(a), len(b))

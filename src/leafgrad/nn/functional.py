@@ -7,7 +7,9 @@ from typing import Any
 
 from leafgrad._core.bind import execute
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad.ops.index import masks
 from leafgrad.ops.index.embedding import embedding as embedding_op
+from leafgrad.ops.linalg import affine
 from leafgrad.ops.loss.elementwise import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -19,18 +21,19 @@ from leafgrad.ops.loss.elementwise import (
     smooth_l1_loss,
 )
 from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, warn_of_broadcasting
+from leafgrad.ops.pointwise import elementwise
 from leafgrad.ops.random.dropout import dropout_mask as _dropout_mask
-from leafgrad.ops.registry import registry
+from leafgrad.ops.reduce import softmax as reduce_softmax
 
-linear = registry["linear"].function
+linear = affine.linear.function
 embedding = embedding_op.function
-one_hot = registry["one_hot"].function
-sigmoid = registry["sigmoid"].function
-tanh = registry["tanh"].function
+one_hot = masks.one_hot.function
+sigmoid = elementwise.sigmoid.function
+tanh = elementwise.tanh.function
 
-_relu = registry["relu"].function
-_softmax = registry["softmax"].function
-_log_softmax = registry["log_softmax"].function
+_relu = elementwise.relu.function
+_softmax = reduce_softmax.softmax.function
+_log_softmax = reduce_softmax.log_softmax.function
 
 
 def relu(input: Any, inplace: bool = False) -> Any:

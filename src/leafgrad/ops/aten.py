@@ -5,29 +5,20 @@
 
 Policies of selective checkpointing (leafgrad.utils.checkpoint) are given such objects and compare them. An operation of
 leafgrad's registry has one form, whatever its arguments: `aten.mul.Tensor` and `aten.mul.Scalar` are the same object.
-The names are those of the registry, except where PyTorch's dispatcher has another: softmax is `_softmax`, and what
-`linear` and `matmul` compute goes by the product it is: `addmm`, `mm`, `bmm`.
+The names are those that the blocks give (`aten`): softmax is `_softmax`, and what `linear` and `matmul` compute goes by
+the product it is: `addmm`, `mm`, `bmm`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-import leafgrad.nn.functional  # noqa: F401  which registers the losses
 from leafgrad._core.op import Op
-from leafgrad.ops.registry import composites, registry
-
-# PyTorch's names for operations that are called otherwise in the registry
-FROM_REGISTRY = {
-    "softmax": "_softmax", "log_softmax": "_log_softmax", "matmul": "bmm", "true_div": "div", "div_floor": "div",
-    "div_trunc": "div", "sum_dim": "sum", "mean_dim": "mean", "prod_dim": "prod", "max_dim": "max", "min_dim": "min",
-    "clamp_by_tensors": "clamp", "to_dtype": "_to_copy", "clone_in_format": "clone", "pow_tensor": "pow",
-    "pow_number": "pow", "number_to_the_power": "pow", "rsub_same": "rsub", "vector_norm": "linalg_vector_norm",
-    "copy_from": "copy", "new_dimension": "unsqueeze", "index_write": "index_put", "pick": "index",
-    "nll_loss_2d": "nll_loss2d_forward", "nll_loss": "nll_loss_forward", "logsigmoid": "log_sigmoid_forward",
-    "drawn_normal": "normal", "drawn_bernoulli": "bernoulli",
-}  # fmt: skip
+from leafgrad.ops.index import embedding as embedding  # which, like the losses, is imported late: it registers itself
+from leafgrad.ops.loss import binary as binary
+from leafgrad.ops.loss import cross_entropy as cross_entropy
+from leafgrad.ops.loss import elementwise as elementwise
+from leafgrad.ops.registry import entries, registry
 
 # The names of forms that are accepted. Each operation has one form, so it does not matter which is used.
 OVERLOADS = frozenset(
@@ -106,19 +97,31 @@ def packet(name: str) -> Packet:
     return _packets[name]
 
 
-def named(op: Op, arrays: Sequence[Any]) -> Overload:
-    """What an operation is called, when it is applied to these arrays."""
-    name = FROM_REGISTRY.get(op.name, op.name)
-    if name == "linear":
-        name = "mm" if len(arrays) < 3 or arrays[2] is None else "addmm"
-    return packet(name)._overload
+def name_of(op: Op) -> str:
+    """What PyTorch's dispatcher calls an operation."""
+    known = registry.get(op.name)  # a Function of the user has none
+    if known is None:
+        return op.name
+    return known.aten if isinstance(known.aten, str) else known.aten[op.node_name]
+
+
+def named(op: Op) -> Overload:
+    """The form of an operation."""
+    return packet(name_of(op))._overload
 
 
 def __getattr__(name: str) -> Packet:
-    known = name in registry or name in composites or name in FROM_REGISTRY.values()
-    if not name.startswith("__") and (known or is_function(name)):
+    if not name.startswith("__") and (name in known_names() or is_function(name)):
         return packet(name)
     raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
+
+
+def known_names() -> set[str]:
+    """The names of all operations, and of the functions that are composed of them."""
+    names = {name for entry in entries() for name in (entry.name, entry.aten_function)}
+    for operation in registry.values():
+        names.update({operation.aten} if isinstance(operation.aten, str) else operation.aten.values())
+    return names
 
 
 def is_function(name: str) -> bool:

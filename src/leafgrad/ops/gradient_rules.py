@@ -51,7 +51,8 @@ def separate_rules(operation: Operation, body: dict[str, Any]) -> GradientRules:
         return tuple([where if n in used else NOTHING for n, where in zip(names, places, strict=True)])
 
     backward = one_by_one(each, [[names.index(n) for n in need] for need in needs])
-    hidden = tuple([i for i, rule in enumerate(each) if rule is None])
+    numbers = operation.hides.get(operation.core.node_name, ())
+    hidden = tuple([i for i, rule in enumerate(each) if rule is None or operation.inputs[i] in numbers])
     return GradientRules(backward, saves, tuple(map(name_in_pytorch, names)), hidden, body.get("consume"))
 
 

@@ -26,7 +26,7 @@ from leafgrad._dtypes import can_cast, from_numpy_dtype
 from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import check_no_overlap
-from leafgrad.ops.registry import Family, Operation, op, registry
+from leafgrad.ops.registry import Composite, Family, Operation, op
 from leafgrad.ops.samples import S, ValuesOnly, real, through
 from leafgrad.ops.shape.strides import as_strided
 from leafgrad.ops.shape.views import axes_of, copy_in_order, current_steps, see, see_in, view
@@ -38,10 +38,13 @@ A = Any  # an array, or a tensor under create_graph
 
 
 def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
-    """`name_`: the operation or function `entry`, in place. What can be computed straight into the memory of the
-    tensor is (leafgrad/_core/inplace.py); everything else goes the general way, `in_place`."""
+    """`name`: the operation or function `entry`, in place, if it has no such form of its own. What can be computed
+    straight into the memory of the tensor is (leafgrad/_core/inplace.py); everything else goes the general way,
+    `in_place`."""
+    operation = entry if entry.in_place is True else entry.in_place
+    if not isinstance(operation, (Operation, Composite)):
+        return operation  # type: ignore[no-any-return]
     function = entry.function
-    operation = registry["true_div"] if entry.name in ("div", "true_divide") else entry
 
     def general(self: Any, *args: Any, **kwargs: Any) -> Any:
         return in_place(self, function, *args, **kwargs)
@@ -52,8 +55,8 @@ def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
             method = direct_unary(operation, general)
         elif operation.is_pair:
             method = direct_binary(operation, general)
-    method.__name__ = method.__qualname__ = name + "_"
-    method.__doc__ = f"{name}_(...): {name}, in place."
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{name}(...): {name[:-1]}, in place."
     return method
 
 
@@ -70,7 +73,7 @@ def direct_unary(operation: Operation, general: Callable[..., Any]) -> Callable[
 
 def direct_binary(operation: Operation, general: Callable[..., Any]) -> Callable[..., Any]:
     core, by_number = operation.core, operation.by_number
-    takes_alpha = operation.name in ("add", "sub")
+    takes_alpha = operation.takes_alpha
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1:
@@ -270,7 +273,9 @@ class copy_slices(Family):
     inputs = ("base", "part")
     options = ("steps", "axes")
     node_name = "CopySlices"
+    node_names = ("SelectScatterBackward0", "SliceScatterBackward0")  # what select_scatter and slice_scatter record
     public_name = ""
+    aten = "slice_scatter"
     jvp = "linear"
     holomorphic = False  # a part may be the real or the imaginary one
 
@@ -309,6 +314,7 @@ class constant(Family):
 
     node_name = "FillBackward0"
     public_name = ""
+    aten = "fill"
     jvp = "linear"
     vmap = "elementwise"
 

@@ -1,7 +1,7 @@
 """The argument `out=`: results written into a tensor that is already there.
 
-No operation knows about it. `with_out` wraps a public function: the result is computed as always, then written into
-`out`, whose shape it takes if need be.
+A block says that its function takes it (`out = True`); no kernel knows about it. `with_out` wraps the public function:
+the result is computed as always, then written into `out`, whose shape it takes if need be.
 """
 
 from __future__ import annotations
@@ -17,24 +17,6 @@ from leafgrad._core.inplace import assign
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
-
-# Functions of `leafgrad.ops` that take `out` in PyTorch: one result, or several as a tuple.
-_NAMES = """
-    abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr all amax amin aminmax angle any arccos arccosh
-    arcsin arcsinh arctan arctan2 arctanh argmax argmin asin asinh atan atan2 atanh baddbmm bitwise_and
-    bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm cat ceil chain_matmul clamp clamp_max
-    clamp_min clip column_stack complex concat concatenate conj_physical copysign cos cosh cross cummax cummin cumprod
-    cumsum deg2rad diag diff digamma div divide dot dstack eq erf erfc erfinv exp exp2 expm1 fix float_power floor
-    floor_divide fmax fmin fmod frac frexp gather gcd ge ger greater greater_equal gt heaviside histc hstack hypot i0
-    igamma index_add index_copy index_select inner inverse isin isneginf isposinf kron kthvalue lcm ldexp le lerp less
-    less_equal lgamma log log10 log1p log2 log_softmax logaddexp logaddexp2 logcumsumexp logical_and logical_not
-    logical_or logical_xor logit logsumexp lt masked_select matmul max maximum mean median min minimum mm mode msort mul
-    multiply mv nan_to_num nanmean nanmedian nanquantile nansum ne neg negative nextafter nonzero norm not_equal outer
-    polar polygamma pow prod quantile rad2deg reciprocal remainder renorm round row_stack rsqrt scatter scatter_add
-    searchsorted sgn sigmoid sign signbit sin sinc sinh softmax sort sqrt square stack std sub subtract sum take
-    take_along_dim tan tanh tensordot topk tril triu true_divide trunc var vdot vstack where xlogy
-"""
-NAMES = frozenset(_NAMES.split())
 
 
 def with_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -89,16 +89,14 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     try:
         return bind(op, tensors, (), arrays)
     except ValueError:
-        raise errors.broadcast_mismatch(op.name, arrays) from None
+        raise errors.broadcast_mismatch(registry[op.name].aten, arrays) from None
 
 
 class BinaryRules:
     """Which dtypes a binary operation takes, and what it makes of integers."""
 
-    def __init__(
-        self, name: str, as_float: bool, refuses: tuple[int, ...], because: str = "", kernel: str = ""
-    ) -> None:
-        self.kernel = kernel or f"{name}_cpu"
+    def __init__(self, as_float: bool, refuses: tuple[int, ...], because: str, kernel_name: str) -> None:
+        self.kernel_name = kernel_name
         self.as_float = as_float
         self.refuses = refuses
         self.no_bool = ""  # why not even one operand may be bool
@@ -108,7 +106,7 @@ class BinaryRules:
         if kind.category in self.refuses:
             if self.because:
                 raise RuntimeError(self.because)
-            raise NotImplementedError(f"\"{self.kernel}\" not implemented for '{kind.alias}'")
+            raise NotImplementedError(f"\"{self.kernel_name}\" not implemented for '{kind.alias}'")
 
 
 def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:

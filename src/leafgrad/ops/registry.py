@@ -29,8 +29,9 @@ a view of `g`, but never a saved array, because the engine adds to arrays it con
     vmap = "kernel", "elementwise", "dims", ...    how many samples are computed at once: by a rule of this kind in
     vmap(batch, *inputs, *options)                 leafgrad/func/batching_rules.py, or by one of its own
 
-What the tests need is in the block as well: `samples`, the calls that they make (see leafgrad/ops/samples.py), and
-where PyTorch has no function of the same public name, what the operation is there:
+What users and PyTorch call it, and in what forms it comes, the block says too; `Family` has all these attributes with
+their defaults. What the tests need is in the block as well: `samples`, the calls that they make (see
+leafgrad/ops/samples.py), and where PyTorch has no function of the same public name, what the operation is there:
 
     reference = "linalg.vector_norm"        the name of a function, after "torch."
     reference = lambda torch, x, y: ...     or PyTorch's module first, then the arguments of a sample
@@ -47,6 +48,7 @@ import numpy as np
 from leafgrad._core.bind import bind, bind_many, execute
 from leafgrad._core.op import GradientRules, Op
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad.return_types import named_result
 
 registry: dict[str, Operation] = {}
 
@@ -80,6 +82,7 @@ class Operation:
         self.inputs: tuple[str, ...] = known["inputs"]
         self.options: tuple[str, ...] = known["options"]
         self.results: int = known["results"]
+        self.result_type: Any = named_result(name, *known["result_names"]) if known["result_names"] else None
         self.variadic: bool = known["variadic"]
         self.holomorphic: bool = known["holomorphic"]
         self.differentiable: bool = known["differentiable"]
@@ -90,10 +93,26 @@ class Operation:
         self.derivatives: float = known["derivatives"]
         self.pseudo_gradient: tuple[str, ...] = known["pseudo_gradient"]
         self.finds_any: bool = known["finds_any"]
-        self.method: bool = known["method"]
-        self.in_place: bool = known["in_place"]
+        self.exempt: dict[str, str] = known["exempt"]
+        self.method: Any = known["method"]
+        self.in_place: Any = known["in_place"]
+        for function, called in ((self.method, name), (self.in_place, known["in_place_name"] or f"{name}_")):
+            if not isinstance(function, bool):  # the block's own
+                function.__name__ = function.__qualname__ = called
+        self.in_place_name: str | None = known["in_place_name"]
+        self.in_place_function: bool = known["in_place_function"]
         self.writes_into: bool = known["writes_into"]
+        self.takes_alpha: bool = known["takes_alpha"]
         self.public_name: str = name if known["public_name"] is None else known["public_name"]
+        self.aliases: tuple[str, ...] = known["aliases"]
+        self.method_only: bool = known["method_only"]
+        self.is_property: bool = known["is_property"]
+        self.out: bool = known["out"]
+        self.aten: Any = known["aten"] or self.public_name or name
+        by_node = isinstance(self.aten, dict)
+        self.aten_function: str = known["aten_function"] or self.public_name or (name if by_node else self.aten)
+        self.kernel_name: str = known["kernel_name"] or f"{name}_cpu"
+        self.flops: Any = known["flops"]
         self.is_pair: bool = known["pair"]
         self.rules: Any = None  # which dtypes a binary op takes
         if not self.doc:
@@ -101,14 +120,21 @@ class Operation:
         if self.samples is None:
             raise TypeError(f"op {name} has no samples for the tests")
         node_name = known["node_name"] or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
+        self.saves_view_of: str | None = known["saves_view_of"]
+        self.hides: dict[str, tuple[str, ...]] = known["hides"]
         vmap = known["vmap"], self.options
         self.core = core = Op(name, node_name, self.forward, lambda: gradient_rules(self, body), vmap)
         core.writes_into = self.writes_into or is_float_ufunc(self.forward, len(self.inputs))
         if self.holomorphic and self.differentiable:
             core.conjugated = Op(name, node_name, self.forward, lambda: conjugated_rules(core), vmap)
-        # what is recorded if the second operand is a number, where PyTorch has another name for that
-        self.by_number = renamed(core, body["number_name"]) if "number_name" in body else core
+        self.named = {other: renamed(self, core, other) for other in known["node_names"]}
+        # what is recorded if the second operand is a number
+        self.by_number = core if known["number_name"] is None else renamed(self, core, known["number_name"])
         self.function: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
+        given: Any = known["operators"]
+        self.operators: dict[str, Callable[..., Any]] = (
+            given if isinstance(given, dict) else {name: family.operator(self, name) for name in given}  # type: ignore[attr-defined]
+        )
 
     def __call__(self, *args: Any) -> Any:
         n = len(args) - len(self.options)
@@ -174,24 +200,48 @@ class Family(metaclass=Block, family=True):
         function: Callable[..., Any]
         record: Callable[..., Any]
         core: Op
+        named: dict[str, Op]
+        result_type: Any
         rules: Any
 
+    # what it computes
     inputs: tuple[str, ...] = ("input",)
     options: tuple[str, ...] = ()
     results = 1
+    result_names: tuple[str, ...] = ()  # if the function returns a named tuple, `<op>.result_type`
     variadic = False
     holomorphic = True
     differentiable = True
     jvp: Any = "transpose"
     vmap: Any = "kernel"
     samples: Any = None
-    node_name: str | None = None
     row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
     pair = False  # does the recorder's shortcut for two operands apply?
-    method = True  # is it a method of Tensor as well?
-    in_place = False  # does it have an in-place form?
     writes_into = False  # does the kernel, as ufuncs do, take an array for its result as one more argument?
-    public_name: str | None = None  # what users call it, if not by the name of the block; "" for ops of our own
+    flops: Any = None  # how many multiplications and additions: a function of the shapes of its arguments
+
+    # what users call it
+    public_name: str | None = None  # its name, if not that of the block; "" for ops of our own
+    aliases: tuple[str, ...] = ()  # further names, of all its forms
+    method: Any = True  # is it a method of Tensor? Or the method itself, if its arguments come in another order
+    method_only = False  # is it no function of the module?
+    is_property = False  # is it an attribute of tensors, rather than a method?
+    in_place: Any = False  # does it have an in-place form? Or that form itself
+    in_place_name: str | None = None  # what that is called, if not by the public name with an underscore
+    in_place_function = False  # is that a function of the module, although the op has several inputs?
+    takes_alpha = False  # has it the argument `alpha`, a factor for the second operand?
+    out = False  # does the function take `out=`?
+    operators: Any = ()  # the operators of Python behind which it stands, ("__mod__", "__rmod__"): see `operator`
+
+    # what PyTorch calls it
+    aten: Any = None  # in its dispatcher, if not by the public name; or such names by that of the node
+    aten_function: str | None = None  # the same for the public function, where that is not the public name either
+    kernel_name: str | None = None  # in "... not implemented for 'Bool'"
+    node_name: str | None = None  # in the graph
+    node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`
+    saves_view_of: str | None = None  # the input of which PyTorch saves a transposed view, as its messages tell
+    number_name: str | None = None  # in the graph, if the second operand is a number
+    hides: dict[str, tuple[str, ...]] = {}  # inputs that the node of a name does not show: there they are numbers
 
     # Facts that the tests have to know.
     reference: Any = None  # what it is in PyTorch, if not the function of the public name
@@ -199,6 +249,7 @@ class Family(metaclass=Block, family=True):
     derivatives: float = math.inf  # how many times it can be differentiated
     pseudo_gradient: tuple[str, ...] = ()  # arguments that make what is called its gradient something else
     finds_any = False  # does it find an element, and any one of several that are equal?
+    exempt: dict[str, str] = {}  # checks that it need not pass, and why
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
@@ -207,6 +258,12 @@ class Family(metaclass=Block, family=True):
         function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
         return function
+
+    @staticmethod
+    def operator(operation: Operation, name: str) -> Callable[..., Any]:
+        """The method behind one of its operators. A block may also name the methods itself, in a dict. The in-place
+        operators (`%=`) come by themselves, where there is an in-place form."""
+        return operation.function
 
 
 def functions_of(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -227,19 +284,22 @@ def defaults(family: type) -> dict[str, Any]:
     return found
 
 
-def renamed(core: Op, node_name: str, hidden: tuple[int, ...] | None = None) -> Op:
+def renamed(operation: Operation, core: Op, node_name: str) -> Op:
     """The same operation under the name that PyTorch's graph has for it in another case, where it may hide inputs."""
 
     def rules() -> GradientRules:
         known = core.gradient_rules()
-        if hidden is None:
+        if not operation.hides:
             return known
-        return GradientRules(known.backward, known.saves, known.saved_names, hidden, known.consume)
+        before, now = [operation.hides.get(name, ()) for name in (core.node_name, node_name)]
+        hidden = {i for i in known.hidden if operation.inputs[i] not in before}
+        hidden |= {operation.inputs.index(name) for name in now}
+        return GradientRules(known.backward, known.saves, known.saved_names, tuple(hidden), known.consume)
 
     twin = Op(core.name, node_name, core.forward, rules, core.vmap)
     twin.writes_into = core.writes_into
     if core.conjugated is not None:
-        twin.conjugated = renamed(core.conjugated, node_name, hidden)
+        twin.conjugated = renamed(operation, core.conjugated, node_name)
     return twin
 
 
@@ -249,7 +309,8 @@ def with_kernel(core: Op, kernel: Callable[..., Any], vmap: Any = None) -> Op:
 
 
 class Composite:
-    """A public function that is composed of other ops and so needs no rule of its own."""
+    """A public function that is composed of other ops and so needs no rule of its own. What it says of itself is
+    explained in Family. `in_place` may be the operation that computes the usual case of the in-place form."""
 
     # the same facts as of operations
     differentiable = True
@@ -257,31 +318,56 @@ class Composite:
     derivatives = math.inf
     pseudo_gradient: tuple[str, ...] = ()
     finds_any = False
+    is_property = False
+    in_place_name: str | None = None
+    flops: Any = None
 
     def __init__(
-        self, function: Callable[..., Any], samples: Any, method: bool, in_place: bool, reference: Any = None
+        self,
+        function: Callable[..., Any],
+        samples: Any,
+        method: Any = True,
+        in_place: Any = False,
+        *,
+        reference: Any = None,
+        method_only: bool = False,
+        aliases: tuple[str, ...] = (),
+        out: bool = False,
+        operators: dict[str, Callable[..., Any]] | None = None,
+        in_place_function: bool = False,
+        aten_function: str | None = None,
+        exempt: dict[str, str] | None = None,
     ) -> None:
-        self.name = function.__name__
+        self.name = self.public_name = function.__name__
         self.function = function
         self.samples = samples
         self.method = method
         self.in_place = in_place
         self.reference = reference
+        self.method_only = method_only
+        self.aliases = aliases
+        self.out = out
+        self.in_place_function = in_place_function
+        self.operators = operators or {}
+        self.exempt = exempt or {}
+        self.aten_function = aten_function or self.name
 
 
 composites: dict[str, Composite] = {}
 
 
-def composite(
-    samples: Any, *, method: bool = True, in_place: bool = False, reference: Any = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function composed of ops: public, tested with `samples`, a method of Tensor if `method`, with an
-    in-place form if `in_place`; `reference` as in a block."""
+def composite(samples: Any, **known: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function composed of ops: public, tested with `samples`, and what else is `known` (see Composite)."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if not function.__doc__:
             raise TypeError(f"function {function.__name__} has no documentation")
-        composites[function.__name__] = Composite(function, samples, method, in_place, reference)
+        composites[function.__name__] = Composite(function, samples, **known)
         return function
 
     return register
+
+
+def entries() -> list[Operation | Composite]:
+    """All operations, and all functions composed of them."""
+    return [*registry.values(), *composites.values()]

@@ -2,7 +2,8 @@
 
 `samples` is a function of `t`, the maker of tensors: `t(3, 4)` is a random tensor of that shape in whatever dtype and
 memory layout the test is about, `t(5, low=0.1)` keeps it away from zero, `t(2, dtype="int64", high=5)` fixes the dtype.
-It returns calls of the public function: `lambda t: [S(t(3, 4), dim=1), S(t(0))]`.
+It returns calls of the public function: `lambda t: [S(t(3, 4), dim=1), S(t(0))]`. Where a check of the tests asks too
+much, a sample says `exempt_from(check)`, or the block `exempt = {check: why}`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,16 @@ Samples = Callable[[Maker], list[Any]]
 class S:
     """One call: positional and keyword arguments."""
 
+    exempt: tuple[str, ...] = ()
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.args = args
         self.kwargs = kwargs
+
+    def exempt_from(self, *checks: str) -> S:
+        """The same, which does not have to pass some of the tests' checks."""
+        self.exempt = checks
+        return self
 
     def __repr__(self) -> str:
         return f"S({', '.join([*map(repr, self.args), *[f'{k}={v!r}' for k, v in self.kwargs.items()]])})"
@@ -51,12 +59,6 @@ class ValuesOnly:
 
     def __call__(self, t: Maker) -> list[Any]:
         return []
-
-
-def in_place_form(name: str, samples: Samples) -> ValuesOnly:
-    """Samples of a method that changes its tensor, from those of the function that does not."""
-    run = lambda torch, input, *args, **kwargs: getattr(input.clone(), name)(*args, **kwargs)
-    return ValuesOnly("changes its input", samples, run)
 
 
 # -- parts of references ----------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class OperatorLog(Observer):
         out = below(op, arrays, options, out)
         outs = [as_array(o) for o in out] if isinstance(out, (list, tuple)) else [as_array(out)]
         made = ", ".join([f"{self._name(o)}: {form(o)}" for o in outs])
-        self.rows.append(f"{made} = torch._ops.{named(op, arrays)}({', '.join(given)})")
+        self.rows.append(f"{made} = torch._ops.{named(op)}({', '.join(given)})")
         self.stacks.append(forward_lines())
         return out if isinstance(out, (list, tuple)) else outs[0]
 

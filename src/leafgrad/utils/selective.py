@@ -99,7 +99,7 @@ class Keeping(Observer):
         written, out = out is not None, below(op, arrays, options, out)
         if written:
             return out  # a change in place is done again
-        name = aten.named(op, arrays)
+        name = aten.named(op)
         if name in SAC_IGNORED_OPS:
             return out
         several = isinstance(out, (list, tuple))
@@ -133,7 +133,7 @@ class Fetching(Observer):
     def observe(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
         if out is not None:
             return below(op, arrays, options, out)
-        name = aten.named(op, arrays)
+        name = aten.named(op)
         position = self.positions.get(name, 0)
         self.positions[name] = position + 1
         calls = self.cache.calls.get(name, [])

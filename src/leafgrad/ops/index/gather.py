@@ -234,6 +234,7 @@ class index_sum(Family):
     jvp = "linear"
     public_name = ""
     reference = lambda torch, x, shape, *where: transposed(torch, lambda y: index.reference(torch, y, *where), shape, x)
+    aten = "index_put"
     node_name = "IndexPutBackward0"
 
     def call(input: A, shape: tuple[int, ...], dim: int, count: int, at: Array) -> Any:
@@ -267,6 +268,7 @@ class index_select(Family):
     inputs = ("input", "index")
     options = ("dim",)
     vmap = "rows"
+    out = True
 
     def forward(x: A, index: A, dim: Any) -> A:
         if x.ndim == 0:
@@ -334,6 +336,7 @@ class gather(Family):
     inputs = ("input", "index")
     options = ("dim",)
     vmap = "gather"
+    out = True
     forward = gather_array
     holomorphic = False
 
@@ -367,6 +370,7 @@ class gather_sum(Family):
     holomorphic = False
     public_name = ""
     reference = lambda torch, x, index, shape, dim: torch.zeros(shape, dtype=x.dtype).scatter_add(dim, index, x)
+    aten = "scatter_add"
     node_name = "ScatterAddBackward0"
 
     def call(input: A, index: TensorBase, shape: tuple[int, ...], dim: int) -> Any:
@@ -425,7 +429,8 @@ def check_along(index: Array, dim: int, x: Array, name: str, src: Array | None =
         S(t(3, 4), t(1, 4, dtype="int64", low=0, high=3), 0),
         S(t(3, 4), t(3, 2, dtype="int64", low=0, high=4), 1),
         S(t(3, 4), t(5, dtype="int64", low=0, high=12)),
-    ]
+    ],
+    out=True,
 )
 def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = None) -> Any:
     """take_along_dim(input, indices, dim=None): gather with broadcasting; of the flat input if dim is None."""
@@ -469,6 +474,7 @@ class take(Family):
     """take(input, index): elements of the flat input, in the shape of index."""
 
     inputs = ("input", "index")
+    out = True
 
     def forward(x: A, index: A) -> A:
         return x.reshape(-1).take(index)

@@ -43,8 +43,8 @@ from leafgrad.ops.index.slices import new_dimension, select, slice_, view_at, wr
 from leafgrad.ops.inplace import check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import composite, composites
-from leafgrad.ops.samples import S, in_place_form
+from leafgrad.ops.registry import composite
+from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import axes_of, current_steps, permute, reshape
 
 Array = Any
@@ -377,17 +377,16 @@ def _put_samples(t: Any) -> list[S]:
     ]
 
 
-@composite(_put_samples)
+def index_put_(input: TensorBase, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """index_put_(indices, values, accumulate=False): index_put, in place."""
+    places = _places_of_tensors("index_put_", input, indices, values)
+    return write_places(input, places, values, accumulate)
+
+
+@composite(_put_samples, in_place=index_put_, in_place_function=True, exempt={"vmap": "dynamic shape"})
 def index_put(input: TensorBase, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """index_put(input, indices, values, accumulate=False): a copy of input with input[indices] = values, or with
     values added there."""
     places = _places_of_tensors("index_put", input, indices, values)
     values = broadcastable(values, input, places, accumulate)
     return index_write.record(input, values, places.dim, places.count, kept(places.at, input, values), accumulate)
-
-
-@composite(in_place_form("index_put_", composites["index_put"].samples))
-def index_put_(input: TensorBase, indices: Any, values: Any, accumulate: bool = False) -> Any:
-    """index_put_(indices, values, accumulate=False): index_put, in place."""
-    places = _places_of_tensors("index_put_", input, indices, values)
-    return write_places(input, places, values, accumulate)

@@ -61,6 +61,8 @@ class masked_fill(Overwriting):
     """masked_fill(input, mask, value): value where the mask is True, input elsewhere."""
 
     inputs = ("input", "mask", "value")
+    node_names = ("MaskedFillBackward1",)  # with a tensor
+    hides = {"MaskedFillBackward0": ("value",)}
     write = _masked_fill
     forward = on_a_copy(_masked_fill)
 
@@ -70,8 +72,8 @@ class masked_fill(Overwriting):
             message = f"masked_fill_ only supports boolean masks, but got mask with dtype {_CPP.get(kind, kind)}"
             check_mask(mask, message, "masked_fill")
         made = value_tensor("masked_fill", input, value)
-        name = "MaskedFillBackward1" if isinstance(value, TensorBase) else None
-        return (*broadcast_with(input, mask, "masked_fill"), made), (), name
+        name = ("MaskedFillBackward1",) if isinstance(value, TensorBase) else ()
+        return (*broadcast_with(input, mask, "masked_fill"), made), (), *name
 
     def vjp_input(g: A, mask: A) -> A:
         return masked_fill(g, mask, zero(g))
@@ -143,6 +145,8 @@ class masked_select(Family):
 
     inputs = ("input", "mask")
     holomorphic = False
+    out = True
+    exempt = {"vmap": "masked_select"}
 
     def forward(x: A, mask: A) -> A:
         # positions first: NumPy's x[mask] stumbles over every change between True and False
@@ -184,6 +188,8 @@ class nonzero(Family):
     """nonzero(input, *, as_tuple=False): the positions of the elements that are not zero, one row for each; with
     as_tuple one vector for each dimension."""
 
+    out = True
+    exempt = {"vmap": "dynamic shape"}
     differentiable = False
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4, dtype="bool"), as_tuple=True), S(t()), S(t(0, 3))])
 
@@ -214,13 +220,15 @@ _positions = with_kernel(nonzero.core, _positions_by_dimension)
 _static = with_kernel(nonzero.core, _rows_of_positions)
 
 
-@composite(lambda t: [S(t(3, 4)), S(t())])
+@composite(lambda t: [S(t(3, 4)), S(t())], exempt={"vmap": "dynamic shape"})
 def argwhere(input: TensorBase) -> Any:
     """argwhere(input): the positions of the elements that are not zero, one row for each."""
     return nonzero.function(input)
 
 
-@composite(lambda t: [S(t(3, 4), size=5), S(t(2, dtype="bool"), size=0), S(t(), size=2)])
+@composite(
+    lambda t: [S(t(3, 4), size=5), S(t(2, dtype="bool"), size=0), S(t(), size=2)], exempt={"vmap": "dynamic shape"}
+)
 def nonzero_static(input: TensorBase, *, size: int, fill_value: int = -1) -> Any:
     """nonzero_static(input, *, size, fill_value=-1): exactly `size` rows of nonzero, filled up or cut off."""
     if size < 0:
@@ -280,6 +288,7 @@ class tril(Family):
     holomorphic = False
     jvp = "linear"
     in_place = True
+    out = True
     forward = np.tril
     samples = staticmethod(_matrices)
 
@@ -301,6 +310,7 @@ class triu(Family):
     holomorphic = False
     jvp = "linear"
     in_place = True
+    out = True
     forward = np.triu
     samples = staticmethod(_matrices)
 

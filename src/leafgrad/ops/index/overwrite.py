@@ -23,8 +23,7 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.inplace import check_writable, rebase, stand_in
-from leafgrad.ops.registry import Composite, Family, Operation, composites, renamed
-from leafgrad.ops.samples import in_place_form
+from leafgrad.ops.registry import Family, Operation
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -37,8 +36,8 @@ FEW = 8  # a mask selects few elements if it is at most one of so many
 class Overwriting(Family, family=True):
     """Operations that change some elements of a tensor. A block has
 
-    prepare(input, ...)   the arguments, checked: (tensors, options), where tensors[0] is the input, and, if PyTorch
-                          has several names for the node, the other one
+    prepare(input, ...)   the arguments, checked: (tensors, options), where tensors[0] is the input, and perhaps one of
+                          the `node_names`
     write(x, ...)         the change of an array: of a copy of the input, or of its own memory. The kernel,
                           on_a_copy(write), given the input itself as the array for its result, changes that.
     """
@@ -57,35 +56,22 @@ class Overwriting(Family, family=True):
             if not isinstance(input, TensorBase):
                 raise errors.not_a_tensor(operation.name, "input", 1, input)
             tensors, options, *name = prepare(input, *args, **kwargs)
-            return bind(named(operation.core, *name), tensors, options)
+            return bind(operation.named[name[0]] if name else operation.core, tensors, options)
 
         @functools.wraps(prepare)
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             tensors, options, *name = prepare(self, *args, **kwargs)
             if tensors[0].array.shape != self.array.shape:
                 raise errors.in_place_shape(operation.name, self.array.shape, tensors[0].array.shape)
-            return overwrite(self, named(operation.core, *name), tensors[1:], options)
+            core = operation.named[name[0]] if name else operation.core
+            return overwrite(self, core, tensors[1:], options)
 
         name = function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
         method.__name__ = method.__qualname__ = name + "_"
         method.__doc__ = f"{name}_(...): {name}, in place."
-        if operation.public_name:
-            composites[name + "_"] = Composite(method, in_place_form(name + "_", operation.samples), True, False)
+        operation.in_place = method
         return function
-
-
-_named: dict[Any, Op] = {}
-
-
-def named(core: Op, node_name: str | None = None) -> Op:
-    """An operation, its node shown under another name."""
-    if node_name is None:
-        return core
-    found = _named.get((core, node_name))
-    if found is None:
-        found = _named[core, node_name] = renamed(core, node_name)
-    return found
 
 
 def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:

@@ -58,6 +58,7 @@ class index_write(Overwriting):
     options = ("dim", "count", "at", "accumulate")
     jvp = "linear"
     public_name = ""
+    aten = "index_put"
     node_name = "IndexPutBackward0"
     write = write_index
     forward = on_a_copy(write_index)
@@ -138,6 +139,7 @@ class index_add(Overwriting):
     options = ("dim", "alpha")
     vmap = "rows"
     holomorphic = True  # alpha may be complex
+    out = True
     write = _index_add
     forward = on_a_copy(_index_add)
 
@@ -195,6 +197,7 @@ class index_copy(Overwriting):
     inputs = ("input", "index", "source")
     options = ("dim",)
     vmap = "rows"
+    out = True
     write = _index_copy
     forward = on_a_copy(_index_copy)
 
@@ -254,6 +257,8 @@ class index_fill(Overwriting):
     inputs = ("input", "index", "value")
     options = ("dim",)
     vmap = "rows"
+    node_names = ("IndexFillBackward1",)  # with a tensor
+    hides = {"IndexFillBackward0": ("value",)}
     write = _index_fill
     forward = on_a_copy(_index_fill)
 
@@ -270,8 +275,8 @@ class index_fill(Overwriting):
             raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
         size = vector(x).shape[dim]
         check_range(index.array, -size, size, dim, x.shape, IndexError)
-        name = "IndexFillBackward1" if isinstance(value, TensorBase) else None
-        return (input, index, value_tensor("index_fill", input, value)), (dim,), name
+        name = ("IndexFillBackward1",) if isinstance(value, TensorBase) else ()
+        return (input, index, value_tensor("index_fill", input, value)), (dim,), *name
 
     def vjp_input(g: A, index: A, dim: A) -> A:
         return index_fill(g, index, zero(g), dim)
@@ -355,6 +360,9 @@ class scatter(Overwriting):
     inputs = ("input", "index", "src")
     options = ("dim", "reduce")
     vmap = "gather"
+    node_names = ("ScatterBackward1",)  # with a number
+    hides = {"ScatterBackward1": ("src",)}
+    out = True
     write = _scatter
     forward = on_a_copy(_scatter)
 
@@ -409,6 +417,7 @@ class scatter_add(Overwriting):
     inputs = ("input", "index", "src")
     options = ("dim",)
     vmap = "gather"
+    out = True
     write = scatter_add_array
     forward = on_a_copy(scatter_add_array)
 

@@ -95,6 +95,8 @@ class write_slice(Family):
     inputs = ("input", "values")
     options = ("index",)
     public_name = ""
+    aten = "copy"
+    node_name = "SliceScatterBackward0"
     jvp = "linear"
     writes_into = True
 
@@ -131,6 +133,7 @@ class new_dimension(ViewFamily):
     node_name = "UnsqueezeBackward0"
     public_name = ""
     reference = "Tensor.__getitem__"
+    aten = "unsqueeze"
 
     def call(input: A, index: tuple[Any, ...]) -> Any:
         return view_at(new_dimension, input, index)
@@ -163,6 +166,7 @@ class around(Family):
     jvp = "linear"
     holomorphic = False
     public_name = ""
+    aten = "slice_scatter"
     node_name = "SliceBackward0"
 
     def forward(x: A, shape: Any, index: Any) -> A:
@@ -232,9 +236,7 @@ def slice_scatter(
 
 def _replaced(input: TensorBase, part: tuple[Any, ...], src: TensorBase, node_name: str) -> Any:
     """A copy of input with one part replaced."""
-    from leafgrad.ops.index.overwrite import named
-
-    return bind(named(copy_slices.core, node_name), (input, src), (((slice_, (part,)),), None))
+    return bind(copy_slices.named[node_name], (input, src), (((slice_, (part,)),), None))
 
 
 def _same_shape(src: TensorBase, shape: tuple[int, ...], what: str) -> None:

@@ -18,9 +18,9 @@ from leafgrad.ops.linalg.checks import (
     factor,
     not_tensors,
 )
-from leafgrad.ops.linalg.products import any_product, is_half, matmul, rows, times
+from leafgrad.ops.linalg.products import any_product, flops_of_product, is_half, matmul, rows, times
 from leafgrad.ops.pointwise.elementwise import add
-from leafgrad.ops.registry import Family, op, renamed
+from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
@@ -37,6 +37,8 @@ class addmm(Family):
     inputs = ("input", "mat1", "mat2")
     options = ("beta", "alpha")
     in_place = True
+    out = True
+    flops = staticmethod(lambda shapes: flops_of_product(shapes[1:]))
 
     def forward(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
         if is_half(a.dtype):
@@ -124,8 +126,17 @@ class linear(Family):
     """linear(input, weight, bias=None): input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
 
     inputs = ("input", "weight", "bias")
+    public_name = ""  # nn.functional has it
     node_name = "AddmmBackward0"
+    # without a bias; of more than a matrix; of more without a bias; of a vector without a bias
+    node_names = ("MmBackward0", "ViewBackward0", "UnsafeViewBackward0", "SqueezeBackward4")
+    aten = {
+        "AddmmBackward0": "addmm", "MmBackward0": "mm", "ViewBackward0": "addmm", "UnsafeViewBackward0": "mm",
+        "SqueezeBackward4": "mm",
+    }  # fmt: skip
+    saves_view_of = "weight"
     method = False
+    flops = staticmethod(lambda shapes: flops_of_product((shapes[0], shapes[1][::-1])))
 
     def forward(x: A, weight: A, bias: A) -> A:
         kind = x.dtype
@@ -152,11 +163,10 @@ class linear(Family):
             check_linear(x, w, b)
             if w.ndim == 1 or (b is not None and b.ndim != 1 and n != 2):
                 return _linear_unusual(input, weight, bias)
-        if n == 2:
-            core = linear.core if b is not None else linear_without_bias
+        if b is not None:
+            core = linear.core if n == 2 else linear.named["ViewBackward0"]
         else:
-            without_bias = vector_without_bias if n == 1 else linear_folded_without_bias
-            core = linear_folded if b is not None else without_bias
+            core = linear.named["MmBackward0" if n == 2 else "SqueezeBackward4" if n == 1 else "UnsafeViewBackward0"]
         return bind(core, (input, weight, bias))
 
     def vjp_input(g: A, weight: A) -> A:
@@ -194,12 +204,6 @@ class linear(Family):
             S(t(2, 0), t(4, 0), t(4)),
         ]
     )
-
-
-linear_without_bias = renamed(linear.core, "MmBackward0")
-linear_folded = renamed(linear.core, "ViewBackward0")
-linear_folded_without_bias = renamed(linear.core, "UnsafeViewBackward0")
-vector_without_bias = renamed(linear.core, "SqueezeBackward4")
 
 
 def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:

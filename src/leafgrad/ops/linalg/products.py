@@ -6,7 +6,9 @@ precision and rounded once. Everything that is a product of two matrices in the 
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ from leafgrad.ops.linalg.checks import (
 )
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
-from leafgrad.ops.registry import Family, composite, op, renamed
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import permute, transpose, unsqueeze, view_of
 
@@ -91,6 +93,11 @@ def times(a: A, b: A) -> A:
     return product(a, b) if a.__class__ is ndarray else mm.record(a, b)
 
 
+def flops_of_product(shapes: Sequence[Any]) -> int:
+    columns: int = shapes[1][-1] if len(shapes[1]) > 1 else 1
+    return int(2 * math.prod(shapes[0]) * columns)
+
+
 # -- matrices and vectors ---------------------------------------------------------------------------------------------
 
 
@@ -99,6 +106,8 @@ class mm(Family):
     """mm(input, mat2): the product of two matrices, (n, k) with (k, m)."""
 
     inputs = ("input", "mat2")
+    out = True
+    flops = flops_of_product
     forward = product
     vmap = batched_product
 
@@ -132,6 +141,8 @@ class mv(Family):
     """mv(input, vec): the product of a matrix (n, k) and a vector (k)."""
 
     inputs = ("input", "vec")
+    out = True
+    flops = flops_of_product
     forward = product
     vmap = batched_product
 
@@ -155,6 +166,7 @@ class dot(Family):
     """dot(input, tensor): the sum of the products of the elements of two vectors."""
 
     inputs = ("input", "tensor")
+    out = True
     forward = product
 
     def call(input: A, tensor: TensorBase) -> Any:
@@ -181,6 +193,7 @@ class vdot(Family):
 
     inputs = ("input", "other")
     holomorphic = False
+    out = True
 
     def forward(a: A, b: A) -> A:
         return product(a.conj() if a.dtype.kind == "c" else a, b)
@@ -206,6 +219,8 @@ class bmm(Family):
     """bmm(input, mat2): the products of two equally long stacks of matrices, (b, n, k) with (b, k, m)."""
 
     inputs = ("input", "mat2")
+    out = True
+    flops = flops_of_product
     forward = any_product
     vmap = batched_product
 
@@ -235,7 +250,7 @@ class bmm(Family):
     samples = staticmethod(lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]])
 
 
-@composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))])
+@composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))], out=True)
 def outer(input: TensorBase, vec2: TensorBase) -> Any:
     """outer(input, vec2): the matrix of all products of an element of one vector with an element of the other."""
     a, b = arrays_of("outer", ("input", "vec2"), input, vec2)
@@ -246,7 +261,7 @@ def outer(input: TensorBase, vec2: TensorBase) -> Any:
     return mul.function(unsqueeze.function(input, 1), vec2)
 
 
-@composite(lambda t: [S(t(3), t(4))])
+@composite(lambda t: [S(t(3), t(4))], out=True)
 def ger(input: TensorBase, vec2: TensorBase) -> Any:
     """ger(input, vec2): the old name of outer."""
     return outer(input, vec2)
@@ -255,15 +270,35 @@ def ger(input: TensorBase, vec2: TensorBase) -> Any:
 # -- any number of dimensions -----------------------------------------------------------------------------------------
 
 
+def matmul_operator(self: Any, other: Any) -> Any:
+    """self @ other. NotImplemented lets Python try the other operand."""
+    if isinstance(other, TensorBase):
+        a, b = self.array, other.array
+        return matrices("matmul", self, other, a, b) if a.ndim == 2 == b.ndim else matmul.function(self, other)
+    return matmul.function(self, wrap(other)) if isinstance(other, ndarray) else NotImplemented
+
+
+def reflected_matmul_operator(self: Any, other: Any) -> Any:
+    """other @ self, for those who call it by name, and for NumPy arrays on the left."""
+    if isinstance(other, TensorBase):
+        return matmul.function(other, self)
+    return matmul.function(wrap(other), self) if isinstance(other, ndarray) else NotImplemented
+
+
 @op
 class matmul(Family):
     """matmul(input, other): the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading
     dimensions are broadcast."""
 
     inputs = ("input", "other")
+    out = True
     forward = any_product
     vmap = batched_product
     node_name = "UnsafeViewBackward0"  # what PyTorch's composition of reshapes and bmm ends in
+    node_names = ("SqueezeBackward4",)  # of a vector and a matrix
+    flops = flops_of_product
+    aten = {"UnsafeViewBackward0": "bmm", "SqueezeBackward4": "mm"}
+    operators = {"__matmul__": matmul_operator, "__rmatmul__": reflected_matmul_operator}
 
     def call(input: A, other: TensorBase) -> Any:
         a, b = arrays_of("matmul", ("input", "other"), input, other)
@@ -274,7 +309,7 @@ class matmul(Family):
         if n <= 2 and m <= 2:
             if not (n and m and a.shape[-1] == b.shape[0] and alike(a, b)):
                 check_matmul(input, other)
-            core = vector_times_matrix if m == 2 else mv.core if n == 2 else dot.core
+            core = matmul.named["SqueezeBackward4"] if m == 2 else mv.core if n == 2 else dot.core
         elif not (n == m and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and alike(a, b)):
             check_matmul(input, other)
         return bind(core, (input, other))
@@ -313,24 +348,6 @@ def as_matrices(g: A, input_shape: Any, other_shape: Any) -> A:
     if len(other_shape) == 1:
         g = unsqueeze(g, g.ndim)
     return unsqueeze(g, g.ndim - 1) if len(input_shape) == 1 else g
-
-
-vector_times_matrix = renamed(matmul.core, "SqueezeBackward4")
-
-
-def matmul_operator(self: Any, other: Any) -> Any:
-    """self @ other. NotImplemented lets Python try the other operand."""
-    if isinstance(other, TensorBase):
-        a, b = self.array, other.array
-        return matrices("matmul", self, other, a, b) if a.ndim == 2 == b.ndim else matmul.function(self, other)
-    return matmul.function(self, wrap(other)) if isinstance(other, ndarray) else NotImplemented
-
-
-def reflected_matmul_operator(self: Any, other: Any) -> Any:
-    """other @ self, for those who call it by name, and for NumPy arrays on the left."""
-    if isinstance(other, TensorBase):
-        return matmul.function(other, self)
-    return matmul.function(wrap(other), self) if isinstance(other, ndarray) else NotImplemented
 
 
 # -- transposes that are attributes -----------------------------------------------------------------------------------
@@ -400,16 +417,9 @@ def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=3)
 
 
-def install(cls: Any) -> None:
-    """Put the operators and attributes of this file on the class Tensor. There is no `@=` in place: Python makes
-    `a = a @ b` of it, as with PyTorch."""
-    cls.__matmul__ = matmul_operator
-    cls.__rmatmul__ = reflected_matmul_operator
-    cls.T = property(transposed)
-    cls.mT = property(matrices_transposed)
-    cls.H = property(conjugate_transposed)
-    cls.mH = property(matrices_conjugate_transposed)
-
+PROPERTIES = {
+    "T": transposed, "mT": matrices_transposed, "H": conjugate_transposed, "mH": matrices_conjugate_transposed,
+}  # fmt: skip
 
 from leafgrad.ops.linalg.affine import addmm, linear  # noqa: E402  built on this module, and part of it for importers
 

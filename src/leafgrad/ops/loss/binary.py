@@ -42,6 +42,8 @@ class logsigmoid_(Family):
     forward = _log_sigmoid
     node_name = "LogSigmoidBackward0"
     public_name = ""
+    aten = "log_sigmoid_forward"
+    aten_function = "log_sigmoid"
     method = False
     jvp = "elementwise"
     vmap = "elementwise"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.bind import binary
+from leafgrad._core.bind import binary, bind
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._core.thread_state import silence_numpy
@@ -29,7 +29,7 @@ from leafgrad.ops.reduce.common import (
 )
 from leafgrad.ops.reduce.extremes import place
 from leafgrad.ops.reduce.softmax import log_softmax, softmax
-from leafgrad.ops.registry import Family, Operation, registry, renamed
+from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
@@ -145,7 +145,8 @@ def combine(losses: Any, total_weight: float, reduction: str, shape: Dims, kind:
 # -- nll_loss ---------------------------------------------------------------------------------------------------------
 
 
-class _NllLoss(Family, family=True):
+@op
+class nll_loss_(Family):
     """nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'):
     -weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
 
@@ -153,6 +154,10 @@ class _NllLoss(Family, family=True):
     options = ("ignore_index", "reduction")
     constants = ("weight",)
     public_name = ""
+    reference = "nn.functional.nll_loss"
+    aten_function = "nll_loss_nd"
+    node_names = ("NllLoss2DBackward0",)  # of scores with further dimensions
+    aten = {"NllLossBackward0": "nll_loss_forward", "NllLoss2DBackward0": "nll_loss2d_forward"}
     method = False
 
     def forward(x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
@@ -251,26 +256,18 @@ def negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: 
                 "The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. This input "
                 "cannot have requires_grad True."
             )
-    operation = nll_loss_ if x.ndim <= 2 else nll_loss_2d
-    return operation.record(input, target, weight, ignore_index, reduction)
+    core = nll_loss_.core if x.ndim <= 2 else nll_loss_.named["NllLoss2DBackward0"]
+    return bind(core, (input, target, weight), (ignore_index, reduction))
 
 
-def _two_names(block: type, name: str) -> tuple[Operation, Operation]:
-    """The same operation twice, because the graph names it differently for scores with further dimensions."""
-    body = {**vars(block), "reference": f"nn.functional.{name}"}
-    first = registry[name] = Operation(name, Family, {**body, "node_name": "NllLossBackward0"})
-    second = registry[name + "_2d"] = Operation(name + "_2d", Family, {**body, "node_name": "NllLoss2DBackward0"})
-    return first, second
-
-
-nll_loss_, nll_loss_2d = _two_names(_NllLoss, "nll_loss")
 nll_loss = nll_loss_.function
 
 
 # -- cross_entropy ----------------------------------------------------------------------------------------------------
 
 
-class _CrossEntropy(Family, family=True):
+@op
+class cross_entropy_(Family):
     """cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean',
     label_smoothing=0.0): the negative log likelihood of classes, or of probabilities, under softmax(input)."""
 
@@ -278,6 +275,11 @@ class _CrossEntropy(Family, family=True):
     options = ("ignore_index", "reduction", "kept")
     constants = ("weight",)
     public_name = ""
+    reference = "nn.functional.cross_entropy"
+    aten = "cross_entropy_loss"
+    aten_function = "cross_entropy_loss"
+    node_name = "NllLossBackward0"
+    node_names = ("NllLoss2DBackward0",)
     method = False
 
     def forward(x: A, target: A, ignore_index: int, reduction: str, kept: list[Any]) -> A:
@@ -328,8 +330,8 @@ class _CrossEntropy(Family, family=True):
         if x.dtype.kind in "biuc":
             raise refused("log_softmax_lastdim_kernel_impl", input)
         check_shapes(x, target, None)
-        operation = cross_entropy_ if x.ndim <= 2 else cross_entropy_2d
-        return operation.record(input, target, ignore_index, reduction, [])
+        core = cross_entropy_.core if x.ndim <= 2 else cross_entropy_.named["NllLoss2DBackward0"]
+        return bind(core, (input, target), (ignore_index, reduction, []))
 
     def vjp_input(g: A, input: A, reduction: A, kept: A, input_shape: A) -> A:
         if not kept:
@@ -370,7 +372,6 @@ class _CrossEntropy(Family, family=True):
     )
 
 
-cross_entropy_, cross_entropy_2d = _two_names(_CrossEntropy, "cross_entropy")
 cross_entropy = cross_entropy_.function
 
 
@@ -405,10 +406,8 @@ def _of_probabilities(
     total = -products.sum()
     if reduction == "sum":
         return total
-    return binary(_mean, total, input.array.size // shape[dim] if input.array.size else 0)
-
-
-_mean = renamed(true_div.core, "DivBackward1")  # the name that division by a number has inside of PyTorch
+    count = input.array.size // shape[dim] if input.array.size else 0
+    return binary(true_div.named["DivBackward1"], total, count)
 
 
 def _for_classes(weight: Any, shape: Dims) -> Any:

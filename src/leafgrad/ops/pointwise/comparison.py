@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
-from leafgrad.ops.pointwise.elementwise import not_an_operand, tensors_only
+from leafgrad.ops.pointwise.elementwise import is_reflected, not_an_operand, tensors_only
 from leafgrad.ops.promotion import BinaryRules, mixed_binary
 from leafgrad.ops.registry import Family, Operation, registry
 from leafgrad.ops.samples import S, pairs
@@ -23,12 +23,13 @@ class Comparison(Family, family=True):
     differentiable = False
     vmap = "elementwise"
     in_place = True
+    out = True
     samples = staticmethod(pairs())
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         core = operation.core
-        operation.rules = BinaryRules(operation.name, False, body.get("refuses", ()), "", body.get("kernel", ""))
+        operation.rules = BinaryRules(False, body.get("refuses", ()), "", operation.kernel_name)
 
         def function(input: Any, other: Any) -> Any:
             result = compare(core, input, other)
@@ -39,6 +40,13 @@ class Comparison(Family, family=True):
         function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
         return body["wraps"](function) if "wraps" in body else function
+
+    @staticmethod
+    def operator(operation: Operation, name: str) -> Callable[..., Any]:
+        core = operation.core
+        if is_reflected(name):
+            return lambda self, other: mixed_binary(core, other, self)
+        return lambda self, other: compare(core, self, other)
 
 
 _FAST = {np.dtype(np.float32), np.dtype(np.float64)}
@@ -63,12 +71,6 @@ def compare(core: Any, a: Any, b: Any) -> Any:
     return mixed_binary(core, a, b)
 
 
-def operator(name: str) -> Callable[[Any, Any], Any]:
-    """The method behind `==`, `<` and so on."""
-    core = registry[name].core
-    return lambda self, other: compare(core, self, other)
-
-
 COMPUTES_FLOATS: dict[str, bool] = {}
 
 
@@ -79,14 +81,17 @@ def _binary_without_gradient(name: str, ufunc: Any, doc: str, **flags: Any) -> O
     return operation
 
 
-eq = _binary_without_gradient("eq", np.equal, "is input equal to other, element by element?")
-ne = _binary_without_gradient("ne", np.not_equal, "is input different from other, element by element?")
-lt = _binary_without_gradient("lt", np.less, "is input less than other, element by element?", refuses=(COMPLEX,))
-le = _binary_without_gradient("le", np.less_equal, "is input at most other, element by element?", refuses=(COMPLEX,))
-gt = _binary_without_gradient("gt", np.greater, "is input greater than other, element by element?", refuses=(COMPLEX,))
-ge = _binary_without_gradient(
-    "ge", np.greater_equal, "is input at least other, element by element?", refuses=(COMPLEX,)
-)
+def _comparison(name: str, alias: str, ufunc: Any, doc: str, **flags: Any) -> Operation:
+    doc = f"is input {doc} other, element by element?"
+    return _binary_without_gradient(name, ufunc, doc, aliases=(alias,), operators=(f"__{name}__",), **flags)
+
+
+eq = _binary_without_gradient("eq", np.equal, "is input equal to other, element by element?", operators=("__eq__",))
+ne = _comparison("ne", "not_equal", np.not_equal, "different from")
+lt = _comparison("lt", "less", np.less, "less than", refuses=(COMPLEX,))
+le = _comparison("le", "less_equal", np.less_equal, "at most", refuses=(COMPLEX,))
+gt = _comparison("gt", "greater", np.greater, "greater than", refuses=(COMPLEX,))
+ge = _comparison("ge", "greater_equal", np.greater_equal, "at least", refuses=(COMPLEX,))
 
 
 def _integers(t: Any) -> list[S]:
@@ -101,10 +106,15 @@ def _shifts(t: Any) -> list[S]:
     return [S(t(3, 4, dtype="int64", low=0, high=9), t(4, dtype="int64", low=0, high=5))]
 
 
-_bits: dict[str, Any] = {"refuses": (FLOAT, COMPLEX), "samples": _integers}
-bitwise_and = _binary_without_gradient("bitwise_and", np.bitwise_and, "bits set in both.", **_bits)
-bitwise_or = _binary_without_gradient("bitwise_or", np.bitwise_or, "bits set in one or both.", **_bits)
-bitwise_xor = _binary_without_gradient("bitwise_xor", np.bitwise_xor, "bits set in exactly one.", **_bits)
+def _bits(name: str, ufunc: Any, doc: str, operator: str) -> Operation:
+    operators = (f"__{operator}__", f"__r{operator}__")
+    refuses = (FLOAT, COMPLEX)
+    return _binary_without_gradient(name, ufunc, doc, refuses=refuses, samples=_integers, operators=operators)
+
+
+bitwise_and = _bits("bitwise_and", np.bitwise_and, "bits set in both.", "and")
+bitwise_or = _bits("bitwise_or", np.bitwise_or, "bits set in one or both.", "or")
+bitwise_xor = _bits("bitwise_xor", np.bitwise_xor, "bits set in exactly one.", "xor")
 
 
 def _shift(ufunc: Any, past_the_end: Callable[[Any], Any]) -> Any:
@@ -123,7 +133,8 @@ bitwise_left_shift = _binary_without_gradient(
     _shift(np.left_shift, np.zeros_like),
     "bits moved up.",
     refuses=(BOOL, FLOAT, COMPLEX),
-    kernel="lshift_cpu",
+    kernel_name="lshift_cpu",
+    operators=("__lshift__", "__rlshift__"),
     samples=_shifts,
 )
 bitwise_right_shift = _binary_without_gradient(
@@ -131,7 +142,8 @@ bitwise_right_shift = _binary_without_gradient(
     _shift(np.right_shift, lambda x: np.where(x < 0, -1, 0)),
     "bits moved down.",
     refuses=(BOOL, FLOAT, COMPLEX),
-    kernel="rshift_cpu",
+    kernel_name="rshift_cpu",
+    operators=("__rshift__", "__rrshift__"),
     samples=_shifts,
 )
 

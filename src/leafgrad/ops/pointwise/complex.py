@@ -11,7 +11,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import sgn
-from leafgrad.ops.registry import Family, composite, op, renamed
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import ViewFamily, view_of
 
@@ -27,6 +27,8 @@ class complex_(Family):
     vmap = "elementwise"
     jvp = "linear"
     method = False
+    exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
+    out = True
 
     def forward(real: A, imag: A) -> A:
         wide = np.result_type(real.dtype, np.float32)
@@ -72,8 +74,10 @@ class polar_form(Family):
     holomorphic = False
     vmap = "elementwise"
     method = False
+    exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
     public_name = "polar"
     node_name = "PolarBackward0"
+    out = True
 
     def forward(abs: A, angle: A) -> A:
         return complex_.forward(abs * np.cos(angle), abs * np.sin(angle))
@@ -130,6 +134,7 @@ class view_as_complex(ViewFamily):
     holomorphic = False
     vmap = "elementwise"
     method = False
+    exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
 
     def forward(x: A) -> A:
         return x.view(_dtypes.from_numpy_dtype(x.dtype).to_complex().np)[..., 0]
@@ -158,10 +163,7 @@ class view_as_complex(ViewFamily):
     samples = staticmethod(lambda t: [S(t(3, 2, contiguous=True)), S(t(2, contiguous=True))])
 
 
-@composite(lambda t: [S(t(3, 2))], in_place=True)
+@composite(lambda t: [S(t(3, 2))], in_place=True, out=True)
 def conj_physical(input: TensorBase) -> Any:
     """conj_physical(input): the complex conjugate, computed at once."""
-    return input if input.array.dtype.kind != "c" else bind(_conj_physical, (input,))
-
-
-_conj_physical = renamed(conj.core, "ConjPhysicalBackward0")
+    return input if input.array.dtype.kind != "c" else bind(conj.named["ConjPhysicalBackward0"], (input,))

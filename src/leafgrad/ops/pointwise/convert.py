@@ -56,6 +56,7 @@ class clone_in_format(Family):
     node_name = "CloneBackward0"
     public_name = ""
     reference = lambda torch, x, kind: x.clone(memory_format=kind or torch.preserve_format)
+    aten = "clone"
     samples = staticmethod(lambda t: [S(t(3, 2), None), S(t(2, 3, 4, 5), channels_last)])
     forward = copy_in_format
 
@@ -76,6 +77,7 @@ class to_dtype(Family):
     node_name = "ToCopyBackward0"
     public_name = ""
     reference = "Tensor.to"
+    aten = "_to_copy"
     holomorphic = False
     samples = staticmethod(lambda t: [S(t(3, 2), float64), S(t(3, 2), complex128), S(t(0), complex128)])
 
@@ -95,7 +97,7 @@ class to_dtype(Family):
         return g  # the engine brings gradients to the dtype of the value they belong to
 
 
-@composite(lambda t: [S(t(3, 2)), S(t(2, 3, 4, 5), memory_format=channels_last)])
+@composite(lambda t: [S(t(3, 2)), S(t(2, 3, 4, 5), memory_format=channels_last)], method_only=True)
 def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
     """contiguous(input, memory_format=contiguous_format): the tensor itself if its elements lie in memory one after the
     other, otherwise a copy in which they do."""
@@ -126,6 +128,7 @@ def detach(input: TensorBase) -> Any:
 class conj(Family):
     """conj(input): the complex conjugate; real tensors stay as they are."""
 
+    node_names = ("ConjPhysicalBackward0",)
     holomorphic = False
     jvp = "linear"
     vmap = "elementwise"
@@ -147,7 +150,8 @@ class real_part(ViewFamily):
     vmap = "elementwise"
     node_name = "SelectBackward0"  # of view_as_real, in PyTorch
     public_name = "real"
-    method = False  # a property
+    method = False
+    is_property = True
     samples = staticmethod(lambda t: [S(t(3, 2)), S(t())])
 
     def forward(x: A) -> A:
@@ -168,7 +172,8 @@ class imag_part(ViewFamily):
     vmap = "elementwise"
     node_name = "SelectBackward0"
     public_name = "imag"
-    method = False  # a property
+    method = False
+    is_property = True
     samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])
 
     def forward(x: A) -> A:

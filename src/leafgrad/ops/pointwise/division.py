@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad._core.bind import TensorOperators
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX
 from leafgrad.ops.creation.fresh import zeros_like
@@ -44,9 +45,10 @@ class div_floor(Binary):
     node_name = "DivBackward2"
     public_name = ""
     reference = lambda torch, x, y: torch.div(x, y, rounding_mode="floor")
+    aten = "div"
     samples = pairs(0.3, 3)
     refuses = (BOOL, COMPLEX)
-    kernel = "div_floor_cpu"
+    kernel_name = "div_floor_cpu"
     vjp_input = zeros_like
     vjp_other = zeros_like
 
@@ -59,9 +61,10 @@ class div_trunc(Binary):
     node_name = "DivBackward2"
     public_name = ""
     reference = lambda torch, x, y: torch.div(x, y, rounding_mode="trunc")
+    aten = "div"
     samples = pairs(0.3, 3)
     refuses = (BOOL, COMPLEX)
-    kernel = "div_trunc_cpu"
+    kernel_name = "div_trunc_cpu"
     vjp_input = zeros_like
     vjp_other = zeros_like
 
@@ -70,7 +73,11 @@ _ROUNDINGS = {None: true_div, "floor": div_floor, "trunc": div_trunc}
 
 
 @composite(
-    lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0), S(t(3), t(3, low=0.5), rounding_mode="floor")], in_place=True
+    lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0), S(t(3), t(3, low=0.5), rounding_mode="floor")],
+    in_place=true_div,
+    aliases=("divide",),
+    out=True,
+    operators={"__truediv__": TensorOperators.__truediv__, "__div__": TensorOperators.__truediv__},
 )
 def div(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
     """div(input, other, *, rounding_mode=None): input / other; rounded towards zero by 'trunc', down by 'floor'."""
@@ -81,7 +88,7 @@ def div(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
     return _ROUNDINGS[rounding_mode].function(input, other)
 
 
-@composite(lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0)], in_place=True)
+@composite(lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0)], in_place=true_div, out=True)
 def true_divide(input: Any, other: Any) -> Any:
     """true_divide(input, other): input / other, in floating point."""
     return true_div.function(input, other)
@@ -100,6 +107,7 @@ class floor_divide(Binary):
 
     forward = floor_quotient
     node_name = "NotImplemented"
+    operators = ("__floordiv__", "__rfloordiv__")
     samples = staticmethod(
         lambda t: [
             S(t(3, 4, dtype="int64", low=1, high=9), t(4, dtype="int64", low=1, high=5)),
@@ -108,7 +116,7 @@ class floor_divide(Binary):
         ]
     )
     refuses = (BOOL, COMPLEX)
-    kernel = "div_floor_cpu"
+    kernel_name = "div_floor_cpu"
     vjp_input = no_derivative("floor_divide")
     vjp_other = no_derivative("floor_divide")
 
@@ -123,9 +131,10 @@ class remainder(Binary):
 
     node_name = "RemainderBackward1"
     number_name = "RemainderBackward0"
+    operators = ("__mod__", "__rmod__")
     samples = pairs(0.3, 3)
     refuses = (BOOL, COMPLEX)
-    kernel = "remainder_cpu"
+    kernel_name = "remainder_cpu"
 
     def vjp_input(g: A) -> A:
         return g
@@ -145,6 +154,7 @@ class rsub_same(Binary):
     number_name = "RsubBackward1"
     public_name = ""
     reference = "rsub"
+    aten = "rsub"
     refuses = (BOOL,)
     because = sub.rules.because
     no_bool = sub.rules.no_bool
@@ -156,17 +166,21 @@ class rsub_same(Binary):
         return g
 
 
-@composite(lambda t: [S(t(3, 2), t(2)), S(t(3), 2.0), S(t(3), 2.0, alpha=3)], method=False)
+def subtract_from(self: Any, other: Any) -> Any:
+    """`other - x`."""
+    return rsub_same.function(self, other) if isinstance(other, (TensorBase, np.ndarray, *NUMBERS)) else NotImplemented
+
+
+@composite(
+    lambda t: [S(t(3, 2), t(2)), S(t(3), 2.0), S(t(3), 2.0, alpha=3)],
+    method=False,
+    operators={"__rsub__": subtract_from},
+)
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """rsub(input, other, *, alpha=1): other - alpha * input."""
     if alpha != 1 and input.array.dtype.kind != "b":  # bools are refused below
         input = mul.function(input, alpha)
     return rsub_same.function(input, other)
-
-
-def subtract_from(self: Any, other: Any) -> Any:
-    """`other - x`."""
-    return rsub_same.function(self, other) if isinstance(other, (TensorBase, np.ndarray, *NUMBERS)) else NotImplemented
 
 
 def divide_into(self: Any, other: Any) -> Any:

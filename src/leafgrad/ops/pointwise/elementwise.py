@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.bind import binary, bind
+from leafgrad._core.bind import TensorOperators, binary, bind
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad.kernels import add as plus
 from leafgrad.kernels import clip, divide, exponential, fast, multiply, negative
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
+from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary, operand
-from leafgrad.ops.registry import Family, Operation, op
+from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import pairs, real
 
 A = Any  # an array, or a tensor under create_graph
@@ -45,7 +47,8 @@ class Unary(Family, family=True):
     integers = "float"
     no_bool = ""
     no_complex = ""
-    in_place = True
+    in_place: Any = True
+    out = True
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
@@ -76,6 +79,8 @@ class neg(Unary):
 
     forward = fast(np.negative)
     integers = "same"
+    aliases = ("negative",)
+    operators = {"__neg__": TensorOperators.__neg__}
     no_bool = (
         "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
         "`~` or `logical_not()` operator instead."
@@ -186,6 +191,7 @@ class relu(Unary):
 
     forward = _relu
     writes_into = True
+    out = False
     integers = "same"
     no_bool = "Boolean inputs not supported for relu"
     no_complex = "clamp is not supported for complex types"
@@ -246,9 +252,18 @@ class abs(Unary):
 
     forward = fast(np.abs)
     integers = "same"
+    aliases = ("absolute",)
+    operators = ("__abs__",)
     no_bool = "\"abs_cpu\" not implemented for 'Bool'"
     holomorphic = False
     jvp = "transpose"
+    exempt = {"complex in place": "absolute values are real, and PyTorch refuses it too"}
+
+    def in_place(self: Any) -> Any:
+        """abs_(): abs, in place; not for complex numbers, whose absolute values are real."""
+        if self.array.dtype.kind == "c":
+            raise RuntimeError("In-place abs is not supported for complex tensors.")
+        return in_place(self, abs.function)
 
     def vjp(g: A, input: A) -> A:
         return g * sgn(input)
@@ -295,16 +310,16 @@ class Binary(Family, family=True):
     refuses: tuple[int, ...] = ()
     because = ""
     in_place = True
+    out = True
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         core, by_number, family = operation.core, operation.by_number, body.get
         operation.rules = BinaryRules(
-            operation.name,
             family("as_float", False),
             family("refuses", ()),
             family("because", ""),
-            family("kernel", ""),
+            operation.kernel_name,
         )
         operation.rules.no_bool = family("no_bool", "")
 
@@ -319,7 +334,21 @@ class Binary(Family, family=True):
 
         function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
+        if operation.takes_alpha:
+            return _with_alpha(function)
         return family("wraps", lambda f: f)(function)  # type: ignore[no-any-return]
+
+    @staticmethod
+    def operator(operation: Operation, name: str) -> Callable[..., Any]:
+        core, by_number = operation.core, operation.by_number
+        if is_reflected(name):
+            return lambda self, other: mixed_binary(core, other, self)
+        return lambda self, other: mixed_binary(core if isinstance(other, TensorBase) else by_number, self, other)
+
+
+def is_reflected(name: str) -> bool:
+    """Is this an operator like __radd__, whose first operand stands on the right? (__rshift__ is none.)"""
+    return name.startswith("__r") and hasattr(operator, f"__{name[3:]}")
 
 
 def not_an_operand(name: str, input: Any, other: Any) -> TypeError:
@@ -335,8 +364,13 @@ def broadcast_binary(core: Any, a: Any, b: Any) -> Any:
         return binary(core, a, b)
     except ValueError:
         if isinstance(b, TensorBase):
-            raise errors.broadcast_mismatch(core.name, (a.array, b.array)) from None
+            raise errors.broadcast_mismatch(registry[core.name].aten, (a.array, b.array)) from None
         raise
+
+
+def as_many_as_elements(shapes: Sequence[Any]) -> int:
+    """The flops of add and mul, which PyTorch counts by the first operand."""
+    return math.prod(shapes[0])
 
 
 def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -365,7 +399,9 @@ class add(Binary):
     """add(input, other, *, alpha=1): input + alpha * other."""
 
     forward = fast(np.add)
-    wraps = _with_alpha
+    takes_alpha = True
+    flops = as_many_as_elements
+    operators = {"__add__": TensorOperators.__add__, "__radd__": TensorOperators.__radd__}
 
     def vjp_input(g: A) -> A:
         return g
@@ -379,7 +415,9 @@ class sub(Binary):
     """sub(input, other, *, alpha=1): input - alpha * other."""
 
     forward = fast(np.subtract)
-    wraps = _with_alpha
+    takes_alpha = True
+    aliases = ("subtract",)
+    operators = {"__sub__": TensorOperators.__sub__}
     refuses = (BOOL,)
     because = (
         "Subtraction, the `-` operator, with two bool tensors is not supported. "
@@ -402,6 +440,9 @@ class mul(Binary):
     """mul(input, other): input * other."""
 
     forward = fast(np.multiply)
+    aliases = ("multiply",)
+    flops = as_many_as_elements
+    operators = {"__mul__": TensorOperators.__mul__, "__rmul__": TensorOperators.__rmul__}
 
     def vjp_input(g: A, other: A) -> A:
         return times(g, other)
@@ -429,8 +470,10 @@ class true_div(Binary):
     forward = fast(np.true_divide)
     as_float = True
     node_name = "DivBackward0"
+    node_names = ("DivBackward1",)  # by a number that is no argument, as in the mean of a loss
     public_name = ""
     reference = "div"
+    aten = "div"
     samples = pairs(0.3, 3)
 
     def vjp_input(g: A, other: A) -> A:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any
 
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase, links, wrap
+from leafgrad._core.bind import bind, execute
+from leafgrad._core.inplace import assign as assign_to
+from leafgrad._core.inplace import is_free
+from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad.ops.creation.fresh import zeros_like
-from leafgrad.ops.index.overwrite import converted
+from leafgrad.ops.creation.from_data import copied
+from leafgrad.ops.index.overwrite import converted, fits
+from leafgrad.ops.inplace import check_overlap, check_writable, in_place, replace
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import Family, op, renamed
+from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, real
 
 A = Any  # an array, or a tensor under create_graph
@@ -26,6 +31,8 @@ class assign(Family):
 
     inputs = ("values",)
     public_name = ""
+    aten = "copy"
+    node_name = "CloneBackward0"
     jvp = "linear"
     writes_into = True
     samples = staticmethod(real())
@@ -54,6 +61,8 @@ class copy_like(Family):
 
     inputs = ("gradient", "like")
     public_name = ""
+    aten = "clone"
+    node_name = "CloneBackward0"
     jvp = "linear"
     samples = staticmethod(lambda t: [S(t(3, 2), t(3, 2)), S(t(), t()), S(t(0), t(0))])
     reference = lambda torch, gradient, like: gradient.clone()
@@ -80,14 +89,30 @@ class fill(Family):
 
     inputs = ("input", "value")
     jvp = "linear"
+    node_names = ("FillBackward1", "FillBackward2", "FillBackward3")  # with a tensor; in place; both
+    hides = {"FillBackward0": ("value",), "FillBackward2": ("value",)}
     method = False
+    in_place_function = True
 
     def forward(x: A, value: A) -> A:
         return np.full(x.shape, cast(value, _dtypes.from_numpy_dtype(x.dtype)))
 
     def call(input: A, value: Any) -> Any:
-        core = _fill_with_tensor if isinstance(value, TensorBase) else fill.core
+        core = fill.named["FillBackward1"] if isinstance(value, TensorBase) else fill.core
         return bind(core, (input, fill_value(input, value)))
+
+    def in_place(self: Any, value: Any) -> Any:
+        """fill_(value): one value, a number or a tensor without dimensions, everywhere."""
+        if fits(value, self.array.dtype) and is_free(self):  # the usual case
+            assign_to(self, constant(value, self.array.dtype))
+            return self
+        given, value = value, fill_value(self, value)
+        check_writable(self, value)
+        if given is value:
+            check_overlap(self.array, None, ())  # as PyTorch, which lets numbers pass
+        if has_history(self) or has_history(value):
+            return replace(self, fill_with_tensor if given is value else fill_with_number, value)
+        return overwritten(self, cast(value.array, _dtypes.from_numpy_dtype(self.array.dtype)))
 
     def vjp_input(g: A) -> A:
         return zeros_like(g)
@@ -101,19 +126,30 @@ class fill(Family):
     samples = staticmethod(lambda t: [S(t(3, 2), 1.5), S(t(3, 2), t()), S(t(), 2), S(t(0), 1.0)])
 
 
-_fill_with_tensor = renamed(fill.core, "FillBackward1")
-_with_number = renamed(fill.core, "FillBackward2", hidden=(1,))
-_with_tensor = renamed(fill.core, "FillBackward3")
-
-
 def fill_with_number(input: TensorBase, value: TensorBase) -> Any:
     """What `fill_` does with a number."""
-    return bind(_with_number, (input, value))
+    return bind(fill.named["FillBackward2"], (input, value))
 
 
 def fill_with_tensor(input: TensorBase, value: TensorBase) -> Any:
     """What `fill_` does with a tensor, and `x[...] =` with either."""
-    return bind(_with_tensor, (input, value))
+    return bind(fill.named["FillBackward3"], (input, value))
+
+
+def has_history(t: TensorBase) -> bool:
+    return t.needs_grad or t.extra is not None
+
+
+def overwritten(t: Any, value: Any) -> Any:
+    """A tensor that autograd has nothing to do with, with other values."""
+    assign_to(t, value)
+    return t
+
+
+@functools.lru_cache(100)
+def zero_of(kind: Any) -> Any:
+    """A zero without dimensions, made once for each dtype."""
+    return np.zeros((), kind)
 
 
 def fill_value(input: TensorBase, value: Any) -> Any:
@@ -141,6 +177,8 @@ class copy_from(Family):
     node_name = "CopyBackwards"
     public_name = ""
     reference = lambda torch, x, other: x.clone().copy_(other)
+    in_place_name = "copy_"
+    aten = "copy"
     jvp = "linear"
     holomorphic = False
 
@@ -155,6 +193,24 @@ class copy_from(Family):
         if other.array.dtype.kind == "c" and input.array.dtype.kind not in "cb":
             warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
         return copy_from.record(input, other)
+
+    def in_place(self: Any, other: Any, non_blocking: bool = False) -> Any:
+        """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
+        if isinstance(other, TensorBase) and is_free(self, other):  # the usual case
+            own, given = self.array, other.array
+            if own.dtype is given.dtype and own.shape == given.shape:
+                assign_to(self, given)
+                return self
+        if isinstance(other, (int, float, complex)):
+            other = wrap(copied(other, None))
+        if not isinstance(other, TensorBase):
+            raise errors.not_a_tensor("copy_", "other", 1, other)
+        shared = other.version is self.version or 0 in self.array.strides
+        if shared or has_history(self) or has_history(other) or other.array.dtype.kind == "c":
+            return in_place(self, copy_from.function, other)
+        if other.array.shape != self.array.shape:
+            return overwritten(self, execute(copy_from.core, (self.array, other.array), ()))
+        return overwritten(self, other.array)
 
     def vjp_input(g: A) -> A:
         return zeros_like(g)
@@ -171,6 +227,7 @@ class zero(Family):
 
     public_name = ""
     reference = lambda torch, x: x.clone().zero_()
+    in_place_name = "zero_"
     jvp = "linear"
     vmap = "elementwise"
     samples = staticmethod(real())
@@ -180,6 +237,14 @@ class zero(Family):
 
     def call(input: A) -> Any:
         return zero.record(input)
+
+    def in_place(self: Any) -> Any:
+        """zero_(): zeros everywhere."""
+        if is_free(self):  # the usual case
+            assign_to(self, zero_of(self.array.dtype))
+            return self
+        check_writable(self)
+        return replace(self, zero.function) if has_history(self) else overwritten(self, zero_of(self.array.dtype))
 
     def vjp(g: A) -> A:
         return zeros_like(g)

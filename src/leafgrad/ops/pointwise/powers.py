@@ -43,6 +43,7 @@ class pow_tensor(Binary):
     node_name = "PowBackward1"
     public_name = ""
     reference = "pow"
+    aten = "pow"
     samples = pairs(0.3, 2.5)
 
     def vjp_input(g: A, input: A, exponent: A) -> A:
@@ -85,6 +86,7 @@ class pow_number(Family):
     node_name = "PowBackward0"
     public_name = ""
     reference = "pow"
+    aten = "pow"
 
     def call(input: A, exponent: Any) -> Any:
         own = input.array.dtype
@@ -126,6 +128,7 @@ class number_to_the_power(Family):
     node_name = "PowBackward2"
     public_name = ""
     reference = lambda torch, exponent, base: torch.pow(base, exponent)
+    aten = "pow"
 
     def forward(x: A, base: Any) -> A:
         return power_of_arrays(np.asarray(base, x.dtype), x)
@@ -149,9 +152,26 @@ def _is_complex(x: A) -> bool:
     return bool((x.array if isinstance(x, TensorBase) else x).dtype.kind == "c")
 
 
+OPERANDS = (TensorBase, np.ndarray, *NUMBERS)
+
+
+def power(self: Any, exponent: Any) -> Any:
+    """`x ** exponent`."""
+    if (exponent.__class__ is int or exponent.__class__ is float) and self.array.dtype.kind == "f":  # the common case
+        return bind(pow_number.core, (self,), (exponent,))
+    return pow(self, exponent) if isinstance(exponent, OPERANDS) else NotImplemented
+
+
+def power_of(self: Any, base: Any) -> Any:
+    """`base ** x`."""
+    return pow(base, self) if isinstance(base, OPERANDS) else NotImplemented
+
+
 @composite(
     lambda t: [S(t(3, low=0.3), 2), S(t(3, low=0.3), exponent=t(3)), S(t(3, 1, low=0.3), t(2)), S(2.0, t(3))],
     in_place=True,
+    out=True,
+    operators={"__pow__": power, "__rpow__": power_of},
 )
 def pow(input: Any, exponent: Any) -> Any:
     """pow(input, exponent): input to the power of exponent, either of them a tensor or a number."""
@@ -171,22 +191,7 @@ def pow(input: Any, exponent: Any) -> Any:
     return pow_tensor.function(input, exponent)
 
 
-def power(self: Any, exponent: Any) -> Any:
-    """`x ** exponent`."""
-    if (exponent.__class__ is int or exponent.__class__ is float) and self.array.dtype.kind == "f":  # the common case
-        return bind(pow_number.core, (self,), (exponent,))
-    return pow(self, exponent) if isinstance(exponent, OPERANDS) else NotImplemented
-
-
-def power_of(self: Any, base: Any) -> Any:
-    """`base ** x`."""
-    return pow(base, self) if isinstance(base, OPERANDS) else NotImplemented
-
-
-OPERANDS = (TensorBase, np.ndarray, *NUMBERS)
-
-
-@composite(real(), in_place=True)
+@composite(real(), in_place=True, out=True)
 def square(input: Any) -> Any:
     """square(input): each element times itself."""
     if not isinstance(input, TensorBase):

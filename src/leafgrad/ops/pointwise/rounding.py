@@ -13,13 +13,13 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.elementwise import Unary
-from leafgrad.ops.registry import Family, Operation, op, registry, renamed
+from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
 
 
-def _rounding(name: str, kernel: Callable[[Any], Any], doc: str) -> Operation:
+def _rounding(name: str, kernel: Callable[[Any], Any], doc: str, **flags: Any) -> Operation:
     def forward(x: Any) -> Any:
         return x.copy() if x.dtype.kind in "iu" else kernel(x)
 
@@ -30,6 +30,7 @@ def _rounding(name: str, kernel: Callable[[Any], Any], doc: str) -> Operation:
         "integers": "same",
         "no_bool": f"\"{name}_vml_cpu\" not implemented for 'Bool'",
         "no_complex": f"{name} is not supported for complex inputs",
+        **flags,
     }
     operation = Operation(name, Unary, body)
     registry[name] = operation
@@ -38,7 +39,7 @@ def _rounding(name: str, kernel: Callable[[Any], Any], doc: str) -> Operation:
 
 floor = _rounding("floor", np.floor, "floor(input): the largest integer not above each element.")
 ceil = _rounding("ceil", np.ceil, "ceil(input): the smallest integer not below each element.")
-trunc = _rounding("trunc", np.trunc, "trunc(input): each element without its fraction.")
+trunc = _rounding("trunc", np.trunc, "trunc(input): each element without its fraction.", aliases=("fix",))
 
 
 @op
@@ -49,6 +50,8 @@ class round_(Family):
     jvp = "elementwise"
     vmap = "elementwise"
     in_place = True
+    node_names = ("RoundBackward1",)  # to decimals
+    out = True
 
     def forward(x: A, decimals: int) -> A:
         if x.dtype.kind in "iu":
@@ -66,12 +69,10 @@ class round_(Family):
             raise NotImplementedError(
                 f"\"round_{'cpu' if decimals else 'vml_cpu'}\" not implemented for '{kind.alias}'"
             )
-        return bind(_round_to_decimals if decimals else round_.core, (input,), (decimals,))
+        core = round_.named["RoundBackward1"] if decimals else round_.core
+        return bind(core, (input,), (decimals,))
 
     def vjp(g: A) -> A:
         return zeros_like(g)
 
     samples = staticmethod(lambda t: [S(t(3, 2)), S(t(3), decimals=1), S(t(), decimals=-1), S(t(0))])
-
-
-_round_to_decimals = renamed(round_.core, "RoundBackward1")

@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.bind import bind
+from leafgrad._core.bind import bind, execute
+from leafgrad._core.inplace import count_change, is_free
 from leafgrad._core.tensor import TensorBase, constant
 from leafgrad.kernels import clip
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.index.overwrite import fits
+from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.elementwise import LIMITS
 from leafgrad.ops.pointwise.where import mismatched_pair, where
 from leafgrad.ops.promotion import as_tensor_operand, common_dtype
-from leafgrad.ops.registry import Family, Operation, op, registry, renamed
+from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import S, real
 
 A = Any  # an array, or a tensor under create_graph
@@ -63,8 +66,9 @@ class clamp(Family):
     options = ("min", "max")
     jvp = "elementwise"
     vmap = "elementwise"
-    in_place = True
     node_name = "ClampBackward1"
+    aliases = ("clip",)
+    out = True
 
     forward = bounded
     writes_into = True
@@ -78,6 +82,19 @@ class clamp(Family):
             return _clamp_by_tensors(input, min, max)
         input, low, high = _bounds("clamp", input, min, max)
         return bind(clamp.core, (input,), (low, high))
+
+    def in_place(self: Any, min: Any = None, max: Any = None) -> Any:
+        """clamp_(min=None, max=None): clamp, in place."""
+        array = self.array
+        limits = LIMITS.get(array.dtype)
+        # the usual case: numbers for floats
+        if limits is not None and is_free(self) and (min is not None or max is not None):
+            if (min is None or fits(min, array.dtype)) and (max is None or fits(max, array.dtype)):
+                bounds = [None if bound is None else constant(bound, array.dtype) for bound in (min, max)]
+                execute(clamp.core, (array,), tuple(bounds), array)
+                count_change(self)
+                return self
+        return in_place(self, clamp.function, min, max)
 
     def vjp(g: A, input: A, min: A, max: A) -> A:
         inside: Any = True
@@ -100,13 +117,14 @@ class clamp_min(Family):
     jvp = "elementwise"
     vmap = "elementwise"
     in_place = True
+    out = True
 
     def forward(x: A, min: Any) -> A:
         return bounded(x, min, None)
 
     def call(input: A, min: Any) -> Any:
         if isinstance(min, TensorBase):
-            return _clamp_by_tensors(input, min, None, _clamp_min_by_tensor)
+            return _clamp_by_tensors(input, min, None, clamp_by_tensors.named["ClampMinBackward1"])
         input, low, _ = _bounds("clamp_min", input, min, None)
         return bind(clamp_min.core, (input,), (low,))
 
@@ -124,13 +142,14 @@ class clamp_max(Family):
     jvp = "elementwise"
     vmap = "elementwise"
     in_place = True
+    out = True
 
     def forward(x: A, max: Any) -> A:
         return bounded(x, None, max)
 
     def call(input: A, max: Any) -> Any:
         if isinstance(max, TensorBase):
-            return _clamp_by_tensors(input, None, max, _clamp_max_by_tensor)
+            return _clamp_by_tensors(input, None, max, clamp_by_tensors.named["ClampMaxBackward1"])
         input, _, bound = _bounds("clamp_max", input, None, max)
         return bind(clamp_max.core, (input,), (bound,))
 
@@ -148,11 +167,13 @@ class clamp_by_tensors(Family):
     jvp = "elementwise"
     vmap = "elementwise"
     node_name = "ClampBackward0"
+    node_names = ("ClampMinBackward1", "ClampMaxBackward1")  # for one bound
     public_name = ""
     # PyTorch does not take a tensor and a number as bounds of one clamp
     reference = lambda torch, x, *bounds: torch.clamp(
         x, *[torch.tensor(b) if isinstance(b, float) else b for b in bounds]
     )
+    aten = "clamp"
 
     forward = clamp.forward
 
@@ -178,10 +199,6 @@ class clamp_by_tensors(Family):
     samples = staticmethod(
         lambda t: [S(t(3, 4), t(3, 4), t(3, 4)), S(t(3), t(3), None), S(t(3, 2), None, t(2)), S(t(3), t(), 0.5)]
     )
-
-
-_clamp_min_by_tensor = renamed(clamp_by_tensors.core, "ClampMinBackward1")
-_clamp_max_by_tensor = renamed(clamp_by_tensors.core, "ClampMaxBackward1")
 
 
 def _clamp_by_tensors(input: Any, low: Any, high: Any, core: Any = clamp_by_tensors.core) -> Any:
@@ -228,6 +245,13 @@ def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
     return operation
 
 
+def _invert(self: Any) -> Any:
+    """`~x`."""
+    if self.array.dtype.kind not in "biu":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not.function(self)
+
+
 isnan = _test("isnan", np.isnan, "is each element not a number?")
 isinf = _test("isinf", np.isinf, "is each element infinite?")
 isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?")
@@ -235,6 +259,7 @@ isposinf = _test(
     "isposinf",
     lambda x: x == np.inf,
     "is each element positive infinity?",
+    out=True,
     refuses="c",
     because="isposinf does not support complex inputs.",
 )
@@ -242,11 +267,12 @@ isneginf = _test(
     "isneginf",
     lambda x: x == -np.inf,
     "is each element negative infinity?",
+    out=True,
     refuses="c",
     because="isneginf does not support complex inputs.",
 )
 isreal = _test("isreal", np.isreal, "has each element no imaginary part?")
-logical_not = _test("logical_not", np.logical_not, "is each element zero?", in_place=True)
+logical_not = _test("logical_not", np.logical_not, "is each element zero?", in_place=True, out=True)
 bitwise_not = _test(
     "bitwise_not",
     np.invert,
@@ -254,4 +280,6 @@ bitwise_not = _test(
     samples=lambda t: [S(t(3, dtype="int64", low=0, high=9)), S(t(3, dtype="bool"))],
     refuses="fcV",
     in_place=True,
+    out=True,
+    operators={"__invert__": _invert},
 )

@@ -27,7 +27,7 @@ class where(Family):
 
     inputs = ("condition", "input", "other")
     vmap = "elementwise"
-    method = False  # x.where(condition, other) has another order: see methods.py
+    out = True
 
     forward = choose
 
@@ -50,6 +50,10 @@ class where(Family):
             return bind(where.core, (condition, *tensors), (), arrays)
         except ValueError:
             raise errors.broadcast_mismatch("where", mismatched_pair(arrays)) from None
+
+    def method(self: Any, condition: Any, other: Any) -> Any:
+        """where(condition, other): this tensor's elements where the condition holds, of other elsewhere."""
+        return where.function(condition, self, other)
 
     def vjp_input(g: A, condition: A) -> A:
         return where(condition, g, zero_like(g))

@@ -36,5 +36,5 @@ def kept_scale(p: float, kind: Any) -> Any:
 
 dropout_mask = random_kernel(
     "dropout_mask", ("input",), ("p",), "zeros, and 1 / (1 - p) for what is kept.", _mask,
-    lambda torch, x: torch.nn.functional.dropout(x, 0.25),
+    lambda torch, x: torch.nn.functional.dropout(x, 0.25), aten="bernoulli_",
 )  # fmt: skip

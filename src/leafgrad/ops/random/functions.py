@@ -295,13 +295,16 @@ random_fill = random_kernel(
 # -- around given tensors ---------------------------------------------------------------------------------------------
 
 
-def no_gradient_through(name: str, inputs: Sequence[str], doc: str, node_name: str, samples: ValuesOnly) -> Any:
+def no_gradient_through(
+    name: str, inputs: Sequence[str], doc: str, node_name: str, aten: str, samples: ValuesOnly
+) -> Any:
     """An operation whose result was drawn at random: it hangs on the graph of its parameters, with gradient zero."""
     body: dict[str, Any] = {
         "__doc__": f"{name}({', '.join(inputs)}, values): {doc}",
         "inputs": tuple(inputs),
         "options": ("values",),
         "node_name": node_name,
+        "aten": aten,
         "public_name": "",
         "samples": samples,
         "forward": staticmethod(lambda *args: args[-1]),
@@ -317,6 +320,7 @@ drawn_normal = no_gradient_through(
     ("mean", "std"),
     "what `normal` drew.",
     "NormalBackward3",
+    "normal",
     ValuesOnly(
         "does not come out the same twice",
         lambda t: [S(t(3, 4), t(4, low=0.1)), S(t(5), 0.5), S(0.5, t(3, low=0.1))],
@@ -328,6 +332,7 @@ drawn_bernoulli = no_gradient_through(
     ("input",),
     "what `bernoulli` drew.",
     "BernoulliBackward0",
+    "bernoulli",
     ValuesOnly(
         "does not come out the same twice",
         lambda t: [S(t(3, 4, low=0.0, high=1.0))],
@@ -408,11 +413,11 @@ def _draw_bernoulli(array: Any, p: Any, source: Generator | None) -> None:
 
 draw_bernoulli = random_kernel(
     "draw_bernoulli", ("input",), ("p", "source"), "ones and zeros.", _drawn_bernoulli,
-    lambda torch, x: torch.bernoulli(x.abs() / 4),
+    lambda torch, x: torch.bernoulli(x.abs() / 4), aten="bernoulli",
 )  # fmt: skip
 draw_normal = random_kernel(
     "draw_normal", ("mean", "std"), ("source",), "normal numbers.", _normal_around,
-    lambda torch, x: torch.normal(x, x.detach().abs()),
+    lambda torch, x: torch.normal(x, x.detach().abs()), aten="normal",
 )  # fmt: skip
 
 
@@ -422,7 +427,7 @@ def _indices(input: Any, num_samples: int, replacement: bool, source: Generator 
 
 draw_indices = random_kernel(
     "draw_indices", ("input",), ("num_samples", "replacement", "source"), "indices by probability.", _indices,
-    lambda torch, x: torch.multinomial(x.detach().abs() + 1, 2),
+    lambda torch, x: torch.multinomial(x.detach().abs() + 1, 2), aten="multinomial",
 )  # fmt: skip
 
 

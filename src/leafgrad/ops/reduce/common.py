@@ -35,6 +35,7 @@ class Reduction(Family, family=True):
     """Operations over dimensions of one tensor: what they share is how they are called."""
 
     vmap: Any = "dims"
+    out = True
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors, return_types
+from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.creation.fresh import zero_like
@@ -27,8 +27,9 @@ from leafgrad.ops.reduce.common import (
     refused,
     restore,
 )
-from leafgrad.ops.registry import Family, Operation, composite, op, registry, renamed
+from leafgrad.ops.registry import Family, Operation, composite, op, registry
 from leafgrad.ops.samples import S
+from leafgrad.return_types import named_result
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -43,6 +44,8 @@ class pick(Family):
     options = ("index", "dim")
     public_name = ""
     reference = lambda torch, x, index, dim: torch.gather(x, dim, index)
+    aten = "gather"
+    node_name = "GatherBackward0"
     jvp = "linear"
 
     def forward(x: A, index: Any, dim: int) -> A:
@@ -69,6 +72,8 @@ class place(Family):
     reference = lambda torch, x, index, dim, size: torch.zeros(
         *x.shape[:dim], size, *x.shape[dim + 1 :], dtype=x.dtype
     ).scatter(dim, index, x)
+    aten = "scatter"
+    node_name = "ScatterBackward0"
     jvp = "linear"
 
     def forward(x: A, index: Any, dim: int, size: int) -> A:
@@ -103,8 +108,6 @@ _FORMS = staticmethod(
 
 def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple[Any, Any]:
     """max or min: (the op for a whole tensor with its three call forms, the op along a dimension)."""
-    Result = getattr(return_types, name)
-
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         x = input.array
         if dim is None and other is None and x.size and x.dtype.kind != "c":
@@ -119,7 +122,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
         if x.dtype.kind == "c":
             raise RuntimeError(f"{name}(): does not support complex input\n  at {errors.here()}")
         _check_size(name, x, (at,))
-        return Result(along.record(input, at, keepdim))
+        return whole.result_type(along.record(input, at, keepdim))
 
     def along_forward(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
         if x.ndim == 0:
@@ -160,6 +163,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             "node_name": f"{name.capitalize()}Backward0",
             "public_name": "",
             "reference": name,
+            "aten": name,
             "samples": _WITH_DIM,
         },
     )
@@ -174,6 +178,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             "vjp": whole_vjp,
             "vmap": lambda batch, x: batch.wrap(registry["a" + name](batch.flat(x), (1,), False)),
             "node_name": f"{name.capitalize()}Backward1",
+            "result_names": ("values", "indices"),
             "samples": _FORMS,
         },
     )
@@ -227,6 +232,7 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
 
     body = {
         "__doc__": f"{name}(input, dim=(), keepdim=False): the {best} element of all, or along dimensions.",
+        "node_names": ("AminmaxBackward0",),
         "options": ("dims", "keepdim"),
         "row_major": True,
         "forward": lambda x, dims, keepdim: reduce(x, dims, None, None, keepdim),
@@ -290,7 +296,10 @@ argmin = _place_of_extreme("argmin", np.ndarray.argmin, "smallest")
 # -- aminmax ----------------------------------------------------------------------------------------------------------
 
 
-@composite(lambda t: [S(t(3, 4)), S(t(3, 4), dim=0), S(t(2, 3, 4), dim=-2, keepdim=True), S(t(), dim=0)])
+_AMINMAX = named_result("aminmax", "min", "max")
+
+
+@composite(lambda t: [S(t(3, 4)), S(t(3, 4), dim=0), S(t(2, 3, 4), dim=-2, keepdim=True), S(t(), dim=0)], out=True)
 def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """aminmax(input, *, dim=None, keepdim=False): the smallest and the largest element, as (min, max)."""
     x = input.array
@@ -304,7 +313,5 @@ def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False)
         raise refused("aminmax_cpu", input)
     if x.ndim == 0:
         dims = ()
-    return return_types.aminmax([bind(core, (input,), (dims, keepdim)) for core in _both_cores])
-
-
-_both_cores = [renamed(operation.core, "AminmaxBackward0") for operation in (amin, amax)]
+    cores = [operation.named["AminmaxBackward0"] for operation in (amin, amax)]
+    return _AMINMAX([bind(core, (input,), (dims, keepdim)) for core in cores])

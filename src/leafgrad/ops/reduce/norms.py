@@ -76,6 +76,7 @@ class vector_norm(Family):
     node_name = "LinalgVectorNormBackward0"
     public_name = ""  # torch.linalg.vector_norm, and what torch.norm is made of
     reference = "linalg.vector_norm"
+    aten = "linalg_vector_norm"
 
     def call(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         if dtype is None and ord == 2 and isinstance(x, TensorBase) and (x.array.dtype is F32 or x.array.dtype is F64):
@@ -169,7 +170,10 @@ def _refuse_half(matrices: TensorBase) -> None:
     lambda t: [
         *[S(t(3, 4)), S(t(3, 4), "fro", 1), S(t(2, 3, 4), 2, (0, 1), True), S(t(3, 4), "nuc"), S(t(5), p=1), S(t())],
         *[S(t(3, 4), math.inf), S(t(3, 4), 3, dim=0, keepdim=True), S(t(2, 3, 4), "nuc", (2, 0))],
-    ]
+    ],
+    out=True,
+    aten_function="linalg_vector_norm",
+    exempt={"half precision": "PyTorch has no singular values of it either"},
 )
 def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Dtype | None = None) -> Any:
     """norm(input, p='fro', dim=None, keepdim=False, dtype=None): (sum of abs(x)**p) ** (1/p), of all elements or along
@@ -205,6 +209,7 @@ class nuclear_norm(Family):
     node_name = "SumBackward1"
     public_name = ""
     reference = lambda torch, x, first, second: torch.linalg.matrix_norm(x, "nuc", (first, second))
+    exempt = {"half precision": "norm refuses it before"}
 
     def forward(x: A, dim0: int, dim1: int) -> A:
         return np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), compute_uv=False).sum(-1)
@@ -228,6 +233,7 @@ class polar(Family):
     holomorphic = False
     public_name = ""
     derivatives = 1  # it is itself the derivative of the nuclear norm, which has two
+    exempt = {"half precision": "norm refuses it before"}
 
     def forward(x: A, dim0: int, dim1: int) -> A:
         u, _, vh = np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), full_matrices=False)

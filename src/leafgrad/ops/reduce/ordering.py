@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors, return_types
+from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import laid_like
 from leafgrad.ops.index.gather import gather_array, gather_sum, values_of
-from leafgrad.ops.index.overwrite import named
 from leafgrad.ops.reduce.common import F32, F64, ndarray, starts_of_rows
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -118,6 +117,9 @@ class sort(Family):
     options = ("dim", "descending")
     vmap = "dims"
     results = 2
+    result_names = ("values", "indices")
+    node_names = ("SortBackward1",)  # if it is told whether to be stable
+    out = True
     vjp = _back
 
     def forward(x: A, dim: int, descending: bool) -> Any:
@@ -127,8 +129,8 @@ class sort(Family):
     def call(input: A, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
         dim = _checked_dim("sort", input, dim)
         _no_complex(input)
-        core = named(sort.core, None if stable is None else "SortBackward1")
-        return return_types.sort(bind_many(core, (input,), (dim, descending)))
+        core = sort.core if stable is None else sort.named["SortBackward1"]
+        return sort.result_type(bind_many(core, (input,), (dim, descending)))
 
     samples = staticmethod(
         lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), 1, True), S(t(5), stable=True), S(t()), S(t(0, 2))]
@@ -152,7 +154,7 @@ class argsort(Family):
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(2, 3, 4), 1, True), S(t())])
 
 
-@composite(lambda t: [S(t(3, 4)), S(t(5))])
+@composite(lambda t: [S(t(3, 4)), S(t(5))], out=True)
 def msort(input: TensorBase) -> Any:
     """msort(input): the elements in order along the first dimension."""
     return sort.function(input, 0)[0]
@@ -186,6 +188,8 @@ class topk(Family):
     vmap = "dims"
     results = 2
     finds_any = True
+    result_names = ("values", "indices")
+    out = True
     vjp = _back
 
     def forward(x: A, k: int, dim: int, largest: bool) -> Any:
@@ -203,7 +207,7 @@ class topk(Family):
             raise errors.mistake(RuntimeError, " topk does not support complex dtypes on CPU")
         if input.array.dtype.kind == "b":
             raise errors.mistake(RuntimeError, "topk does not support bool dtypes on CPU")
-        return return_types.topk(topk.record(input, k, dim, largest))
+        return topk.result_type(topk.record(input, k, dim, largest))
 
     samples = staticmethod(
         lambda t: [
@@ -225,6 +229,8 @@ class kthvalue(Family):
     vmap = "dims"
     results = 2
     finds_any = True
+    result_names = ("values", "indices")
+    out = True
 
     def forward(x: A, k: int, dim: int, keepdim: bool) -> Any:
         if x.ndim == 0:
@@ -242,7 +248,7 @@ class kthvalue(Family):
             raise errors.mistake(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")
         if input.array.dtype.kind in "cb" and input.array.ndim:
             raise errors.dtype_refused("kthvalue", input)
-        return return_types.kthvalue(kthvalue.record(input, k, dim, keepdim))
+        return kthvalue.result_type(kthvalue.record(input, k, dim, keepdim))
 
     def vjp(g: A, out1: A, input_shape: A, dim: A, keepdim: A) -> A:
         index, back = values_of(out1), g[0]

@@ -38,7 +38,7 @@ from leafgrad.ops.reduce.common import (
     total,
     total_of_all,
 )
-from leafgrad.ops.registry import Family, composite, op, renamed
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import shape_arguments
 
@@ -109,6 +109,7 @@ class sum_dim(Family):
     node_name = "SumBackward1"
     public_name = ""
     reference = "sum"
+    aten = "sum"
     jvp = "linear"
 
     def call(input: Any, dims: Dims, keepdim: bool) -> Any:
@@ -120,7 +121,7 @@ class sum_dim(Family):
     samples = staticmethod(lambda t: [S(t(3, 4), (0,), False), S(t(2, 3, 4), (0, 2), True), S(t(), (), False)])
 
 
-@composite(lambda t: [S(t(3, 4), 3, 1), S(t(2, 3, 4), (4,)), S(t(2, 3), (2, 3)), S(t(2, 3), ())])
+@composite(lambda t: [S(t(3, 4), 3, 1), S(t(2, 3, 4), (4,)), S(t(2, 3), (2, 3)), S(t(2, 3), ())], method_only=True)
 def sum_to_size(input: TensorBase, *size: Any) -> Any:
     """sum_to_size(input, *size): summed over the dimensions in which `size` is 1 or missing: broadcasting undone."""
     target, own = shape_arguments(size), input.array.shape
@@ -210,8 +211,10 @@ class mean_dim(Family):
     vmap = "dims"
     forward = _mean
     node_name = "MeanBackward1"
+    node_names = ("VarMeanBackward0", "StdMeanBackward0")
     public_name = ""
     reference = "mean"
+    aten = "mean"
     jvp = "linear"
 
     def call(input: Any, dims: Dims, keepdim: bool) -> Any:
@@ -248,6 +251,8 @@ def _prod_all(x: Any) -> Any:
 class prod(Reduction):
     """prod(input, dim, keepdim=False, *, dtype=None): the product of all elements, or along a dimension."""
 
+    node_names = ("ProdBackward1",)  # along a dimension: of a number
+
     forward = _prod_all
 
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
@@ -257,7 +262,7 @@ class prod(Reduction):
         elif dim is None:
             return bind(prod.core, (input,))
         if dim is None or (x.ndim == 0 and one_dim(dim, 0, "prod") == 0):
-            core = prod.core if dim is None else _prod_of_number
+            core = prod.core if dim is None else prod.named["ProdBackward1"]
             return bind(core, (input,), (), (x,))
         place = one_dim(dim, x.ndim, "prod")
         return bind(prod_dim.core, (input,), (place, keepdim), (x,))
@@ -279,9 +284,6 @@ class prod(Reduction):
     )
 
 
-_prod_of_number = renamed(prod.core, "ProdBackward1")
-
-
 @op
 class prod_dim(Family):
     """prod_dim(input, dim, keepdim): the product along a dimension; what `prod` records for one."""
@@ -293,6 +295,7 @@ class prod_dim(Family):
     node_name = "ProdBackward1"
     public_name = ""
     reference = "prod"
+    aten = "prod"
 
     def call(input: Any, dim: int, keepdim: bool) -> Any:
         return prod_dim.record(input, dim, keepdim)
@@ -326,6 +329,8 @@ class shift(Family):
     options = ("by", "dim", "fill")
     vmap = "dims"
     public_name = ""
+    aten = "roll"
+    node_name = "RollBackward0"
 
     def forward(x: A, by: int, dim: int, fill: Any) -> A:
         out = np.full(x.shape, fill, x.dtype)
@@ -452,6 +457,7 @@ class count_nonzero(Reduction):
 
     row_major = True
     options = ("dims",)
+    out = False
     differentiable = False
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1)), S(t(0, 3), 0), S(t())])
 

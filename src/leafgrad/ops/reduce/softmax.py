@@ -106,6 +106,7 @@ class softmax(Softmax):
     """softmax(input, dim, dtype=None): exp(input) divided by its sum along a dimension."""
 
     row_major = True
+    aten = "_softmax"
     forward = softmax_array
 
     def call(input: Any, dim: int, dtype: Dtype | None = None) -> Any:
@@ -125,6 +126,7 @@ class log_softmax(Softmax):
     """log_softmax(input, dim, dtype=None): log(softmax(input)), without the loss of precision."""
 
     row_major = True
+    aten = "_log_softmax"
     forward = log_softmax_array
 
     def call(input: Any, dim: int, dtype: Dtype | None = None) -> Any:

@@ -37,7 +37,7 @@ from leafgrad.ops.reduce.common import (
     total_of_all,
 )
 from leafgrad.ops.reduce.reductions import mean_dim, sum
-from leafgrad.ops.registry import composite, op, renamed
+from leafgrad.ops.registry import composite, op
 from leafgrad.ops.samples import S
 
 A = Any  # an array, or a tensor under create_graph
@@ -131,6 +131,7 @@ class var(Variance):
     """var(input, dim=None, *, correction=1, keepdim=False): the variance of all elements, or along dimensions."""
 
     row_major = True
+    node_names = ("VarMeanBackward0",)
     forward = _var
 
     def call(
@@ -147,6 +148,7 @@ class std(Variance):
     """std(input, dim=None, *, correction=1, keepdim=False): the standard deviation, the square root of `var`."""
 
     row_major = True
+    node_names = ("StdMeanBackward0",)
     forward = _std
 
     def call(
@@ -164,7 +166,7 @@ class std(Variance):
 
 def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
     node_name = f"{name[:3].capitalize()}MeanBackward0"
-    spread_core, mean_core = renamed(operation.core, node_name), renamed(mean_dim.core, node_name)
+    spread_core, mean_core = operation.named[node_name], mean_dim.named[node_name]
 
     def call(
         input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
@@ -221,7 +223,7 @@ def _nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype
 
 
 _nanmean.__name__ = _nanmean.__qualname__ = "nanmean"
-nanmean = composite(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t())])(
+nanmean = composite(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t())], out=True)(
     taking_numpy_names(
         _nanmean,
         "nanmean",

@@ -85,19 +85,19 @@ def _shape_of(name: str, other: Any) -> tuple[int, ...]:
     return other.array.shape  # type: ignore[no-any-return]
 
 
-@composite(lambda t: [S(t(3, 1), t(3, 4)), S(t(), t(2))])
+@composite(lambda t: [S(t(3, 1), t(3, 4)), S(t(), t(2))], method_only=True)
 def expand_as(input: TensorBase, other: TensorBase) -> Any:
     """expand_as(input, other): expanded to the shape of other."""
     return expand.function(input, _shape_of("expand_as", other))
 
 
-@composite(lambda t: [S(t(3, 4, contiguous=True), t(2, 6))])
+@composite(lambda t: [S(t(3, 4, contiguous=True), t(2, 6))], method_only=True)
 def view_as(input: TensorBase, other: TensorBase) -> Any:
     """view_as(input, other): viewed under the shape of other."""
     return view.function(input, _shape_of("view_as", other))
 
 
-@composite(lambda t: [S(t(3, 4), t(2, 6)), S(t(1), t())])
+@composite(lambda t: [S(t(3, 4), t(2, 6)), S(t(1), t())], method_only=True)
 def reshape_as(input: TensorBase, other: TensorBase) -> Any:
     """reshape_as(input, other): reshaped to the shape of other."""
     return reshape(input, _shape_of("reshape_as", other))
@@ -163,6 +163,7 @@ class repeat(Family):
     options = ("repeats",)
     holomorphic = False  # numbers are moved, not computed with
     jvp = "linear"
+    method_only = True
 
     def forward(x: A, repeats: Any) -> A:
         out = np.empty([s * n for s, n in zip(_padded(x.shape, repeats), repeats)], x.dtype)

@@ -29,6 +29,7 @@ class Joining(Family, family=True):
     holomorphic = False
     jvp = "linear"
     method = False
+    out = True
 
     def vmap(batch: Any, *args: Any) -> Any:
         dim, *rest = batch.options
@@ -174,13 +175,13 @@ def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
     raise AssertionError("cat failed although all sizes match")
 
 
-@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False)
+@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False, out=True)
 def concat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     """concat(tensors, dim=0): another name of cat."""
     return cat.function(tensors, dim if axis is None else axis)
 
 
-@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False)
+@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False, out=True)
 def concatenate(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
     """concatenate(tensors, axis=0): another name of cat."""
     return cat.function(tensors, dim if axis is None else axis)
@@ -276,32 +277,32 @@ def _stacking(name: str, tensors: Any, n: int) -> list[Any]:
     return [_at_least(n, t) for t in inputs]
 
 
-@composite(lambda t: [S([t(2), t(3)]), S([t(2, 1), t(2, 3)]), S([t(), t()])], method=False)
+@composite(lambda t: [S([t(2), t(3)]), S([t(2, 1), t(2, 3)]), S([t(), t()])], method=False, out=True)
 def hstack(tensors: Any) -> Any:
     """hstack(tensors): side by side, along dimension 1 (dimension 0 for vectors)."""
     parts = _stacking("hstack", tensors, 1)
     return cat.function(parts, 0 if parts[0].array.ndim == 1 else 1)
 
 
-@composite(lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False)
+@composite(lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False, out=True)
 def vstack(tensors: Any) -> Any:
     """vstack(tensors): on top of each other, along dimension 0; vectors are rows."""
     return cat.function(_stacking("vstack", tensors, 2), 0)
 
 
-@composite(lambda t: [S([t(3), t(3)])], method=False)
+@composite(lambda t: [S([t(3), t(3)])], method=False, out=True)
 def row_stack(tensors: Any) -> Any:
     """row_stack(tensors): another name of vstack."""
     return cat.function(_stacking("vstack", tensor_list("row_stack", tensors), 2), 0)
 
 
-@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False)
+@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False, out=True)
 def dstack(tensors: Any) -> Any:
     """dstack(tensors): behind each other, along dimension 2."""
     return cat.function(_stacking("dstack", tensors, 3), 2)
 
 
-@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2)]), S([t(), t()])], method=False)
+@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2)]), S([t(), t()])], method=False, out=True)
 def column_stack(tensors: Any) -> Any:
     """column_stack(tensors): side by side; numbers and vectors are columns."""
     parts = _stacking("column_stack", tensors, 0)

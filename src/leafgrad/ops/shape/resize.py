@@ -22,21 +22,12 @@ from leafgrad._core.thread_state import state
 from leafgrad._layouts import copy_in_format
 from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.inplace import check_writable, stand_in
-from leafgrad.ops.registry import renamed
 from leafgrad.ops.shape.strides import Geometry, as_strided, checked_geometry, memory_of, offset_in_memory, placed
 from leafgrad.ops.shape.views import bases, distinct_dims, shape_arguments, squeeze, t, transpose, unsqueeze, wrap_dim
 
-_T = renamed(t.core, "TBackward1")
-_TRANSPOSE = renamed(transpose.core, "TransposeBackward1")
-_SQUEEZE_ALL = renamed(squeeze.core, "SqueezeBackward3")
-_SQUEEZE_DIM = renamed(squeeze.core, "SqueezeBackward4")
-_SQUEEZE_DIMS = renamed(squeeze.core, "SqueezeBackward5")
-_UNSQUEEZE = renamed(unsqueeze.core, "UnsqueezeBackward1")
-_AS_STRIDED = renamed(as_strided.core, "AsStridedBackward1")
 
-
-def look_through(x: Any, operation: Any, core: Op, options: tuple[Any, ...], array: Any) -> Any:
-    """Make `x` what the view `operation(x, *options)` is, whose memory is `array`; `core` names the node."""
+def look_through(x: Any, operation: Any, node_name: str, options: tuple[Any, ...], array: Any) -> Any:
+    """Make `x` what the view `operation(x, *options)` is, whose memory is `array`."""
     old, before = stand_in(x), x.array
     x.array = array
     bases.reshaped = True
@@ -51,6 +42,7 @@ def look_through(x: Any, operation: Any, core: Op, options: tuple[Any, ...], arr
         if not state.recording:
             x.extra.view.seen = known.seen  # its history is out of date now
     if old.needs_grad and state.recording and old.node is not None:
+        core = operation.named[node_name]
         give_history(x, make_node(core, (old,), (before,), options, (), (), array.shape, array.dtype))
     for mode in current_modes():
         mode.reshaped(x, operation, options)
@@ -62,14 +54,14 @@ def t_(self: Any) -> Any:
     check_writable(self)
     if self.array.ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
-    return look_through(self, t, _T, (), t.forward(self.array))
+    return look_through(self, t, "TBackward1", (), t.forward(self.array))
 
 
 def transpose_(self: Any, dim0: int, dim1: int) -> Any:
     """transpose_(dim0, dim1): transpose, in place."""
     check_writable(self)
     dims = wrap_dim(dim0, self.array.ndim), wrap_dim(dim1, self.array.ndim)
-    return look_through(self, transpose, _TRANSPOSE, dims, transpose.forward(self.array, *dims))
+    return look_through(self, transpose, "TransposeBackward1", dims, transpose.forward(self.array, *dims))
 
 
 def swapaxes_(self: Any, axis0: int, axis1: int) -> Any:
@@ -88,15 +80,15 @@ def squeeze_(self: Any, dim: Any = None) -> Any:
     shape = self.array.shape
     dims: Sequence[int] = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     chosen = tuple([d for d in distinct_dims(dims, len(shape)) if shape and shape[d] == 1])
-    core = _SQUEEZE_ALL if dim is None else _SQUEEZE_DIM if isinstance(dim, int) else _SQUEEZE_DIMS
-    return look_through(self, squeeze, core, (chosen,), squeeze.forward(self.array, chosen))
+    node_name = "SqueezeBackward3" if dim is None else f"SqueezeBackward{4 if isinstance(dim, int) else 5}"
+    return look_through(self, squeeze, node_name, (chosen,), squeeze.forward(self.array, chosen))
 
 
 def unsqueeze_(self: Any, dim: int) -> Any:
     """unsqueeze_(dim): unsqueeze, in place."""
     check_writable(self)
     at = wrap_dim(dim, self.array.ndim + 1)
-    return look_through(self, unsqueeze, _UNSQUEEZE, (at,), unsqueeze.forward(self.array, at))
+    return look_through(self, unsqueeze, "UnsqueezeBackward1", (at,), unsqueeze.forward(self.array, at))
 
 
 def as_strided_(self: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
@@ -104,7 +96,7 @@ def as_strided_(self: Any, size: Any, stride: Any, storage_offset: Any = None) -
     check_writable(self)
     geometry = checked_geometry("as_strided_", self.array, size, stride, storage_offset)
     array = placed(self.array, geometry.size, geometry.stride, geometry.offset)
-    return look_through(self, as_strided, _AS_STRIDED, (geometry,), array)
+    return look_through(self, as_strided, "AsStridedBackward1", (geometry,), array)
 
 
 # -- other memory -----------------------------------------------------------------------------------------------------

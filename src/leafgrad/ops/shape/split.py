@@ -85,6 +85,7 @@ class put_diagonal(Family):
     reference = lambda torch, x, offset, dim1, dim2, shape: torch.zeros(shape, dtype=x.dtype).diagonal_scatter(
         x, offset, dim1, dim2
     )
+    aten = "diagonal_scatter"
     node_name = "DiagonalBackwardBackward0"
     holomorphic = False
     jvp = "linear"

@@ -135,6 +135,7 @@ class as_strided(ViewFamily):
     options = ("geometry",)
     holomorphic = False  # elements are only chosen
     jvp = "transpose"
+    node_names = ("AsStridedBackward1",)  # in place
 
     def forward(x: A, geometry: Any) -> A:
         # what a view's steps are applied to has the layout that they were made for; a gradient has any
@@ -238,6 +239,7 @@ class picked(Family):
     node_name = "AsStridedBackward0"
     public_name = ""
     reference = lambda torch, x, form: x.as_strided(form.size, form.stride, form.offset)
+    aten = "as_strided"
     holomorphic = False
     jvp = "linear"
 
@@ -262,6 +264,7 @@ class spread(Family):
     reference = lambda torch, x, form: transposed(
         torch, lambda y: y.as_strided(form.size, form.stride, form.offset), form.own_shape, x
     )
+    aten = "as_strided_scatter"
     holomorphic = False
     jvp = "linear"
 

@@ -29,7 +29,7 @@ from leafgrad.ops.dimensions import distinct_dims as distinct_dims
 from leafgrad.ops.dimensions import fill_in as fill_in
 from leafgrad.ops.dimensions import shape_arguments as shape_arguments
 from leafgrad.ops.dimensions import wrap_dim as wrap_dim
-from leafgrad.ops.registry import Family, composite, op, renamed
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, through, transposed
 
 A = Any  # an array, or a tensor under create_graph
@@ -57,7 +57,7 @@ def replay(t: TensorBase, view: View) -> None:
         return
     base, array = view.base, view.base.array
     options = (current_steps(t, view), (array.shape, array.dtype, axes_of(array)))
-    core = seen_as.get(view.steps[-1][0].name, seen.core)
+    core = seen.named.get(view.steps[-1][0].core.node_name, seen.core)
     node = make_node(core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
     give_history(t, node)
     view.seen = t.version[0]
@@ -165,8 +165,10 @@ class seen(ViewFamily):
 
     options = ("steps", "form")
     node_name = "AsStridedBackward0"
+    node_names = ("ViewAsRealBackward0", "ViewAsComplexBackward0")  # where strides do not say everything
     public_name = ""
     reference = lambda torch, x, steps, form: through(x, steps)
+    aten = "as_strided"
     holomorphic = False  # elements are only chosen
 
     def forward(x: A, steps: Any, form: Any) -> A:
@@ -186,13 +188,6 @@ class seen(ViewFamily):
     )
 
 
-# what PyTorch calls it where strides do not say everything
-seen_as = {
-    "view_as_real": renamed(seen.core, "ViewAsRealBackward0"),
-    "view_as_complex": renamed(seen.core, "ViewAsComplexBackward0"),
-}
-
-
 @op
 class unseen(Family):
     """unseen(input, steps, form): zeros of the given form, to which input is added where the steps lead to."""
@@ -201,6 +196,7 @@ class unseen(Family):
     node_name = "AsStridedBackward0"
     public_name = ""
     reference = lambda torch, x, steps, form: transposed(torch, lambda y: through(y, steps), form[0], x)
+    aten = "as_strided_scatter"
     holomorphic = False
     jvp = "linear"
 
@@ -254,6 +250,9 @@ class view(ViewFamily):
     """view(input, *shape): the same memory under another shape; fails where that needs a copy."""
 
     options = ("shape",)
+    # what reshape records: of what is not contiguous; of a copy that nobody else has
+    node_names = ("ReshapeAliasBackward0", "UnsafeViewBackward0")
+    method_only = True
     forward = _reshape_array
 
     def call(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
@@ -321,14 +320,11 @@ def reshape(input: TensorBase, *sizes: Any, shape: Any = None) -> Any:
     if input.array.flags.c_contiguous:
         return bind_view(view.core, view, input, (target,))
     if needs_no_copy(input.array, target):
-        return bind_view(reshape_alias, view, input, (target,))
+        return bind_view(view.named["ReshapeAliasBackward0"], view, input, (target,))
     from leafgrad.ops.pointwise.convert import clone
 
-    return bind(unsafe_view, (clone.record(input),), (target,))  # clones contiguously
-
-
-reshape_alias = renamed(view.core, "ReshapeAliasBackward0")  # of what is not contiguous
-unsafe_view = renamed(view.core, "UnsafeViewBackward0")  # of a copy that nobody else has
+    copy = clone.record(input)  # which is contiguous
+    return bind(view.named["UnsafeViewBackward0"], (copy,), (target,))
 
 
 @composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())])
@@ -381,6 +377,7 @@ class transpose(ViewFamily):
 
     options = ("dim0", "dim1")
     vmap = "dims"
+    node_names = ("TransposeBackward1",)  # in place
 
     def forward(x: A, dim0: int, dim1: int) -> A:
         return x.swapaxes(dim0, dim1) if x.ndim else np.asarray(x).view()
@@ -400,6 +397,7 @@ class t(ViewFamily):
     """t(input): a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
 
     node_name = "TBackward0"
+    node_names = ("TBackward1",)  # in place
 
     def forward(x: A) -> A:
         return x.transpose()
@@ -420,6 +418,7 @@ class expand(ViewFamily):
     """expand(input, *shape): dimensions of size 1 repeated without copying; -1 keeps a size."""
 
     options = ("shape",)
+    method_only = True
 
     def forward(x: A, shape: Any) -> A:
         # writable, as PyTorch's are: a write through it shows in every repetition
@@ -473,6 +472,8 @@ class squeeze(ViewFamily):
     """squeeze(input, dim=None): without dimensions of size 1, all of them or those of `dim`."""
 
     options = ("dims",)
+    # for one dimension, for several; in place: for all, one, several
+    node_names = ("SqueezeBackward1", "SqueezeBackward2", "SqueezeBackward3", "SqueezeBackward4", "SqueezeBackward5")
 
     def forward(x: A, dims: Any) -> A:
         return x.reshape([s for i, s in enumerate(x.shape) if i not in dims]) if dims else x.view()
@@ -485,7 +486,9 @@ class squeeze(ViewFamily):
         else:
             dims = distinct_dims((dim,) if isinstance(dim, int) else dim, len(shape))
         chosen = tuple([d for d in dims if shape and shape[d] == 1])
-        core = squeeze.core if dim is None else squeeze_dim if isinstance(dim, int) else squeeze_dims
+        core = squeeze.core
+        if dim is not None:
+            core = squeeze.named["SqueezeBackward1" if isinstance(dim, int) else "SqueezeBackward2"]
         return bind_view(core, squeeze, input, (chosen,))
 
     def vjp(g: A, input_shape: A) -> A:
@@ -494,15 +497,12 @@ class squeeze(ViewFamily):
     samples = staticmethod(lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())])
 
 
-squeeze_dim = renamed(squeeze.core, "SqueezeBackward1")
-squeeze_dims = renamed(squeeze.core, "SqueezeBackward2")
-
-
 @op
 class unsqueeze(ViewFamily):
     """unsqueeze(input, dim): with a new dimension of size 1 at `dim`."""
 
     options = ("dim",)
+    node_names = ("UnsqueezeBackward1",)  # in place
 
     def forward(x: A, dim: int) -> A:
         shape = x.shape
