@@ -86,8 +86,8 @@ def walk(
             if for_alone.dtype is not node.dtype or for_alone.shape != node.shape:
                 for_alone = unbroadcast(for_alone, node.shape, node.dtype)
             # is_fresh, written out, because it is asked for every node of a chain: a twentieth of its time
-            fresh = for_alone is not g and for_alone.base is None and g.__class__ is not list
-            reusable = fresh and consuming and for_alone.size > SMALL
+            large = consuming and for_alone.size > SMALL
+            reusable = large and for_alone is not g and for_alone.base is None and g.__class__ is not list
             g = for_alone
         elif heap:
             node = heappop(heap)[1]
