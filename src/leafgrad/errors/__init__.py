@@ -22,7 +22,7 @@ Everything here runs only when something has gone wrong. The functions return th
 
 Nothing of it is imported before that either.
 
-May import `_core` and `_dtypes`.
+May import `_core` and `_dtypes`; inside functions also `ops`, to ask the registry what an operation is called.
 """
 
 from typing import TYPE_CHECKING, Any

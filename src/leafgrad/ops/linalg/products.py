@@ -421,6 +421,5 @@ PROPERTIES = {
     "T": transposed, "mT": matrices_transposed, "H": conjugate_transposed, "mH": matrices_conjugate_transposed,
 }  # fmt: skip
 
-from leafgrad.ops.linalg.affine import addmm, linear  # noqa: E402  built on this module, and part of it for importers
 
 __all__ = ["addmm", "bmm", "dot", "linear", "matmul", "mm", "mv", "outer", "vdot"]
