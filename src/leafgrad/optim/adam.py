@@ -2,27 +2,76 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from leafgrad._core.tensor import TensorBase
-from leafgrad.kernels import add, divide, maximum, multiply, subtract
-from leafgrad.kernels import square_root as sqrt
 from leafgrad.optim.optimizer import (
-    Array,
     Group,
-    Numbers,
     Optimizer,
     check_options,
     count_step,
     step_counter,
     zeros_for,
 )
+from leafgrad.optim.update import Update, in_blocks
+from leafgrad.ops.registry import op
+
+A = Any
+
+
+@op
+class adam_step(Update):
+    """adam_step(param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, lr, beta1, beta2, eps, weight_decay, step, amsgrad,
+    maximize, decoupled): m = β1 m + (1 - β1) g;  v = β2 v + (1 - β2) g²;  p = p - lr m' / (sqrt(v') + eps)
+
+    where m' = m / (1 - β1ᵗ) and v' = v / (1 - β2ᵗ) make up for starting at zero. amsgrad takes the largest v so far.
+    Decoupled weight decay subtracts lr weight_decay p instead of changing g.
+    """
+
+    inputs = ("param", "grad", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+    options = ("lr", "beta1", "beta2", "eps", "weight_decay", "step", "amsgrad", "maximize", "decoupled")
+    results = 4
+
+    def formula(
+        p: A,
+        g: A,
+        m: A,
+        v: A,
+        largest: A,
+        lr: A,
+        beta1: A,
+        beta2: A,
+        eps: A,
+        weight_decay: A,
+        step: A,
+        amsgrad: bool,
+        maximize: bool,
+        decoupled: bool,
+    ) -> tuple[A, A, A, A]:
+        if maximize:
+            g = -g
+        if weight_decay and not decoupled:
+            g = p * weight_decay + g
+        m = m + (g - m) * (1 - beta1)
+        v = v * beta2 + g * (1 - beta2) * g
+        if amsgrad:
+            largest = largest.maximum(v)
+        # sqrt(v) / correction + eps, multiplied by the correction: one pass over the memory less
+        correction = (1 - beta2**step).sqrt()
+        change = m / ((largest if amsgrad else v).sqrt() + eps * correction) * (lr / (1 - beta1**step) * correction)
+        if weight_decay and decoupled:
+            change = p * (lr * weight_decay) + change
+        return p - change, m, v, largest
+
+    forward = in_blocks(formula, inputs)
+    samples = staticmethod(lambda t: [])
 
 
 class Adam(Optimizer):
     """Adam(params, lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, amsgrad=False, *, maximize=False)"""
+
+    update = adam_step
 
     def __init__(
         self,
@@ -62,52 +111,22 @@ class Adam(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def recorded_step(self, p: Any, group: Group) -> None:
-        from leafgrad.optim import differentiable
+    def kept(self, group: Group) -> tuple[str, ...]:
+        return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
 
-        differentiable.adam(p, self.state[p], group)
-
-    def prepare(self, p: Any, group: Group) -> tuple[Sequence[Array], float]:
-        state = self.state[p]
-        if not state:
-            state["step"] = step_counter()
-            state["exp_avg"] = zeros_for(p)
-            state["exp_avg_sq"] = zeros_for(p)
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = zeros_for(p)
-        count = count_step(state)
-        if group["amsgrad"]:
-            return (state["exp_avg"].array, state["exp_avg_sq"].array, state["max_exp_avg_sq"].array), count
-        return (state["exp_avg"].array, state["exp_avg_sq"].array), count
-
-    def coefficients(self, group: Group, count: float) -> tuple[float, ...]:
+    def options(self, group: Group, count: Any) -> tuple[Any, ...]:
         beta1, beta2 = group["betas"]
-        lr = float(group["lr"])
-        correction = math.sqrt(1 - beta2**count)
-        # sqrt(v) / correction + eps, multiplied by the correction: one pass over the memory less
-        step, eps = lr / (1 - beta1**count) * correction, group["eps"] * correction
-        return 1 - beta1, beta2, 1 - beta2, step, eps, lr * float(group["weight_decay"])
-
-    def change(
-        self, p: Array, g: Array, buffers: Sequence[Array], scratch: Sequence[Array], numbers: Numbers, group: Group
-    ) -> Array:
-        """m = β1 m + (1 - β1) g;  v = β2 v + (1 - β2) g²;  p = p - lr m' / (sqrt(v') + eps)
-
-        where m' = m / (1 - β1ᵗ) and v' = v / (1 - β2ᵗ) make up for starting at zero. amsgrad takes the largest v so
-        far. Decoupled weight decay subtracts lr weight_decay p instead of changing g.
-        """
-        rest1, beta2, rest2, step, eps, decay = numbers
-        _, s, t = scratch
-        m, v = buffers[0], buffers[1]
-        add(m, multiply(subtract(g, m, s), rest1, t), m)
-        multiply(multiply(g, rest2, s), g, t)
-        add(multiply(v, beta2, s), t, v)
-        if group["amsgrad"]:
-            v = maximum(buffers[2], v, out=buffers[2])
-        change = multiply(divide(m, add(sqrt(v, s), eps, t), s), step, t)
-        if group["decoupled_weight_decay"] and group["weight_decay"]:
-            change = add(multiply(p, decay, s), change, t)
-        return change
+        return (
+            group["lr"],
+            beta1,
+            beta2,
+            group["eps"],
+            group["weight_decay"],
+            count,
+            group["amsgrad"],
+            group["maximize"],
+            group["decoupled_weight_decay"],
+        )
 
 
 class AdamW(Adam):

@@ -13,7 +13,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,18 +22,14 @@ from leafgrad._core import origin
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.hooks import RemovableHandle
-from leafgrad.kernels import NATIVE, add, multiply, negative, subtract
 from leafgrad.nn.modules._calling import registered
 from leafgrad.nn.modules.module import clear_grad
 from leafgrad.nn.parameter import typename
 
 Array = Any
 Group = dict[str, Any]
-Numbers = Sequence[Array]  # the coefficients of a formula, as zero-dimensional arrays
-
-WHOLE = 131072  # elements up to which a parameter is worked on as a whole
-PIECE = 32768  # elements of a piece otherwise: five or six pieces fit into a second-level cache
-LONGER = 4  # times that, if the formula keeps no buffers
+State = dict[str, Any]
+Names = tuple[str | None, ...]
 
 _f32: Any = np.dtype(np.float32)
 _f64: Any = np.dtype(np.float64)
@@ -56,7 +52,7 @@ class Optimizer:
     A subclass says what its formula needs (`prepare`, `coefficients`) and what it is (`change`), or overrides `step`.
     """
 
-    scratches: ClassVar[int] = 3  # how many arrays of scratch memory are there for `step` and `change` together
+    update: Any = None  # the operation that is one step of a parameter
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -82,25 +78,24 @@ class Optimizer:
         self._stepped = False
         self._step_pre_hooks: Any = None
         self._step_post_hooks: Any = None
-        self._memory: dict[Any, list[Array]] = {}
-        self._scratch: dict[Any, list[Array]] = {}
-        self._arrays: dict[Any, tuple[list[Array], Array | None]] = {}
 
     # -- the step -----------------------------------------------------------------------------------------------------
 
-    def prepare(self, p: Any, group: Group) -> tuple[Sequence[Array], float]:
-        """The arrays that the formula keeps for a parameter, made at its first step, and how many steps it has had,
-        this one included, if the coefficients depend on that."""
+    def kept(self, group: Group) -> tuple[str, ...]:
+        """What the formula updates beside a parameter: names in its state, in the order of the inputs."""
         raise NotImplementedError(f"{type(self).__name__} defines neither a formula nor step()")
 
-    def coefficients(self, group: Group, count: float) -> tuple[float, ...]:
-        """The numbers in the formula, for parameters that have had `count` steps."""
-        raise NotImplementedError
+    def prepare(self, p: Any, kept: tuple[str, ...]) -> tuple[State, float]:
+        """The state of a parameter, made at its first step, and how many steps it has had, this one included."""
+        state = self.state[p]
+        if not state:
+            state["step"] = step_counter()
+            for name in kept:
+                state[name] = zeros_for(p)
+        return state, count_step(state)
 
-    def change(
-        self, p: Array, g: Array, buffers: Sequence[Array], scratch: Sequence[Array], numbers: Numbers, group: Group
-    ) -> Array:
-        """What a step subtracts from the parameter `p` with the gradient `g`. Updates `buffers`; leaves `p` alone."""
+    def options(self, group: Group, count: Any) -> tuple[Any, ...]:
+        """The options of the update, for parameters that have had `count` steps."""
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -117,85 +112,54 @@ class Optimizer:
         frame = origin.user_frame()
         code, lasti = frame.f_code, frame.f_lasti
         for group in self.param_groups:
-            kind = numbers = decay = last_count = None
+            kept = self.kept(group)
+            arrays: list[Array] = []
+            last = None
             for p in group["params"]:
                 gradient = p._grad
                 if gradient is None:
                     continue
-                x, g = p.array, gradient.array
-                buffers, count = self.prepare(p, group)
-                if x.dtype is not kind or count != last_count:
-                    kind, last_count = x.dtype, count
-                    numbers, decay = self._numbers(group, count, kind)
-                if (kind is _f32 or kind is _f64) and g.dtype is kind and x.size <= WHOLE:
-                    self._update(x, g, buffers, numbers, decay, group)
-                else:
-                    self._update_by_pieces(x, g, buffers, numbers, decay, group)
+                if kept:
+                    state, count = self.prepare(p, kept)
+                    if count != last:
+                        if arrays:
+                            self._update(arrays, kept, self.options(group, last))
+                            arrays = []
+                        last = count
+                arrays.append(p.array)
+                arrays.append(gradient.array)
+                for name in kept:
+                    arrays.append(state[name].array)
                 version = p.version
                 version[:] = [version[0] + 1, code, lasti]
+            if arrays:
+                self._update(arrays, kept, self.options(group, last))
         return loss
 
-    def recorded_step(self, p: Any, group: Group) -> None:
-        """One step of one parameter in tensor operations, for differentiable=True."""
-        raise NotImplementedError(f"{type(self).__name__} has no step that can be differentiated")
+    def _update(self, arrays: list[Array], kept: tuple[str, ...], options: tuple[Any, ...]) -> None:
+        """One step of parameters, given with all that belongs to them, in place."""
+        if options[0].__class__ is not float:
+            options = (float(options[0]), *options[1:])
+        outs = arrays[:]
+        del outs[1 :: 2 + len(kept)]  # the gradients
+        execute_update(self.update, arrays, options, outs)
 
     def _recorded_steps(self) -> None:
+        """The steps in tensor operations, for differentiable=True."""
         for group in self.param_groups:
+            kept = self.kept(group)
             for p in group["params"]:
                 if p._grad is not None:
-                    self.recorded_step(p, group)
-
-    def _update(self, p: Array, g: Array, buffers: Sequence[Array], numbers: Any, decay: Any, group: Group) -> None:
-        """One step of one parameter, or of a piece of it."""
-        scratch = self._scratch.get((p.shape, p.dtype.char)) or self._scratch_for(p)
-        if group.get("maximize"):
-            g = negative(g, scratch[0])
-        if decay is not None:
-            g = add(multiply(p, decay, scratch[1]), g, scratch[0])
-        change = self.change(p, g, buffers, scratch, numbers, group)
-        if p.size == 1 and not NATIVE:
-            p[...] = p - change  # NumPy's in-place operations take three times as long for a single element
-        else:
-            subtract(p, change, p)
-
-    def _update_by_pieces(
-        self, p: Array, g: Array, buffers: Sequence[Array], numbers: Any, decay: Any, group: Group
-    ) -> None:
-        """`_update` for what is large or unusual: 16-bit floats are computed in float32, complex numbers as pairs of
-        real ones, arrays that are no plain block of memory in a copy."""
-        arrays = [p, g.astype(p.dtype, copy=False), *buffers]
-        flat = [as_real_vector(a) for a in arrays]
-        size = PIECE if buffers else LONGER * PIECE
-        for start in range(0, flat[0].size, size):
-            pieces = [a[start : start + size] for a in flat]
-            self._update(pieces[0], pieces[1], pieces[2:], numbers, decay, group)
-        for array, vector in zip(arrays, flat):
-            if array is not arrays[1] and not np.may_share_memory(array, vector):
-                write_back(vector, array)
-
-    def _numbers(self, group: Group, count: float, kind: Any) -> tuple[Any, Any]:
-        """The coefficients and the weight decay as arrays: NumPy converts those much faster than Python numbers."""
-        decay = 0.0 if group.get("decoupled_weight_decay") else float(group.get("weight_decay", 0))
-        values = (*self.coefficients(group, count), decay)
-        key = (values, kind)
-        found = self._arrays.get(key)
-        if found is None:
-            if len(self._arrays) > 100:  # some are different in every step
-                self._arrays.clear()
-            real = _f64 if kind.char in "dD" else _f32
-            arrays = [np.array(value, real) for value in values]
-            found = self._arrays[key] = (arrays[:-1], arrays[-1] if decay else None)
-        return found
-
-    def _scratch_for(self, p: Array) -> list[Array]:
-        """Arrays of the form of `p`, all of them in the same memory, which so stays warm."""
-        memory = self._memory.get(p.dtype.char)
-        if memory is None or memory[0].size < p.size:
-            self._scratch.clear()
-            memory = [np.empty(p.size, p.dtype) for _ in range(self.scratches)]
-            self._memory[p.dtype.char] = memory
-        made = self._scratch[p.shape, p.dtype.char] = [part[: p.size].reshape(p.shape) for part in memory]
-        return made
+                    state, count = self.prepare(p, kept) if kept else ({}, None)
+                    if "step" in state:
+                        count = state["step"].clone()  # as precise as this tensor, as in PyTorch
+                    tensors = [state[name] if name in kept else None for name in self.update.inputs[2:]]
+                    # copies, because all of them change before the step is differentiated
+                    copies = [None if t is None else t.clone() for t in tensors]
+                    results = self.update.function(p.clone(), p._grad, *copies, *self.options(group, count))
+                    for t, new in zip((p, *tensors), results):
+                        if t is not None:
+                            t.copy_(new)
 
     def _has_stepped(self) -> bool:
         """Did somebody call `step`? Unknown, and so True, for a class that has a `step` of its own."""
@@ -318,7 +282,7 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if "_scratch" not in self.__dict__:
+        if "_stepped" not in self.__dict__:
             self._start()
 
     # -- hooks --------------------------------------------------------------------------------------------------------
@@ -371,19 +335,9 @@ class Optimizer:
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def as_real_vector(array: Array) -> Array:
-    """An array as a vector of float32 or float64: the same memory where that is possible, otherwise a copy."""
-    vector = array.reshape(-1)
-    if array.dtype.kind == "c":
-        return vector.view(_f64 if array.dtype.char == "D" else _f32)
-    return vector if array.dtype.itemsize > 2 else vector.astype(_f32)
-
-
-def write_back(vector: Array, array: Array) -> None:
-    """Undo `as_real_vector`."""
-    if array.dtype.kind == "c":
-        vector = vector.view(array.dtype)
-    array[...] = vector.reshape(array.shape)
+def execute_update(op: Any, arrays: Sequence[Array], options: tuple[Any, ...], outs: Sequence[Array]) -> None:
+    """Run the kernel of an update."""
+    op.forward(*arrays, *options, out=outs)
 
 
 def refuse_unsupported(group: Group) -> None:

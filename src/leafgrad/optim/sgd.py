@@ -5,12 +5,58 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad.kernels import add, multiply
-from leafgrad.optim.optimizer import Array, Group, Numbers, Optimizer, check_options, zeros_for
+from leafgrad.optim.optimizer import Group, Optimizer, State, check_options, zeros_for
+from leafgrad.optim.update import Update, in_blocks
+from leafgrad.ops.registry import op
+
+A = Any
+
+
+@op
+class sgd_step(Update):
+    """sgd_step(param, grad, momentum_buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, first):
+    v = momentum v + (1 - dampening) g;  p = p - lr v  (with nesterov: p - lr (g + momentum v)).
+
+    Without momentum v is g. The first v is g as well, without its history.
+    """
+
+    inputs = ("param", "grad", "momentum_buffer")
+    options = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize", "first")
+    results = 2
+
+    def formula(
+        p: A,
+        g: A,
+        v: A,
+        lr: A,
+        momentum: A,
+        dampening: A,
+        weight_decay: A,
+        nesterov: bool,
+        maximize: bool,
+        first: bool,
+    ) -> tuple[A, A]:
+        if maximize:
+            g = -g
+        if weight_decay:
+            g = p * weight_decay + g
+        change = g
+        if momentum:
+            if first:
+                v = g.detach().clone()
+            else:
+                v = v * momentum + (g * (1 - dampening) if dampening else g)
+            change = v * momentum + g if nesterov else v
+        return p - change * lr, v
+
+    forward = in_blocks(formula, inputs)
+    samples = staticmethod(lambda t: [])
 
 
 class SGD(Optimizer):
     """SGD(params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False)"""
+
+    update = sgd_step
 
     def __init__(
         self,
@@ -42,39 +88,23 @@ class SGD(Optimizer):
         }
         super().__init__(params, defaults)
 
-    def recorded_step(self, p: Any, group: Group) -> None:
-        from leafgrad.optim import differentiable
+    def kept(self, group: Group) -> tuple[str, ...]:
+        return ("momentum_buffer",) if group["momentum"] else ()
 
-        differentiable.sgd(p, self.state[p], group)
-
-    def prepare(self, p: Any, group: Group) -> tuple[Sequence[Array], float]:
-        if not group["momentum"]:
-            return (), 1
+    def prepare(self, p: Any, kept: tuple[str, ...]) -> tuple[State, float]:
         state = self.state[p]
-        velocity = state.get("momentum_buffer")
-        if velocity is None:
-            velocity = state["momentum_buffer"] = zeros_for(p)
-            return (velocity.array,), 1
-        return (velocity.array,), 2  # or more: only the first step is different
+        if state.get("momentum_buffer") is not None:
+            return state, 2  # or more: only the first step is different
+        state["momentum_buffer"] = zeros_for(p)
+        return state, 1
 
-    def coefficients(self, group: Group, count: float) -> tuple[float, ...]:
-        momentum = float(group["momentum"])
-        taken = 1.0 if count == 1 else 1.0 - float(group["dampening"])  # the first gradient is taken in full
-        return float(group["lr"]), momentum, taken
-
-    def change(
-        self, p: Array, g: Array, buffers: Sequence[Array], scratch: Sequence[Array], numbers: Numbers, group: Group
-    ) -> Array:
-        """v = momentum v + (1 - dampening) g;  p = p - lr v  (with nesterov: p - lr (g + momentum v))
-
-        Without momentum v is g.
-        """
-        lr, momentum, taken = numbers
-        _, s, t = scratch
-        if not buffers:
-            return multiply(g, lr, s)
-        (v,) = buffers
-        add(multiply(v, momentum, s), multiply(g, taken, t) if group["dampening"] else g, v)
-        if not group["nesterov"]:
-            return multiply(v, lr, s)
-        return multiply(add(multiply(v, momentum, s), g, t), lr, s)
+    def options(self, group: Group, count: Any) -> tuple[Any, ...]:
+        return (
+            group["lr"],
+            group["momentum"],
+            group["dampening"],
+            group["weight_decay"],
+            group["nesterov"],
+            group["maximize"],
+            count == 1,
+        )
