@@ -2,76 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from leafgrad._core.tensor import TensorBase
-from leafgrad.optim.optimizer import (
-    Group,
-    Optimizer,
-    check_options,
-    count_step,
-    step_counter,
-    zeros_for,
-)
-from leafgrad.optim.update import Update, in_blocks
 from leafgrad.ops.registry import op
+from leafgrad.optim.optimizer import Group, Optimizer, check_options
+from leafgrad.optim.update import Update, in_place, steps
 
-A = Any
+Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
 class adam_step(Update):
-    """adam_step(param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, lr, beta1, beta2, eps, weight_decay, step, amsgrad,
-    maximize, decoupled): m = β1 m + (1 - β1) g;  v = β2 v + (1 - β2) g²;  p = p - lr m' / (sqrt(v') + eps)
+    """adam_step(param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, lr, betas, eps, weight_decay, amsgrad, maximize,
+    decoupled_weight_decay, step): m = β1 m + (1 - β1) g;  v = β2 v + (1 - β2) g²;  p = p - lr m' / (sqrt(v') + eps)
 
     where m' = m / (1 - β1ᵗ) and v' = v / (1 - β2ᵗ) make up for starting at zero. amsgrad takes the largest v so far.
     Decoupled weight decay subtracts lr weight_decay p instead of changing g.
     """
 
     inputs = ("param", "grad", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")
-    options = ("lr", "beta1", "beta2", "eps", "weight_decay", "step", "amsgrad", "maximize", "decoupled")
+    options = ("lr", "betas", "eps", "weight_decay", "amsgrad", "maximize", "decoupled_weight_decay", "step")
     results = 4
 
     def formula(
-        p: A,
-        g: A,
-        m: A,
-        v: A,
-        largest: A,
-        lr: A,
-        beta1: A,
-        beta2: A,
-        eps: A,
-        weight_decay: A,
-        step: A,
-        amsgrad: bool,
-        maximize: bool,
-        decoupled: bool,
-    ) -> tuple[A, A, A, A]:
+        p: Value, g: Value, m: Value, v: Value, largest: Value, lr: Value, betas: tuple[Value, Value], eps: Value,
+        weight_decay: Value, amsgrad: bool, maximize: bool, decoupled: bool, t: Value,
+    ) -> tuple[Value, ...]:  # fmt: skip
+        beta1, beta2 = betas
         if maximize:
             g = -g
         if weight_decay and not decoupled:
             g = p * weight_decay + g
         m = m + (g - m) * (1 - beta1)
         v = v * beta2 + g * (1 - beta2) * g
+        size = v
         if amsgrad:
-            largest = largest.maximum(v)
+            size = largest = largest.maximum(v)
         # sqrt(v) / correction + eps, multiplied by the correction: one pass over the memory less
-        correction = (1 - beta2**step).sqrt()
-        change = m / ((largest if amsgrad else v).sqrt() + eps * correction) * (lr / (1 - beta1**step) * correction)
+        correction = (1 - beta2**t).sqrt()
+        change = m / (size.sqrt() + eps * correction) * (lr / (1 - beta1**t) * correction)
         if weight_decay and decoupled:
             change = p * (lr * weight_decay) + change
         return p - change, m, v, largest
 
-    forward = in_blocks(formula, inputs)
-    samples = staticmethod(lambda t: [])
+    forward = in_place(formula, inputs)
+    samples = steps(
+        "Adam", {"lr": 0.1}, {"betas": (0.5, 0.7), "eps": 1e-3, "weight_decay": 0.1}, {"amsgrad": True},
+        {"lr": 0.1, "weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True},
+    )  # fmt: skip
 
 
 class Adam(Optimizer):
     """Adam(params, lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, amsgrad=False, *, maximize=False)"""
 
-    update = adam_step
+    _update = adam_step
 
     def __init__(
         self,
@@ -97,36 +82,15 @@ class Adam(Optimizer):
         if [type(beta) for beta in betas] != [float, float] and not all(isinstance(b, TensorBase) for b in betas):
             raise ValueError("betas must be either both floats or both Tensors")
         defaults = {
-            "lr": lr,
-            "betas": betas if differentiable else (float(betas[0]), float(betas[1])),
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
+            "lr": lr, "betas": betas if differentiable else (float(betas[0]), float(betas[1])), "eps": eps,
+            "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "differentiable": differentiable, "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
-        }
+        }  # fmt: skip
         super().__init__(params, defaults)
 
-    def kept(self, group: Group) -> tuple[str, ...]:
+    def _kept(self, group: Group) -> tuple[str, ...]:
         return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
-
-    def options(self, group: Group, count: Any) -> tuple[Any, ...]:
-        beta1, beta2 = group["betas"]
-        return (
-            group["lr"],
-            beta1,
-            beta2,
-            group["eps"],
-            group["weight_decay"],
-            count,
-            group["amsgrad"],
-            group["maximize"],
-            group["decoupled_weight_decay"],
-        )
 
 
 class AdamW(Adam):
@@ -149,16 +113,6 @@ class AdamW(Adam):
         fused: bool | None = None,
     ) -> None:
         super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-            decoupled_weight_decay=True,
-        )
+            params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize, capturable=capturable,
+            differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
+        )  # fmt: skip

@@ -1,35 +1,37 @@
 """Optimizer: parameter groups, state, and the loop that all optimisers share.
 
-An optimiser is one formula, applied to every parameter. What the formulas have in common is done once, here, by
-`Optimizer.step`: find the parameters that have a gradient, add the weight decay, subtract the change that the formula
-gives, count the version. Formulas are written for NumPy arrays and work in place, in scratch memory that is kept from
-step to step. They go element by element, so a large parameter is handed to them in pieces that fit into the cache.
+An optimiser is an update, an operation with one formula (leafgrad/optim/update.py), applied to every parameter. What
+they have in common is done once, here, by `Optimizer.step`: find the parameters that have a gradient and what is kept
+for each, let the update change all of them in place, count the version.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import deepcopy
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core import origin
+from leafgrad._core.bind import execute
+from leafgrad._core.modes import about_to_change
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.thread_state import shared_modes
+from leafgrad._core.thread_state import state as thread
+from leafgrad._settings import typename
+from leafgrad._tensor.autograd import clear_grad
 from leafgrad.autograd.grad_mode import enable_grad
-from leafgrad.autograd.hooks import RemovableHandle
-from leafgrad.nn.modules._calling import registered
-from leafgrad.nn.modules.module import clear_grad
-from leafgrad.nn.parameter import typename
+from leafgrad.autograd.hooks import RemovableHandle, registered
 
 Array = Any
 Group = dict[str, Any]
 State = dict[str, Any]
-Names = tuple[str | None, ...]
 
 _f32: Any = np.dtype(np.float32)
 _f64: Any = np.dtype(np.float64)
@@ -49,10 +51,12 @@ class Optimizer:
     """Optimizer(params, defaults): the base class.
 
     `params` are parameters, pairs (name, parameter), or groups: dictionaries with 'params' and options of their own.
-    A subclass says what its formula needs (`prepare`, `coefficients`) and what it is (`change`), or overrides `step`.
+    A subclass says what its `_update` is and what that needs (`_kept`, `_prepare`), or overrides `step`.
     """
 
-    update: Any = None  # the operation that is one step of a parameter
+    _update: Any = None  # the operation that is one step of a parameter, an Update
+    _options: Callable[[Group], tuple[Any, ...]]  # its options, the learning rate first
+    _counts: bool  # is there one more, which `_prepare` tells?
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -78,25 +82,28 @@ class Optimizer:
         self._stepped = False
         self._step_pre_hooks: Any = None
         self._step_post_hooks: Any = None
+        if self._update is not None:
+            names = [name for name in self._update.options if name in self.defaults]
+            self._options = itemgetter(*names)
+            self._counts = len(names) < len(self._update.options)
 
     # -- the step -----------------------------------------------------------------------------------------------------
 
-    def kept(self, group: Group) -> tuple[str, ...]:
-        """What the formula updates beside a parameter: names in its state, in the order of the inputs."""
-        raise NotImplementedError(f"{type(self).__name__} defines neither a formula nor step()")
+    def _kept(self, group: Group) -> tuple[str, ...]:
+        """What is updated beside a parameter: names in its state, in the order of the inputs of the update."""
+        raise NotImplementedError(f"{type(self).__name__} defines neither an update nor step()")
 
-    def prepare(self, p: Any, kept: tuple[str, ...]) -> tuple[State, float]:
+    def _prepare(self, p: Any, kept: tuple[str, ...]) -> tuple[State, Any]:
         """The state of a parameter, made at its first step, and how many steps it has had, this one included."""
         state = self.state[p]
         if not state:
             state["step"] = step_counter()
             for name in kept:
                 state[name] = zeros_for(p)
-        return state, count_step(state)
-
-    def options(self, group: Group, count: Any) -> tuple[Any, ...]:
-        """The options of the update, for parameters that have had `count` steps."""
-        raise NotImplementedError
+        counter = state["step"].array
+        count: float = counter.item() + 1
+        counter[()] = count
+        return state, count
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """step(closure=None): update all parameters that have a gradient. A closure computes the loss again."""
@@ -111,19 +118,22 @@ class Optimizer:
             return loss
         frame = origin.user_frame()
         code, lasti = frame.f_code, frame.f_lasti
+        watched = thread.modes or shared_modes
         for group in self.param_groups:
-            kept = self.kept(group)
-            arrays: list[Array] = []
+            kept = self._kept(group)
+            arrays: list[Array] = []  # of parameters that have had equally many steps: nearly always all of them
             last = None
             for p in group["params"]:
                 gradient = p._grad
                 if gradient is None:
                     continue
+                if watched:
+                    about_to_change(p)
                 if kept:
-                    state, count = self.prepare(p, kept)
+                    state, count = self._prepare(p, kept)
                     if count != last:
                         if arrays:
-                            self._update(arrays, kept, self.options(group, last))
+                            self._execute(arrays, group, kept, last)
                             arrays = []
                         last = count
                 arrays.append(p.array)
@@ -133,31 +143,36 @@ class Optimizer:
                 version = p.version
                 version[:] = [version[0] + 1, code, lasti]
             if arrays:
-                self._update(arrays, kept, self.options(group, last))
+                self._execute(arrays, group, kept, last)
         return loss
 
-    def _update(self, arrays: list[Array], kept: tuple[str, ...], options: tuple[Any, ...]) -> None:
-        """One step of parameters, given with all that belongs to them, in place."""
+    def _execute(self, arrays: list[Array], group: Group, kept: tuple[str, ...], count: Any) -> None:
+        """One step of parameters, each given with its gradient and what is kept for it."""
+        options = self._options(group)
         if options[0].__class__ is not float:
-            options = (float(options[0]), *options[1:])
+            options = (float(options[0]), *options[1:])  # of a tensor
+        if self._counts:
+            options = (*options, count)
         outs = arrays[:]
         del outs[1 :: 2 + len(kept)]  # the gradients
-        execute_update(self.update, arrays, options, outs)
+        execute(self._update.core, arrays, options, outs)
 
     def _recorded_steps(self) -> None:
-        """The steps in tensor operations, for differentiable=True."""
+        """The formula on tensors, for differentiable=True: after the step each parameter has a history that leads
+        through its gradient, the learning rate and earlier steps. So it cannot be a leaf; it is a computed tensor, such
+        as a clone, whose `.grad` was set or retained. Options like the learning rate may be tensors."""
         for group in self.param_groups:
-            kept = self.kept(group)
+            kept = self._kept(group)
             for p in group["params"]:
                 if p._grad is not None:
-                    state, count = self.prepare(p, kept) if kept else ({}, None)
-                    if "step" in state:
-                        count = state["step"].clone()  # as precise as this tensor, as in PyTorch
-                    tensors = [state[name] if name in kept else None for name in self.update.inputs[2:]]
+                    state, count = self._prepare(p, kept) if kept else ({}, None)
+                    # PyTorch's corrections are as precise as the number of the step, a tensor: float32 as a rule
+                    last = [state["step"].clone() if "step" in state else count] if self._counts else []
+                    tensors = [p, *[state[name] if name in kept else None for name in self._update.inputs[2:]]]
                     # copies, because all of them change before the step is differentiated
-                    copies = [None if t is None else t.clone() for t in tensors]
-                    results = self.update.function(p.clone(), p._grad, *copies, *self.options(group, count))
-                    for t, new in zip((p, *tensors), results):
+                    copy, *copies = [None if t is None else t.clone() for t in tensors]
+                    results = self._update.function(copy, p._grad, *copies, *self._options(group), *last)
+                    for t, new in zip(tensors, results):
                         if t is not None:
                             t.copy_(new)
 
@@ -335,11 +350,6 @@ class Optimizer:
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def execute_update(op: Any, arrays: Sequence[Array], options: tuple[Any, ...], outs: Sequence[Array]) -> None:
-    """Run the kernel of an update."""
-    op.forward(*arrays, *options, out=outs)
-
-
 def refuse_unsupported(group: Group) -> None:
     """`foreach` and `fused` only choose between equal implementations."""
     if group.get("foreach") and group.get("fused"):
@@ -363,14 +373,6 @@ def step_counter(count: float = 0.0) -> Any:
     """How many steps a parameter has had: a tensor, as in PyTorch."""
     kind = _f64 if _dtypes.get_default_dtype() is _dtypes.float64 else _f32
     return wrap(np.array(count, kind))
-
-
-def count_step(state: dict[str, Any]) -> float:
-    """Add one to the number of steps in a parameter's state, and return it."""
-    counter = state["step"].array
-    count: float = counter.item() + 1
-    counter[()] = count
-    return count
 
 
 def zeros_for(p: Any) -> Any:

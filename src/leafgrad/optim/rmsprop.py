@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from leafgrad.optim.optimizer import (
-    Group,
-    Optimizer,
-    check_options,
-    count_step,
-    step_counter,
-    zeros_for,
-)
-from leafgrad.optim.update import Update, in_blocks
 from leafgrad.ops.registry import op
+from leafgrad.optim.optimizer import Group, Optimizer, check_options
+from leafgrad.optim.update import Update, in_place, steps
 
-A = Any
+Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -32,41 +24,34 @@ class rmsprop_step(Update):
     results = 4
 
     def formula(
-        p: A,
-        g: A,
-        v: A,
-        b: A,
-        m: A,
-        lr: A,
-        alpha: A,
-        eps: A,
-        weight_decay: A,
-        momentum: A,
-        centered: bool,
-        maximize: bool,
-    ) -> tuple[A, A, A, A]:
+        p: Value, g: Value, v: Value, b: Value, m: Value, lr: Value, alpha: Value, eps: Value, weight_decay: Value,
+        momentum: Value, centered: bool, maximize: bool,
+    ) -> tuple[Value, ...]:  # fmt: skip
         if maximize:
             g = -g
         if weight_decay:
             g = p * weight_decay + g
         v = v * alpha + g * (1 - alpha) * g
-        variance = v
+        size = v
         if centered:
             m = m + (g - m) * (1 - alpha)
-            variance = v - m * m
-        change = g / (variance.sqrt() + eps)
+            size = v - m * m
+        change = g / (size.sqrt() + eps)
         if momentum:
             change = b = b * momentum + change
         return p - change * lr, v, b, m
 
-    forward = in_blocks(formula, inputs)
-    samples = staticmethod(lambda t: [])
+    forward = in_place(formula, inputs)
+    samples = steps(
+        "RMSprop", {"lr": 0.1}, {"alpha": 0.7, "eps": 1e-3, "weight_decay": 0.1}, {"momentum": 0.9, "maximize": True},
+        {"lr": 0.1, "alpha": 0.5, "centered": True, "momentum": 0.5},
+    )  # fmt: skip
 
 
 class RMSprop(Optimizer):
     """RMSprop(params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, momentum=0, centered=False, maximize=False)"""
 
-    update = rmsprop_step
+    _update = rmsprop_step
 
     def __init__(
         self,
@@ -84,30 +69,12 @@ class RMSprop(Optimizer):
     ) -> None:
         check_options(lr, epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
+            "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable,
-        }
+        }  # fmt: skip
         super().__init__(params, defaults)
 
-    def kept(self, group: Group) -> tuple[str, ...]:
+    def _kept(self, group: Group) -> tuple[str, ...]:
         momentum = ("momentum_buffer",) if group["momentum"] > 0 else ()
         return "square_avg", *momentum, *(("grad_avg",) if group["centered"] else ())
-
-    def options(self, group: Group, count: Any) -> tuple[Any, ...]:
-        return (
-            group["lr"],
-            group["alpha"],
-            group["eps"],
-            group["weight_decay"],
-            group["momentum"],
-            group["centered"],
-            group["maximize"],
-        )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from leafgrad.optim.optimizer import Group, Optimizer, State, check_options, zeros_for
-from leafgrad.optim.update import Update, in_blocks
 from leafgrad.ops.registry import op
+from leafgrad.optim.optimizer import Group, Optimizer, State, check_options, zeros_for
+from leafgrad.optim.update import Update, in_place, steps
 
-A = Any
+Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -25,17 +24,9 @@ class sgd_step(Update):
     results = 2
 
     def formula(
-        p: A,
-        g: A,
-        v: A,
-        lr: A,
-        momentum: A,
-        dampening: A,
-        weight_decay: A,
-        nesterov: bool,
-        maximize: bool,
-        first: bool,
-    ) -> tuple[A, A]:
+        p: Value, g: Value, v: Value, lr: Value, momentum: Value, dampening: Value, weight_decay: Value,
+        nesterov: bool, maximize: bool, first: bool,
+    ) -> tuple[Value, ...]:  # fmt: skip
         if maximize:
             g = -g
         if weight_decay:
@@ -49,14 +40,17 @@ class sgd_step(Update):
             change = v * momentum + g if nesterov else v
         return p - change * lr, v
 
-    forward = in_blocks(formula, inputs)
-    samples = staticmethod(lambda t: [])
+    forward = in_place(formula, inputs)
+    samples = steps(
+        "SGD", {"lr": 0.1}, {"momentum": 0.9, "dampening": 0.2}, {"weight_decay": 0.1, "maximize": True},
+        {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1},
+    )  # fmt: skip
 
 
 class SGD(Optimizer):
     """SGD(params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False)"""
 
-    update = sgd_step
+    _update = sgd_step
 
     def __init__(
         self,
@@ -76,35 +70,18 @@ class SGD(Optimizer):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
         super().__init__(params, defaults)
 
-    def kept(self, group: Group) -> tuple[str, ...]:
+    def _kept(self, group: Group) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] else ()
 
-    def prepare(self, p: Any, kept: tuple[str, ...]) -> tuple[State, float]:
+    def _prepare(self, p: Any, kept: tuple[str, ...]) -> tuple[State, Any]:
+        """The state of a parameter, and whether this is its first step."""
         state = self.state[p]
-        if state.get("momentum_buffer") is not None:
-            return state, 2  # or more: only the first step is different
-        state["momentum_buffer"] = zeros_for(p)
-        return state, 1
-
-    def options(self, group: Group, count: Any) -> tuple[Any, ...]:
-        return (
-            group["lr"],
-            group["momentum"],
-            group["dampening"],
-            group["weight_decay"],
-            group["nesterov"],
-            group["maximize"],
-            count == 1,
-        )
+        first = state.get("momentum_buffer") is None
+        if first:
+            state["momentum_buffer"] = zeros_for(p)
+        return state, first
