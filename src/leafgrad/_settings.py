@@ -98,10 +98,12 @@ def set_default_tensor_type(t: Any) -> None:
 
 def typename(obj: Any) -> str:
     """typename(obj): the name of the type of an object; of a tensor, as 'torch.FloatTensor'."""
+    from leafgrad._missing import torch_name
+
     if isinstance(obj, TensorBase):
         return str(obj.type())  # type: ignore[attr-defined]
-    cls = type(obj)
-    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    kind = obj if hasattr(obj, "__qualname__") else type(obj)  # of classes and functions, their own name
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{torch_name(kind.__module__)}.{kind.__qualname__}"
 
 
 def is_inference_mode_enabled() -> bool:

@@ -230,3 +230,18 @@ class AutogradTensor(TensorOperators):
 
     def _is_view(self) -> bool:
         return self.extra is not None and self.extra.view is not None
+
+
+def clear_grad(parameter: Any, set_to_none: bool) -> None:
+    """Forget a gradient, or make it zero."""
+    gradient = parameter._grad
+    if gradient is None:
+        return
+    if set_to_none:
+        parameter._grad = None
+        return
+    if gradient.node is not None:
+        gradient.detach_()
+    else:
+        gradient.requires_grad_(False)
+    gradient.zero_()

@@ -62,6 +62,15 @@ class RemovableHandle:
         self.remove()
 
 
+def registered(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
+    """Add a hook, last or first, and return the handle that removes it."""
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
 class Hooks:
     """What is attached to one tensor and its node: kept by the node, or by the tensor itself if it is a leaf."""
 

@@ -60,13 +60,3 @@ def detached(data: Any) -> TensorBase:
         first = f"'{type(data).__name__}' object has no attribute 'detach'"
         raise errors.mistake(AttributeError, first, fix=f"{errors.library()}.tensor({data!r})")
     return data
-
-
-def typename(value: Any) -> str:
-    """What PyTorch's messages call a value: torch.FloatTensor, torch.nn.linear.Linear, int."""
-    from leafgrad._missing import torch_name
-
-    if isinstance(value, Tensor):
-        return f"torch.{value.dtype.alias}Tensor"
-    kind = value if hasattr(value, "__qualname__") else type(value)  # of classes and functions, their own name
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{torch_name(kind.__module__)}.{kind.__qualname__}"

@@ -1,39 +1,37 @@
 """Optimizer: parameter groups, state, and the loop that all optimisers share.
 
-An optimiser is one formula, applied to every parameter. What the formulas have in common is done once, here, by
-`Optimizer.step`: find the parameters that have a gradient, add the weight decay, subtract the change that the formula
-gives, count the version. Formulas are written for NumPy arrays and work in place, in scratch memory that is kept from
-step to step. They go element by element, so a large parameter is handed to them in pieces that fit into the cache.
+An optimiser is an update, an operation with one formula (leafgrad/optim/update.py), applied to every parameter. What
+they have in common is done once, here, by `Optimizer.step`: find the parameters that have a gradient and what is kept
+for each, let the update change all of them in place, count the version.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import deepcopy
 from itertools import chain
-from typing import Any, ClassVar
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core import origin
+from leafgrad._core.bind import execute
+from leafgrad._core.modes import about_to_change
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.thread_state import shared_modes
+from leafgrad._core.thread_state import state as thread
+from leafgrad._settings import typename
+from leafgrad._tensor.autograd import clear_grad
 from leafgrad.autograd.grad_mode import enable_grad
-from leafgrad.autograd.hooks import RemovableHandle
-from leafgrad.kernels import NATIVE, add, multiply, negative, subtract
-from leafgrad.nn.modules._calling import registered
-from leafgrad.nn.modules.module import clear_grad
-from leafgrad.nn.parameter import typename
+from leafgrad.autograd.hooks import RemovableHandle, registered
 
 Array = Any
 Group = dict[str, Any]
-Numbers = Sequence[Array]  # the coefficients of a formula, as zero-dimensional arrays
-
-WHOLE = 131072  # elements up to which a parameter is worked on as a whole
-PIECE = 32768  # elements of a piece otherwise: five or six pieces fit into a second-level cache
-LONGER = 4  # times that, if the formula keeps no buffers
+State = dict[str, Any]
 
 _f32: Any = np.dtype(np.float32)
 _f64: Any = np.dtype(np.float64)
@@ -53,10 +51,12 @@ class Optimizer:
     """Optimizer(params, defaults): the base class.
 
     `params` are parameters, pairs (name, parameter), or groups: dictionaries with 'params' and options of their own.
-    A subclass says what its formula needs (`prepare`, `coefficients`) and what it is (`change`), or overrides `step`.
+    A subclass says what its `_update` is and what that needs (`_kept`, `_prepare`), or overrides `step`.
     """
 
-    scratches: ClassVar[int] = 3  # how many arrays of scratch memory are there for `step` and `change` together
+    _update: Any = None  # the operation that is one step of a parameter, an Update
+    _options: Callable[[Group], tuple[Any, ...]]  # its options, the learning rate first
+    _counts: bool  # is there one more, which `_prepare` tells?
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -82,26 +82,28 @@ class Optimizer:
         self._stepped = False
         self._step_pre_hooks: Any = None
         self._step_post_hooks: Any = None
-        self._memory: dict[Any, list[Array]] = {}
-        self._scratch: dict[Any, list[Array]] = {}
-        self._arrays: dict[Any, tuple[list[Array], Array | None]] = {}
+        if self._update is not None:
+            names = [name for name in self._update.options if name in self.defaults]
+            self._options = itemgetter(*names)
+            self._counts = len(names) < len(self._update.options)
 
     # -- the step -----------------------------------------------------------------------------------------------------
 
-    def prepare(self, p: Any, group: Group) -> tuple[Sequence[Array], float]:
-        """The arrays that the formula keeps for a parameter, made at its first step, and how many steps it has had,
-        this one included, if the coefficients depend on that."""
-        raise NotImplementedError(f"{type(self).__name__} defines neither a formula nor step()")
+    def _kept(self, group: Group) -> tuple[str, ...]:
+        """What is updated beside a parameter: names in its state, in the order of the inputs of the update."""
+        raise NotImplementedError(f"{type(self).__name__} defines neither an update nor step()")
 
-    def coefficients(self, group: Group, count: float) -> tuple[float, ...]:
-        """The numbers in the formula, for parameters that have had `count` steps."""
-        raise NotImplementedError
-
-    def change(
-        self, p: Array, g: Array, buffers: Sequence[Array], scratch: Sequence[Array], numbers: Numbers, group: Group
-    ) -> Array:
-        """What a step subtracts from the parameter `p` with the gradient `g`. Updates `buffers`; leaves `p` alone."""
-        raise NotImplementedError
+    def _prepare(self, p: Any, kept: tuple[str, ...]) -> tuple[State, Any]:
+        """The state of a parameter, made at its first step, and how many steps it has had, this one included."""
+        state = self.state[p]
+        if not state:
+            state["step"] = step_counter()
+            for name in kept:
+                state[name] = zeros_for(p)
+        counter = state["step"].array
+        count: float = counter.item() + 1
+        counter[()] = count
+        return state, count
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """step(closure=None): update all parameters that have a gradient. A closure computes the loss again."""
@@ -116,86 +118,63 @@ class Optimizer:
             return loss
         frame = origin.user_frame()
         code, lasti = frame.f_code, frame.f_lasti
+        watched = thread.modes or shared_modes
         for group in self.param_groups:
-            kind = numbers = decay = last_count = None
+            kept = self._kept(group)
+            arrays: list[Array] = []  # of parameters that have had equally many steps: nearly always all of them
+            last = None
             for p in group["params"]:
                 gradient = p._grad
                 if gradient is None:
                     continue
-                x, g = p.array, gradient.array
-                buffers, count = self.prepare(p, group)
-                if x.dtype is not kind or count != last_count:
-                    kind, last_count = x.dtype, count
-                    numbers, decay = self._numbers(group, count, kind)
-                if (kind is _f32 or kind is _f64) and g.dtype is kind and x.size <= WHOLE:
-                    self._update(x, g, buffers, numbers, decay, group)
-                else:
-                    self._update_by_pieces(x, g, buffers, numbers, decay, group)
+                if watched:
+                    about_to_change(p)
+                if kept:
+                    state, count = self._prepare(p, kept)
+                    if count != last:
+                        if arrays:
+                            self._execute(arrays, group, kept, last)
+                            arrays = []
+                        last = count
+                arrays.append(p.array)
+                arrays.append(gradient.array)
+                for name in kept:
+                    arrays.append(state[name].array)
                 version = p.version
                 version[:] = [version[0] + 1, code, lasti]
+            if arrays:
+                self._execute(arrays, group, kept, last)
         return loss
 
-    def recorded_step(self, p: Any, group: Group) -> None:
-        """One step of one parameter in tensor operations, for differentiable=True."""
-        raise NotImplementedError(f"{type(self).__name__} has no step that can be differentiated")
+    def _execute(self, arrays: list[Array], group: Group, kept: tuple[str, ...], count: Any) -> None:
+        """One step of parameters, each given with its gradient and what is kept for it."""
+        options = self._options(group)
+        if options[0].__class__ is not float:
+            options = (float(options[0]), *options[1:])  # of a tensor
+        if self._counts:
+            options = (*options, count)
+        outs = arrays[:]
+        del outs[1 :: 2 + len(kept)]  # the gradients
+        execute(self._update.core, arrays, options, outs)
 
     def _recorded_steps(self) -> None:
+        """The formula on tensors, for differentiable=True: after the step each parameter has a history that leads
+        through its gradient, the learning rate and earlier steps. So it cannot be a leaf; it is a computed tensor, such
+        as a clone, whose `.grad` was set or retained. Options like the learning rate may be tensors."""
         for group in self.param_groups:
+            kept = self._kept(group)
             for p in group["params"]:
                 if p._grad is not None:
-                    self.recorded_step(p, group)
-
-    def _update(self, p: Array, g: Array, buffers: Sequence[Array], numbers: Any, decay: Any, group: Group) -> None:
-        """One step of one parameter, or of a piece of it."""
-        scratch = self._scratch.get((p.shape, p.dtype.char)) or self._scratch_for(p)
-        if group.get("maximize"):
-            g = negative(g, scratch[0])
-        if decay is not None:
-            g = add(multiply(p, decay, scratch[1]), g, scratch[0])
-        change = self.change(p, g, buffers, scratch, numbers, group)
-        if p.size == 1 and not NATIVE:
-            p[...] = p - change  # NumPy's in-place operations take three times as long for a single element
-        else:
-            subtract(p, change, p)
-
-    def _update_by_pieces(
-        self, p: Array, g: Array, buffers: Sequence[Array], numbers: Any, decay: Any, group: Group
-    ) -> None:
-        """`_update` for what is large or unusual: 16-bit floats are computed in float32, complex numbers as pairs of
-        real ones, arrays that are no plain block of memory in a copy."""
-        arrays = [p, g.astype(p.dtype, copy=False), *buffers]
-        flat = [as_real_vector(a) for a in arrays]
-        size = PIECE if buffers else LONGER * PIECE
-        for start in range(0, flat[0].size, size):
-            pieces = [a[start : start + size] for a in flat]
-            self._update(pieces[0], pieces[1], pieces[2:], numbers, decay, group)
-        for array, vector in zip(arrays, flat):
-            if array is not arrays[1] and not np.may_share_memory(array, vector):
-                write_back(vector, array)
-
-    def _numbers(self, group: Group, count: float, kind: Any) -> tuple[Any, Any]:
-        """The coefficients and the weight decay as arrays: NumPy converts those much faster than Python numbers."""
-        decay = 0.0 if group.get("decoupled_weight_decay") else float(group.get("weight_decay", 0))
-        values = (*self.coefficients(group, count), decay)
-        key = (values, kind)
-        found = self._arrays.get(key)
-        if found is None:
-            if len(self._arrays) > 100:  # some are different in every step
-                self._arrays.clear()
-            real = _f64 if kind.char in "dD" else _f32
-            arrays = [np.array(value, real) for value in values]
-            found = self._arrays[key] = (arrays[:-1], arrays[-1] if decay else None)
-        return found
-
-    def _scratch_for(self, p: Array) -> list[Array]:
-        """Arrays of the form of `p`, all of them in the same memory, which so stays warm."""
-        memory = self._memory.get(p.dtype.char)
-        if memory is None or memory[0].size < p.size:
-            self._scratch.clear()
-            memory = [np.empty(p.size, p.dtype) for _ in range(self.scratches)]
-            self._memory[p.dtype.char] = memory
-        made = self._scratch[p.shape, p.dtype.char] = [part[: p.size].reshape(p.shape) for part in memory]
-        return made
+                    state, count = self._prepare(p, kept) if kept else ({}, None)
+                    # PyTorch's corrections are as precise as the number of the step, a tensor: float32 as a rule
+                    last = [state["step"].clone() if "step" in state else count] if self._counts else []
+                    tensors = [p, *[state[name] if name in kept else None for name in self._update.inputs[2:]]]
+                    # copies, because all of them change before the step is differentiated
+                    copy, *copies = [None if t is None else t.clone() for t in tensors]
+                    results = self._update.function(copy, p._grad, *copies, *self._options(group), *last)
+                    for t, new in zip(tensors, results):
+                        if t is not None:
+                            t.copy_(new)
 
     def _has_stepped(self) -> bool:
         """Did somebody call `step`? Unknown, and so True, for a class that has a `step` of its own."""
@@ -318,7 +297,7 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if "_scratch" not in self.__dict__:
+        if "_stepped" not in self.__dict__:
             self._start()
 
     # -- hooks --------------------------------------------------------------------------------------------------------
@@ -371,21 +350,6 @@ class Optimizer:
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def as_real_vector(array: Array) -> Array:
-    """An array as a vector of float32 or float64: the same memory where that is possible, otherwise a copy."""
-    vector = array.reshape(-1)
-    if array.dtype.kind == "c":
-        return vector.view(_f64 if array.dtype.char == "D" else _f32)
-    return vector if array.dtype.itemsize > 2 else vector.astype(_f32)
-
-
-def write_back(vector: Array, array: Array) -> None:
-    """Undo `as_real_vector`."""
-    if array.dtype.kind == "c":
-        vector = vector.view(array.dtype)
-    array[...] = vector.reshape(array.shape)
-
-
 def refuse_unsupported(group: Group) -> None:
     """`foreach` and `fused` only choose between equal implementations."""
     if group.get("foreach") and group.get("fused"):
@@ -409,14 +373,6 @@ def step_counter(count: float = 0.0) -> Any:
     """How many steps a parameter has had: a tensor, as in PyTorch."""
     kind = _f64 if _dtypes.get_default_dtype() is _dtypes.float64 else _f32
     return wrap(np.array(count, kind))
-
-
-def count_step(state: dict[str, Any]) -> float:
-    """Add one to the number of steps in a parameter's state, and return it."""
-    counter = state["step"].array
-    count: float = counter.item() + 1
-    counter[()] = count
-    return count
 
 
 def zeros_for(p: Any) -> Any:

@@ -2,25 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from leafgrad.kernels import add, divide, multiply, subtract
-from leafgrad.kernels import square_root as sqrt
-from leafgrad.optim.optimizer import (
-    Array,
-    Group,
-    Numbers,
-    Optimizer,
-    check_options,
-    count_step,
-    step_counter,
-    zeros_for,
-)
+from leafgrad.ops.registry import op
+from leafgrad.optim.optimizer import Group, Optimizer, check_options
+from leafgrad.optim.update import Update, in_place, steps
+
+Value = Any  # an array, a number, or a tensor in place of either
+
+
+@op
+class rmsprop_step(Update):
+    """rmsprop_step(param, grad, square_avg, momentum_buffer, grad_avg, lr, alpha, eps, weight_decay, momentum,
+    centered, maximize): v = α v + (1 - α) g²;  b = momentum b + g / (sqrt(v) + eps);  p = p - lr b.
+
+    Centered, v is a variance: v - m² with m = α m + (1 - α) g takes its place.
+    """
+
+    inputs = ("param", "grad", "square_avg", "momentum_buffer", "grad_avg")
+    options = ("lr", "alpha", "eps", "weight_decay", "momentum", "centered", "maximize")
+    results = 4
+
+    def formula(
+        p: Value, g: Value, v: Value, b: Value, m: Value, lr: Value, alpha: Value, eps: Value, weight_decay: Value,
+        momentum: Value, centered: bool, maximize: bool,
+    ) -> tuple[Value, ...]:  # fmt: skip
+        if maximize:
+            g = -g
+        if weight_decay:
+            g = p * weight_decay + g
+        v = v * alpha + g * (1 - alpha) * g
+        size = v
+        if centered:
+            m = m + (g - m) * (1 - alpha)
+            size = v - m * m
+        change = g / (size.sqrt() + eps)
+        if momentum:
+            change = b = b * momentum + change
+        return p - change * lr, v, b, m
+
+    forward = in_place(formula, inputs)
+    samples = steps(
+        "RMSprop", {"lr": 0.1}, {"alpha": 0.7, "eps": 1e-3, "weight_decay": 0.1}, {"momentum": 0.9, "maximize": True},
+        {"lr": 0.1, "alpha": 0.5, "centered": True, "momentum": 0.5},
+    )  # fmt: skip
 
 
 class RMSprop(Optimizer):
     """RMSprop(params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, momentum=0, centered=False, maximize=False)"""
+
+    _update = rmsprop_step
 
     def __init__(
         self,
@@ -38,63 +69,12 @@ class RMSprop(Optimizer):
     ) -> None:
         check_options(lr, epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
+            "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable,
-        }
+        }  # fmt: skip
         super().__init__(params, defaults)
 
-    def recorded_step(self, p: Any, group: Group) -> None:
-        from leafgrad.optim import differentiable
-
-        differentiable.rmsprop(p, self.state[p], group)
-
-    def prepare(self, p: Any, group: Group) -> tuple[Sequence[Array], float]:
-        state = self.state[p]
-        if not state:
-            state["step"] = step_counter()
-            state["square_avg"] = zeros_for(p)
-            if group["momentum"] > 0:
-                state["momentum_buffer"] = zeros_for(p)
-            if group["centered"]:
-                state["grad_avg"] = zeros_for(p)
-        count_step(state)
-        names = ["square_avg"]
-        if group["centered"]:
-            names.append("grad_avg")
-        if group["momentum"] > 0:
-            names.append("momentum_buffer")
-        return [state[name].array for name in names], 0  # the coefficients are the same in every step
-
-    def coefficients(self, group: Group, count: float) -> tuple[float, ...]:
-        alpha = group["alpha"]
-        return alpha, 1 - alpha, float(group["lr"]), group["eps"], float(group["momentum"])
-
-    def change(
-        self, p: Array, g: Array, buffers: Sequence[Array], scratch: Sequence[Array], numbers: Numbers, group: Group
-    ) -> Array:
-        """v = α v + (1 - α) g²;  b = momentum b + g / (sqrt(v) + eps);  p = p - lr b
-
-        Centered, v is a variance: v - m² with m = α m + (1 - α) g takes its place.
-        """
-        alpha, rest, lr, eps, momentum = numbers
-        _, s, t = scratch
-        v = buffers[0]
-        multiply(multiply(g, rest, s), g, t)
-        add(multiply(v, alpha, s), t, v)
-        if group["centered"]:
-            m = buffers[1]
-            add(m, multiply(subtract(g, m, s), rest, t), m)
-            v = subtract(v, multiply(m, m, s), t)
-        direction = divide(g, add(sqrt(v, s), eps, t), s)
-        if group["momentum"] > 0:
-            b = buffers[-1]
-            direction = add(multiply(b, momentum, t), direction, b)
-        return multiply(direction, lr, t)
+    def _kept(self, group: Group) -> tuple[str, ...]:
+        momentum = ("momentum_buffer",) if group["momentum"] > 0 else ()
+        return "square_avg", *momentum, *(("grad_avg",) if group["centered"] else ())

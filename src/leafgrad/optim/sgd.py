@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from leafgrad.kernels import add, multiply
-from leafgrad.optim.optimizer import Array, Group, Numbers, Optimizer, check_options, zeros_for
+from leafgrad.ops.registry import op
+from leafgrad.optim.optimizer import Group, Optimizer, State, check_options, zeros_for
+from leafgrad.optim.update import Update, in_place, steps
+
+Value = Any  # an array, a number, or a tensor in place of either
+
+
+@op
+class sgd_step(Update):
+    """sgd_step(param, grad, momentum_buffer, lr, momentum, dampening, weight_decay, nesterov, maximize, first):
+    v = momentum v + (1 - dampening) g;  p = p - lr v  (with nesterov: p - lr (g + momentum v)).
+
+    Without momentum v is g. The first v is g as well, without its history.
+    """
+
+    inputs = ("param", "grad", "momentum_buffer")
+    options = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize", "first")
+    results = 2
+
+    def formula(
+        p: Value, g: Value, v: Value, lr: Value, momentum: Value, dampening: Value, weight_decay: Value,
+        nesterov: bool, maximize: bool, first: bool,
+    ) -> tuple[Value, ...]:  # fmt: skip
+        if maximize:
+            g = -g
+        if weight_decay:
+            g = p * weight_decay + g
+        change = g
+        if momentum:
+            if first:
+                v = g.detach().clone()
+            else:
+                v = v * momentum + (g * (1 - dampening) if dampening else g)
+            change = v * momentum + g if nesterov else v
+        return p - change * lr, v
+
+    forward = in_place(formula, inputs)
+    samples = steps(
+        "SGD", {"lr": 0.1}, {"momentum": 0.9, "dampening": 0.2}, {"weight_decay": 0.1, "maximize": True},
+        {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1},
+    )  # fmt: skip
 
 
 class SGD(Optimizer):
     """SGD(params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False)"""
+
+    _update = sgd_step
 
     def __init__(
         self,
@@ -30,51 +70,18 @@ class SGD(Optimizer):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
         super().__init__(params, defaults)
 
-    def recorded_step(self, p: Any, group: Group) -> None:
-        from leafgrad.optim import differentiable
+    def _kept(self, group: Group) -> tuple[str, ...]:
+        return ("momentum_buffer",) if group["momentum"] else ()
 
-        differentiable.sgd(p, self.state[p], group)
-
-    def prepare(self, p: Any, group: Group) -> tuple[Sequence[Array], float]:
-        if not group["momentum"]:
-            return (), 1
+    def _prepare(self, p: Any, kept: tuple[str, ...]) -> tuple[State, Any]:
+        """The state of a parameter, and whether this is its first step."""
         state = self.state[p]
-        velocity = state.get("momentum_buffer")
-        if velocity is None:
-            velocity = state["momentum_buffer"] = zeros_for(p)
-            return (velocity.array,), 1
-        return (velocity.array,), 2  # or more: only the first step is different
-
-    def coefficients(self, group: Group, count: float) -> tuple[float, ...]:
-        momentum = float(group["momentum"])
-        taken = 1.0 if count == 1 else 1.0 - float(group["dampening"])  # the first gradient is taken in full
-        return float(group["lr"]), momentum, taken
-
-    def change(
-        self, p: Array, g: Array, buffers: Sequence[Array], scratch: Sequence[Array], numbers: Numbers, group: Group
-    ) -> Array:
-        """v = momentum v + (1 - dampening) g;  p = p - lr v  (with nesterov: p - lr (g + momentum v))
-
-        Without momentum v is g.
-        """
-        lr, momentum, taken = numbers
-        _, s, t = scratch
-        if not buffers:
-            return multiply(g, lr, s)
-        (v,) = buffers
-        add(multiply(v, momentum, s), multiply(g, taken, t) if group["dampening"] else g, v)
-        if not group["nesterov"]:
-            return multiply(v, lr, s)
-        return multiply(add(multiply(v, momentum, s), g, t), lr, s)
+        first = state.get("momentum_buffer") is None
+        if first:
+            state["momentum_buffer"] = zeros_for(p)
+        return state, first

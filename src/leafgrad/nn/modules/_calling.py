@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad._core.tensor import TensorBase
-from leafgrad.autograd.hooks import RemovableHandle
+from leafgrad.autograd.hooks import RemovableHandle, registered
 from leafgrad.nn.modules import _global_hooks
 from leafgrad.nn.modules._global_hooks import hooks_of_calls
 
@@ -211,12 +211,3 @@ def what_is_missing(args: tuple[Any, ...], result: Any, node: Any) -> str | None
     if {a.grad_fn for a in args if a.grad_fn is not None} != {source for source, _ in node.next_functions}:
         return f"Using a non-full backward hook when the forward contains multiple autograd Nodes {_OLD} grad_input."
     return None
-
-
-def registered(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
-    """Add a hook, last or first, and return the handle that removes it."""
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.grad_mode import no_grad
-from leafgrad.autograd.hooks import RemovableHandle
-from leafgrad.nn.modules._calling import registered
+from leafgrad.autograd.hooks import RemovableHandle, registered
 from leafgrad.nn.parameter import Parameter
 
 EXTRA_STATE = "_extra_state"

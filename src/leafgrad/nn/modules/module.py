@@ -9,6 +9,8 @@ from typing import Any, Self
 from leafgrad import _dtypes
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import check_device
+from leafgrad._settings import typename
+from leafgrad._tensor.autograd import clear_grad
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn.modules import _global_hooks
 from leafgrad.nn.modules._calling import Called
@@ -23,7 +25,7 @@ from leafgrad.nn.modules._global_hooks import (
     register_module_parameter_registration_hook,
 )
 from leafgrad.nn.modules._state import Stateful
-from leafgrad.nn.parameter import Buffer, Parameter, typename
+from leafgrad.nn.parameter import Buffer, Parameter
 
 __all__ = [
     "register_module_forward_pre_hook",
@@ -432,18 +434,3 @@ class Module(Called, Stateful):
 def indented(text: str) -> str:
     """A text of several lines as part of another: all lines but the first move to the right."""
     return text.replace("\n", "\n  ")
-
-
-def clear_grad(parameter: Any, set_to_none: bool) -> None:
-    """Forget a gradient, or make it zero."""
-    gradient = parameter._grad
-    if gradient is None:
-        return
-    if set_to_none:
-        parameter._grad = None
-        return
-    if gradient.node is not None:
-        gradient.detach_()
-    else:
-        gradient.requires_grad_(False)
-    gradient.zero_()

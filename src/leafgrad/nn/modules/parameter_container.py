@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
 from leafgrad._core.tensor import TensorBase
+from leafgrad._settings import typename
 from leafgrad.nn.modules.container import named_pairs
 from leafgrad.nn.modules.module import Module
-from leafgrad.nn.parameter import Parameter, typename
+from leafgrad.nn.parameter import Parameter
 
 
 def as_parameter(value: Any) -> Any:

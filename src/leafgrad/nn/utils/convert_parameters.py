@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from leafgrad._core.tensor import TensorBase
-from leafgrad.nn.parameter import typename
+from leafgrad._settings import typename
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:

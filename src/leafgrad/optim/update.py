@@ -1,0 +1,258 @@
+"""The update of a parameter as an operation: one formula, two speeds.
+
+The inputs are the parameter, its gradient, and what an optimiser keeps for the parameter from step to step: names in
+its state. The formula returns new values for all of them but the gradient. What it does may depend on whether an option
+is zero, and on nothing else; an input that it then has no use for is None.
+
+On tensors the formula runs as it stands, and is recorded. Its speed on arrays comes from tracing: the formula runs once
+on symbols, which write down what is done to them, and the list becomes a Python function that calls one kernel after
+the other, in the memory of the inputs and of values that are no longer needed. Large parameters are handed to it block
+by block, so that everything stays in the cache.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from leafgrad import kernels
+from leafgrad.ops.registry import Family, Operation
+from leafgrad.ops.samples import S, ValuesOnly
+
+Array = Any
+Formula = Callable[..., tuple[Any, ...]]
+
+WHOLE = 131072  # elements up to which a parameter is worked on as a whole
+BLOCK = 32768  # elements of a block otherwise: five or six of them fit into a second-level cache
+# NumPy's ufuncs take three times as long for a single element if they are given an array for the result
+SINGLE = -1 if kernels.NATIVE else 1
+NUMBERS = frozenset([bool, float, int])
+_f32: Any = np.dtype(np.float32)
+_f64: Any = np.dtype(np.float64)
+
+
+class Update(Family, family=True):
+    """One step of an optimiser. The kernel takes any number of parameters, each with its gradient and what is kept for
+    it, then the options, and as one more argument a list of arrays for the results: the same ones, but for the
+    gradients, or others."""
+
+    variadic = True
+    writes_into = True
+    differentiable = False  # the formula is, which an optimiser runs where that is wanted
+    derivatives = 0
+    method = False
+    public_name = ""
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        formula: Callable[..., Any] = body["formula"]
+        formula.__doc__ = operation.doc
+        return formula
+
+
+def steps(name: str, *cases: dict[str, Any]) -> ValuesOnly:
+    """Samples of an update: two steps of its optimiser."""
+
+    def run(torch: Any, p: Any, *gradients: Any, **options: Any) -> list[Any]:
+        optimizer = getattr(torch.optim, name)([p], **options)
+        for p.grad in gradients:
+            optimizer.step()
+        return [p, *[value for _, value in sorted(optimizer.state[p].items())]]
+
+    shapes = [(3, 4), ()]
+    return ValuesOnly("changes its inputs", lambda t: [S(t(*s), t(*s), t(*s), **c) for c in cases for s in shapes], run)
+
+
+def in_place(formula: Formula, inputs: Sequence[str]) -> Callable[..., Any]:
+    """The kernel of an update with this formula."""
+    count = formula.__code__.co_argcount - len(inputs)
+    programs: list[Callable[..., Any]] = []
+    last_kind: Any = None
+    last_options: Any = None
+    last_functions: Any = None
+    before: Any = None
+
+    def functions_for(kind: Any, options: tuple[Any, ...]) -> Any:
+        """What a program returns for a dtype and options."""
+        nonlocal last_kind, last_options, last_functions, before
+        real = _f64 if kind.char in "dD" else _f32
+        for program in programs:
+            if (functions := program(real, *options)) is not None:
+                break
+        else:
+            programs.insert(0, traced(formula, len(inputs), options))
+            functions = programs[0](real, *options)
+        # Those for options that are the same in every step are kept. A tensor is the same although its value changes.
+        if options == before and NUMBERS.issuperset(map(type, options)):
+            last_kind, last_options, last_functions = kind, options, functions
+        before = options
+        return functions
+
+    def kernel(*args: Any) -> list[Array]:
+        end = len(args) - count
+        out: Any = args[-1]
+        if out.__class__ is list:
+            end -= 1
+            options = args[end:-1]
+        else:
+            out, options = [], args[end:]
+        kind = args[0].dtype
+        known = kind is last_kind and options == last_options
+        run, run_single, width = last_functions if known else functions_for(kind, options)
+        if not out or out[0] is not args[0]:
+            copies = [a.copy(order="K") for a in args[:end]]
+            results = [a for i, a in enumerate(copies) if i % width != 1]
+            kernel(*copies, *options, results)
+            for target, result in zip(out, results):
+                target[...] = result
+            return out or results
+        usual = kind if kind is _f32 or kind is _f64 else None
+        start = 0
+        while start < end:
+            arrays = args[start : start + width]
+            start += width
+            p = arrays[0]
+            size = p.size
+            if size > WHOLE or p.dtype is not usual or arrays[1].dtype is not usual:
+                run_in_blocks(run if p.dtype is kind else functions_for(p.dtype, options)[0], *arrays)
+            elif size == SINGLE:
+                run_single(*arrays)
+            else:
+                run(*arrays)
+        return out  # type: ignore[no-any-return]
+
+    return kernel
+
+
+def run_in_blocks(run: Callable[..., None], p: Array, g: Array, *kept: Array) -> None:
+    """What is large or unusual: 16-bit floats are computed in float32, complex numbers as pairs of real ones, arrays
+    that are no plain block of memory in a copy."""
+    real = _f64 if p.dtype.char in "dD" else _f32
+    vectors = [a.reshape(-1) for a in (p, g.astype(p.dtype, copy=False), *kept)]
+    vectors = [v.view(real) if v.dtype.kind == "c" else v if v.itemsize > 2 else v.astype(real) for v in vectors]
+    size = BLOCK if kept else 4 * BLOCK
+    for start in range(0, vectors[0].size, size):
+        run(*[v[start : start + size] for v in vectors])
+    for a, v in zip((p, *kept), (vectors[0], *vectors[2:])):
+        if not np.may_share_memory(a, v):
+            a[...] = (v.view(a.dtype) if a.dtype.kind == "c" else v).reshape(a.shape)
+
+
+# -- tracing ----------------------------------------------------------------------------------------------------------
+
+LOOPS = (
+    kernels.add, kernels.subtract, kernels.multiply, kernels.divide, kernels.negative, kernels.square_root,
+    kernels.maximum, np.positive,
+)  # fmt: skip
+SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}  # of numbers
+
+
+class Symbol(NDArrayOperatorsMixin):
+    """Stands for an array or a number in a formula."""
+
+    def __init__(self, trace: Trace, name: str, is_array: bool, truth: bool | None = None) -> None:
+        self.trace, self.name, self.is_array, self.truth = trace, name, is_array, truth
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any) -> Symbol:
+        return self.trace.note(ufunc.__name__, operands)
+
+    def __bool__(self) -> bool:
+        if self.truth is None:
+            raise TypeError("what a formula does may depend on its options only")
+        self.trace.asked[self.name] = self.truth
+        return self.truth
+
+    # methods of tensors
+    sqrt: Any = lambda self: np.sqrt(self)
+    maximum: Any = lambda self, other: np.maximum(self, other)
+    clone: Any = lambda self: np.positive(self)
+    detach: Any = lambda self: self
+
+
+class Trace:
+    """What a formula does: lines of Python for the numbers, and calls of kernels: (name, operands, result)."""
+
+    def __init__(self) -> None:
+        self.asked: dict[str, bool] = {}  # the options that decide about its way, and how they do
+        self.lines: list[str] = []
+        self.calls: list[tuple[str, list[str], str]] = []
+        self.constants: dict[str, str] = {}  # numbers that kernels are called with, as arrays
+
+    def symbol(self, name: str, value: Any) -> Any:
+        """What stands for an option, a number or several."""
+        if isinstance(value, tuple):
+            return [self.symbol(f"{name}[{i}]", part) for i, part in enumerate(value)]
+        return Symbol(self, name, False, bool(value))
+
+    def note(self, kernel: str, operands: Sequence[Any]) -> Symbol:
+        names = [o.name if isinstance(o, Symbol) else repr(o) for o in operands]
+        arrays = [isinstance(o, Symbol) and o.is_array for o in operands]
+        if not any(arrays):
+            value = f" {SIGNS[kernel]} ".join(names) if kernel in SIGNS else f"math.{kernel}({names[0]})"
+            self.lines.append(f"number{len(self.lines)} = {value}")
+            return Symbol(self, f"number{len(self.lines) - 1}", False)
+        for i, name in enumerate(names):
+            if not arrays[i]:
+                names[i] = self.constants.setdefault(name, f"constant{len(self.constants)}")
+        self.calls.append((kernel, names, f"array{len(self.calls)}"))
+        return Symbol(self, self.calls[-1][2], True)
+
+    def calls_apart(self, homes: dict[str, str]) -> list[str]:
+        """The calls with a new array for each result, and copies to where results belong."""
+        lines = [f"{result} = {kernel}({', '.join(operands)})" for kernel, operands, result in self.calls]
+        return lines + [f"{home}[...] = {result}" for result, home in homes.items()]
+
+    def calls_in_place(self, homes: dict[str, str]) -> list[str]:
+        """The calls with results where they belong, as soon as the old values are not needed, and otherwise in memory
+        that has become free."""
+        last_use = {name: i for i, (_, operands, _) in enumerate(self.calls) for name in operands}
+        last_use.update(dict.fromkeys(homes, len(self.calls)))
+        places: dict[str, str] = {}  # where a result is
+        free: list[str] = []
+        lines = []
+        for i, (kernel, operands, result) in enumerate(self.calls):
+            given = ", ".join([places.get(name, name) for name in operands])
+            free += {places[name] for name in operands if name in places and last_use[name] == i}
+            if result in homes and last_use.get(homes[result], -1) <= i:
+                places[result] = homes[result]
+            elif free:
+                places[result] = free.pop()
+            else:
+                places[result] = result
+                lines.append(f"{result} = {kernel}({given})")
+                continue
+            by_name = "out=" if kernel == "maximum" else ""  # NumPy wants it so
+            lines.append(f"{kernel}({given}, {by_name}{places[result]})")
+        return lines + [f"{home}[...] = {places[r]}" for r, home in homes.items() if places[r] != home]
+
+
+def traced(formula: Formula, count: int, options: Sequence[Any]) -> Callable[..., Any]:
+    """A program: given a dtype and options, it returns a function of arrays that does in place what the formula does,
+    another one for single elements, and how many arrays they take; None if the formula takes another way than with the
+    options here."""
+    trace = Trace()
+    names = formula.__code__.co_varnames[: formula.__code__.co_argcount]
+    symbols = [Symbol(trace, name, True) for name in names[:count]]
+    symbols += [trace.symbol(name, value) for name, value in zip(names[count:], options)]
+    updated = (names[0], *names[2:count])
+    homes = {result.name: name for result, name in zip(formula(*symbols), updated) if result.name != name}
+    used = ", ".join([name for name in names[:count] if name == names[1] or name in homes.values()])
+    source = [
+        f"def program({', '.join(['kind', *names[count:]])}):",
+        f" if {' or '.join(['False', *[f'not {name}' if truth else name for name, truth in trace.asked.items()]])}:",
+        "  return None",
+        *[f" {line}" for line in trace.lines],
+        *[f" {name} = array({number}, kind)" for number, name in trace.constants.items()],
+        f" def run({used}):",
+        *[f"  {line}" for line in trace.calls_in_place(homes)],
+        f" def run_single({used}):" if SINGLE == 1 else " run_single = run",
+        *[f"  {line}" for line in trace.calls_apart(homes) if SINGLE == 1],
+        f" return run, run_single, {used.count(',') + 1}",
+    ]
+    scope: Any = {**{loop.__name__: loop for loop in LOOPS}, "array": np.array, "math": math}
+    exec("\n".join(source), scope)
+    return scope["program"]  # type: ignore[no-any-return]
