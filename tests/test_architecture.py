@@ -50,7 +50,6 @@ NEVER = {
 
 # Imports against the arrows that are left: (who, whom).
 AGAINST_THE_ARROWS = {
-    ("ops.aten", "nn.functional"),
     ("ops.aten", "leafgrad"),
     ("ops.index.getitem", "autograd.hooks"),
     ("ops.inplace", "autograd.hooks"),

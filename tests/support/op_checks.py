@@ -20,6 +20,7 @@ import numpy as np
 import leafgrad as lg
 import leafgrad.func  # which registers operations of its own
 import leafgrad.nn.functional
+import leafgrad.optim
 import sample_numbers as numbers
 from leafgrad import _dtypes
 from leafgrad._core.node import Node

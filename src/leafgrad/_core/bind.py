@@ -118,8 +118,18 @@ def bind_result(
 ) -> Any:
     """A result as a tensor, recorded or not, of which the modes are told."""
     result = record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
-    applied_in_modes(op, tensors, arrays, options, (result,))
+    if state.in_modes:
+        applied_in_modes(op, tensors, arrays, options, (result,))
     return result
+
+
+def bind_finding(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = ()) -> Any:
+    """`bind` for an operation whose kernel returns its result and what else it has found, which the rule gets as one
+    more option."""
+    recording = needs_recording(tensors)
+    arrays = [None if t is None else t.array for t in tensors]
+    out, found = execute(op, arrays, options)
+    return bind_result(op, tensors, (*options, found), arrays, as_array(out), recording)
 
 
 def bind_many(

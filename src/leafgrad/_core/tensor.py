@@ -28,7 +28,7 @@ class Links:
 
     __slots__ = (
         "add", "alias", "apply_in_transform", "assign", "batching", "clone", "copy_like", "div", "forward_in_transform",
-        "mixed_binary", "mul", "neg", "negative", "new", "rebase", "replay_view", "sub", "tensor_class",
+        "mixed_binary", "mul", "neg", "negative", "new", "rebase", "replay_view", "sub", "tensor_class", "to_dtype",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -46,6 +46,7 @@ class Links:
         self.neg: Any = None  # and the Ops behind the operators, and behind the engine's additions
         self.add: Any = None
         self.assign: Any = None
+        self.to_dtype: Any = None
         self.copy_like: Any = None
         self.sub: Any = None
         self.mul: Any = None

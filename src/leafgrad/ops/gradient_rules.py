@@ -66,6 +66,8 @@ def place(operation: Operation, name: str) -> int:
         return operation.inputs.index(name)
     if name in operation.options:
         return OPTION + operation.options.index(name)
+    if name == operation.finds:
+        return OPTION + len(operation.options)
     if name.startswith("out") and (name == "out" or name[3:].isdigit()):
         return OUT - int(name[3:] or 0)
     if name.endswith("_shape") and name[:-6] in operation.inputs:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.bind import bind
+from leafgrad._core.bind import bind, execute
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
 from leafgrad._core.thread_state import silence_numpy
@@ -56,6 +56,13 @@ def cast(array: Array, kind: dtype) -> Array:
     """An array in another dtype; integers wrap around and complex numbers lose their imaginary part silently."""
     if array.dtype == kind.np:
         return array
+    if array.ndim == 0:  # a number, as a rule
+        return convert(array, kind)
+    return execute(links.to_dtype, (array,), (kind,))
+
+
+def convert(array: Array, kind: dtype) -> Array:
+    """What `cast` does, as a kernel."""
     if array.dtype.kind == "c" and not kind.is_complex and kind is not bool_:
         array = array.real
     if kind.itemsize == 2 and kind.category == FLOAT and array.dtype.itemsize > 4:

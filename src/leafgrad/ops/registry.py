@@ -102,6 +102,7 @@ class Operation:
         self.in_place_name: str | None = known["in_place_name"]
         self.in_place_function: bool = known["in_place_function"]
         self.writes_into: bool = known["writes_into"]
+        self.finds: str | None = known["finds"]
         self.takes_alpha: bool = known["takes_alpha"]
         self.public_name: str = name if known["public_name"] is None else known["public_name"]
         self.aliases: tuple[str, ...] = known["aliases"]
@@ -217,6 +218,7 @@ class Family(metaclass=Block, family=True):
     samples: Any = None
     row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
     pair = False  # does the recorder's shortcut for two operands apply?
+    finds: str | None = None  # what the kernel returns beside its result, under the name by which the rule asks for it
     writes_into = False  # does the kernel, as ufuncs do, take an array for its result as one more argument?
     flops: Any = None  # how many multiplications and additions: a function of the shapes of its arguments
 

@@ -21,7 +21,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core import origin
 from leafgrad._core.bind import execute
 from leafgrad._core.modes import about_to_change
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import shared_modes
 from leafgrad._core.thread_state import state as thread
 from leafgrad._settings import typename
@@ -101,9 +101,8 @@ class Optimizer:
             for name in kept:
                 state[name] = zeros_for(p)
         counter = state["step"].array
-        count: float = counter.item() + 1
-        counter[()] = count
-        return state, count
+        execute(links.add, (counter, constant(1, counter.dtype)), (), counter)
+        return state, counter.item()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """step(closure=None): update all parameters that have a gradient. A closure computes the loss again."""

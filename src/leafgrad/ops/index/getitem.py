@@ -25,7 +25,7 @@ from leafgrad._core.views import bind_view
 from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.index.gather import INT64
 from leafgrad.ops.index.gather import index as index_op
-from leafgrad.ops.index.masks import masked_fill
+from leafgrad.ops.index.masks import masked_fill, places_of_mask
 from leafgrad.ops.index.overwrite import fits, number_as, overwrite
 from leafgrad.ops.index.parse import (
     Places,
@@ -129,7 +129,7 @@ def marked(index: Any, array: Array) -> Array | None:
         return None
     if mask.shape != array.shape[: mask.ndim]:
         return None
-    return mask.reshape(-1).nonzero()[0]
+    return execute(places_of_mask, (mask,))
 
 
 def kept(at: Array, *tensors: Any) -> Array:

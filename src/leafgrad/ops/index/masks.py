@@ -216,6 +216,11 @@ def _rows_of_positions(x: A, size: int, fill_value: int) -> A:
     return rows
 
 
+def _places(mask: A) -> A:
+    return mask.reshape(-1).nonzero()[0]
+
+
+places_of_mask = with_kernel(nonzero.core, _places)  # in the flat array
 _positions = with_kernel(nonzero.core, _positions_by_dimension)
 _static = with_kernel(nonzero.core, _rows_of_positions)
 

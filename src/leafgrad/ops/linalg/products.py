@@ -422,4 +422,4 @@ PROPERTIES = {
 }  # fmt: skip
 
 
-__all__ = ["addmm", "bmm", "dot", "linear", "matmul", "mm", "mv", "outer", "vdot"]
+__all__ = ["bmm", "dot", "matmul", "mm", "mv", "outer", "vdot"]

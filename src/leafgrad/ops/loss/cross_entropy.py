@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.bind import binary, bind
+from leafgrad._core.bind import binary, bind, bind_finding
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import exponential, subtract
+from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.loss.options import checked_reduction, legacy_reduction
 from leafgrad.ops.pointwise.elementwise import true_div
 from leafgrad.ops.pointwise.where import where
@@ -22,6 +23,7 @@ from leafgrad.ops.reduce.common import (
     Dims,
     add_reduce,
     is_half,
+    raw,
     refused,
     row_sums,
     starts_of_rows,
@@ -146,6 +148,45 @@ def combine(losses: Any, total_weight: float, reduction: str, shape: Dims, kind:
 
 
 @op
+class class_shares(Family):
+    """class_shares(target, weight, shape, ignore_index, reduction, dtype): for scores of this shape, the class of each
+    decision, and how much the decision counts in the loss."""
+
+    inputs = ("target", "weight")
+    options = ("shape", "ignore_index", "reduction", "kind")
+    results = 2
+    differentiable = False
+    public_name = ""
+    method = False
+
+    def forward(target: A, weight: A, shape: Dims, ignore_index: int, reduction: str, kind: Any) -> tuple[A, A]:
+        classes, factors, total_weight = _weights(shape[class_dim(shape)], target, weight, ignore_index, kind)
+        if reduction == "mean":
+            factors = np.where(factors == 0, 0, factors / total_weight)
+        return beside_classes(classes, shape), beside_classes(factors.astype(kind), shape)
+
+    def call(target: A, weight: A, shape: Dims, ignore_index: int, reduction: str) -> Any:
+        return class_shares.record(target, weight, shape, ignore_index, reduction, np.dtype(np.float64))
+
+    def reference(torch: Any, target: Any, weight: Any, shape: Any, ignore_index: int, reduction: str) -> Any:
+        counts = (target != ignore_index).double()
+        shares = counts / counts.sum() if reduction == "mean" else counts
+        return (target * (target != ignore_index)).reshape(-1, 1), shares.reshape(-1, 1)
+
+    samples = staticmethod(
+        lambda t: [
+            S(t(3, dtype="int64", low=0, high=4), None, (3, 4), -100, "mean"),
+            S(t(3, dtype="int64", low=0, high=4), None, (3, 4), 1, "sum"),
+        ]
+    )
+
+
+def ones_like(x: A) -> A:
+    """Ones in the shape of a tensor."""
+    return wrap(fresh("ones", np.ones_like, x.array))
+
+
+@op
 class nll_loss_(Family):
     """nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'):
     -weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
@@ -188,7 +229,6 @@ class nll_loss_(Family):
     def vjp_input(g: A, target: A, weight: A, ignore_index: A, reduction: A, input_shape: A) -> A:
         dim = class_dim(input_shape)
         size = input_shape[dim]
-        target, weight = [v.array if isinstance(v, TensorBase) else v for v in (target, weight)]
         kind = g.array.dtype if isinstance(g, TensorBase) else g.dtype
         if g.__class__ is np.ndarray and weight is None and len(input_shape) == 2 and not is_half(kind):
             chosen, counts = read_targets(target, size, ignore_index)
@@ -197,13 +237,10 @@ class nll_loss_(Family):
                 share = g / -len(chosen) if reduction == "mean" else -g
                 back.reshape(-1)[starts_of_rows(*input_shape) + chosen] = share
                 return back
-        classes, factors, total_weight = _weights(size, target, weight, ignore_index, kind)
-        if reduction == "mean":
-            factors = np.where(factors == 0, 0, factors / total_weight)
+        classes, shares = class_shares(target, weight, input_shape, ignore_index, reduction, kind)
         if reduction == "none":
             g = beside_classes(g, input_shape)
-        factors = beside_classes(factors.astype(kind), input_shape)
-        return place(g * -factors, beside_classes(classes, input_shape), dim, size)
+        return place(g * -shares, raw(classes), dim, size)
 
     def vmap(batch: A, x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         dim = class_dim(x.shape)
@@ -272,7 +309,8 @@ class cross_entropy_(Family):
     label_smoothing=0.0): the negative log likelihood of classes, or of probabilities, under softmax(input)."""
 
     inputs = ("input", "target")
-    options = ("ignore_index", "reduction", "kept")
+    options = ("ignore_index", "reduction")
+    finds = "kept"  # exponentials, their sums, ...: what the gradient on arrays would have to compute again
     constants = ("weight",)
     public_name = ""
     reference = "nn.functional.cross_entropy"
@@ -282,7 +320,7 @@ class cross_entropy_(Family):
     node_names = ("NllLoss2DBackward0",)
     method = False
 
-    def forward(x: A, target: A, ignore_index: int, reduction: str, kept: list[Any]) -> A:
+    def forward(x: A, target: A, ignore_index: int, reduction: str) -> tuple[A, Any]:
         rows = as_rows(x)
         kind = rows.dtype
         if is_half(kind):
@@ -290,7 +328,7 @@ class cross_entropy_(Family):
         count, classes = rows.shape
         chosen, counts = read_targets(target, classes, ignore_index)
         if not count:
-            return combine(rows.reshape(-1), 0.0, reduction, x.shape, kind)
+            return combine(rows.reshape(-1), 0.0, reduction, x.shape, kind), None
         starts = starts_of_rows(count, classes)
         e = subtract(rows, rows.take(rows.argmax(1) + starts).reshape(-1, 1))  # so that no exponential overflows
         places = starts + chosen
@@ -301,8 +339,7 @@ class cross_entropy_(Family):
         if counts is not None:
             losses = np.where(counts, losses, 0)  # not even infinite ones
             count = int(np.count_nonzero(counts))
-        kept[:] = e, sums, places, counts, count
-        return combine(losses, count, reduction, x.shape, kind)
+        return combine(losses, count, reduction, x.shape, kind), (e, sums, places, counts, count)
 
     def call(
         input: Any,
@@ -331,24 +368,19 @@ class cross_entropy_(Family):
             raise refused("log_softmax_lastdim_kernel_impl", input)
         check_shapes(x, target, None)
         core = cross_entropy_.core if x.ndim <= 2 else cross_entropy_.named["NllLoss2DBackward0"]
-        return bind(core, (input, target), (ignore_index, reduction, []))
+        return bind_finding(core, (input, target), (ignore_index, reduction))
 
-    def vjp_input(g: A, input: A, reduction: A, kept: A, input_shape: A) -> A:
+    def vjp_input(g: A, input: A, target: A, ignore_index: A, reduction: A, kept: A, input_shape: A) -> A:
         if not kept:
             return 0 * input
-        e, sums, places, counts, count = kept
-        if isinstance(g, TensorBase):
-            # the same with operations that are recorded: (softmax - one_hot) * share
-            one_hot, shares = np.zeros_like(e), np.ones(len(e), e.dtype)
-            one_hot.reshape(-1)[places] = 1
-            if counts is not None:
-                shares *= counts
-            if reduction == "mean" and count:
-                shares /= count
+        if isinstance(g, TensorBase):  # the same with operations that can be recorded: (softmax - one_hot) * share
+            dim = class_dim(input_shape)
+            classes, shares = class_shares(target, None, input_shape, ignore_index, reduction, g.array.dtype)
+            one_hot = place(ones_like(shares), raw(classes), dim, input_shape[dim])
             if reduction == "none":
                 g = beside_classes(g, input_shape)
-            off = softmax(input, class_dim(input_shape)) - from_rows(one_hot, input_shape)
-            return off * (g * beside_classes(shares, input_shape))
+            return (softmax(input, dim) - one_hot) * (g * shares)
+        e, sums, places, counts, count = kept
         shares = g.reshape(-1)
         if reduction == "mean":
             shares = shares / count

@@ -14,8 +14,8 @@ from leafgrad._device import channels_last
 from leafgrad._dtypes import bool_, complex128, float64, from_numpy_dtype
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import copy_in_format, is_dense, laid_like, lies_in_format
-from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.promotion import convert
+from leafgrad.ops.registry import Family, composite, op, with_kernel
 from leafgrad.ops.samples import S, ValuesOnly, real
 from leafgrad.ops.shape.views import ViewFamily, view_of
 
@@ -82,7 +82,7 @@ class to_dtype(Family):
     samples = staticmethod(lambda t: [S(t(3, 2), float64), S(t(3, 2), complex128), S(t(0), complex128)])
 
     def forward(x: A, kind: Any) -> A:
-        converted = cast(x, kind)
+        converted = convert(x, kind)
         return converted if is_dense(x) else laid_like(x, converted)
 
     def call(input: A, kind: Dtype) -> Any:
@@ -95,6 +95,9 @@ class to_dtype(Family):
 
     def vjp(g: A) -> A:
         return g  # the engine brings gradients to the dtype of the value they belong to
+
+
+links.to_dtype = with_kernel(to_dtype.core, convert)  # whose layout is nobody's business
 
 
 @composite(lambda t: [S(t(3, 2)), S(t(2, 3, 4, 5), memory_format=channels_last)], method_only=True)

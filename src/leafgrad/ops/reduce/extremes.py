@@ -108,6 +108,7 @@ _FORMS = staticmethod(
 
 def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple[Any, Any]:
     """max or min: (the op for a whole tensor with its three call forms, the op along a dimension)."""
+
     def call(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         x = input.array
         if dim is None and other is None and x.size and x.dtype.kind != "c":
