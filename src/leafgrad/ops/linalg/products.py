@@ -420,6 +420,3 @@ def _warn(message: str) -> None:
 PROPERTIES = {
     "T": transposed, "mT": matrices_transposed, "H": conjugate_transposed, "mH": matrices_conjugate_transposed,
 }  # fmt: skip
-
-
-__all__ = ["bmm", "dot", "matmul", "mm", "mv", "outer", "vdot"]
