@@ -28,7 +28,7 @@ class Links:
 
     __slots__ = (
         "add", "alias", "apply_in_transform", "assign", "batching", "clone", "copy_like", "div", "forward_in_transform",
-        "mixed_binary", "mul", "neg", "negative", "new", "rebase", "replay_view", "sub", "tensor_class",
+        "mixed_binary", "mul", "neg", "negative", "new", "rebase", "replay_view", "sub", "sum_dim", "tensor_class",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -48,6 +48,7 @@ class Links:
         self.assign: Any = None
         self.copy_like: Any = None
         self.sub: Any = None
+        self.sum_dim: Any = None
         self.mul: Any = None
         self.div: Any = None
 
