@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leafgrad._core.bind import execute
+from leafgrad._core.bind import bind, execute
 from leafgrad._core.tensor import TensorBase, links
 
 
@@ -43,8 +43,13 @@ def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
 def unbroadcast_tensor(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
     """The same for gradients that are tensors, so that it is recorded."""
     if r.array.shape != shape:
-        stretched(r.array.shape, shape)  # which refuses what does not fit
-        r = r.sum_to_size(shape)
+        dims = stretched(r.array.shape, shape)
+        if not shape:
+            r = r.sum()
+        elif dims:
+            r = bind(links.sum_dim, (r,), (tuple(dims), True))
+        if r.array.ndim != len(shape):
+            r = r.view(shape)
     if r.array.dtype != kind:
         if r.array.dtype.kind == "c" and kind.kind != "c":
             r = r.real

@@ -176,12 +176,12 @@ class Profile(Mode):
         calls = names.calls_on_stack(sys._getframe(2))
         running = [frame.f_locals.get(names.RECORD) for frame, _ in calls]
         self.close_calls(running)
-        if op is links.assign and (written := self.finished) is not None and written.result == id(arrays[0]):
-            return written  # the end of a call with `out=`
         for (frame, name), record in zip(calls, running, strict=True):
             if (record is None or record not in self.open) and not self.is_inside(name):
                 record = frame.f_locals[names.RECORD] = self.begin(name, FUNCTION, names.arguments_of(frame))
                 record.is_call = True
+        if op is links.assign and (written := self.finished) is not None and written.result == id(arrays[0]):
+            return written  # the end of a call with `out=`
         name = names.kernel_name(op, arrays, options, out)
         if self.is_inside(name) or (out is not None and self.is_inside("_")):
             return self.open[-1]

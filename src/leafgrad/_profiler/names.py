@@ -14,6 +14,7 @@ from typing import Any
 from leafgrad._core import origin
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import links
+from leafgrad.ops.random.functions import bernoulli, multinomial, normal
 from leafgrad.ops.registry import composites, registry
 
 RECORD = "(profiled)"  # no name that a function could use
@@ -31,7 +32,8 @@ KERNEL_NAMES = {
     "shift": "roll", "spread": "as_strided_scatter", "sum_dim": "sum", "to_dtype": "_to_copy", "true_div": "div",
     "unseen": "as_strided_scatter", "vector_norm": "linalg_vector_norm", "softmax": "_softmax",
     "log_softmax": "_log_softmax", "matmul": "bmm", "write_slice": "copy_", "assign": "copy_", "zero": "zero_",
-    "copy_like": "clone", "dropout_mask": "bernoulli",
+    "copy_like": "clone", "dropout_mask": "bernoulli_", "draw_normal": "normal", "draw_bernoulli": "bernoulli",
+    "draw_indices": "multinomial",
 }  # fmt: skip
 FUNCTION_NAMES = {
     "cross_entropy": "cross_entropy_loss",
@@ -74,6 +76,8 @@ def public_functions() -> Functions:
             add(found, entry.function, name)
             if entry.name == "matmul":
                 add(found, links.tensor_class.__matmul__, name)
+    for function in (bernoulli, multinomial, normal):
+        add(found, function, function.__name__)
     for name, method in vars(links.tensor_class).items():
         if name.endswith("_") and not name.startswith("_"):
             add(found, method, name)
