@@ -65,7 +65,6 @@ CYCLES: list[set[str]] = []
 # fast; the second those of modules that it loads anyway, which hide a cycle. Neither may grow.
 INSIDE_FUNCTIONS = {
     "_core": (0, 3),
-    "_profiler": (2, 0),
     "_tensor": (2, 7),
     "autograd": (8, 14),
     "func": (4, 2),

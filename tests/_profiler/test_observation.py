@@ -241,7 +241,7 @@ def test_maps() -> None:
         return y
 
     assert lg.equal(func.vmap(profiled)(x), func.vmap(f)(x))
-    assert set(names) - {"aten::enter_map", "aten::leave_map"} == {e.name for e in inside}
+    assert set(names) - {"aten::movedim"} == {e.name for e in inside}
 
 
 def test_functions_of_the_user() -> None:

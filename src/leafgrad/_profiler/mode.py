@@ -27,6 +27,7 @@ from leafgrad._core.thread_state import state
 from leafgrad._profiler import names
 from leafgrad._profiler.record import BACKWARD_FUNCTION, FUNCTION, USER, Record, Wishes, arrays_in, owner, stack_lines
 from leafgrad.autograd.profiler_util import MEMORY_EVENT_NAME, FunctionEvent
+from leafgrad.ops.registry import registry
 
 EVALUATE = "autograd::engine::evaluate_function: "
 ACCUMULATE = "torch::autograd::AccumulateGrad"
@@ -184,9 +185,13 @@ class Profile(Mode):
             return written  # the end of a call with `out=`
         name = names.kernel_name(op, arrays, options, out)
         if self.is_inside(name) or (out is not None and self.is_inside("_")):
-            return self.open[-1]
-        missing = max(0, names.parameters_of(op) - len(arrays) - len(options))
-        return self.begin(name, FUNCTION, (*arrays, *options, *[None] * missing))
+            record = self.open[-1]
+        else:
+            missing = max(0, names.parameters_of(op) - len(arrays) - len(options))
+            record = self.begin(name, FUNCTION, (*arrays, *options, *[None] * missing))
+        if op.name in registry:
+            record.count_flops = registry[op.name].flops
+        return record
 
     def is_inside(self, name: str) -> bool:
         """Is the innermost open record the call of a function of this name, in place or not? Of any in-place function, if
@@ -215,6 +220,7 @@ class Profile(Mode):
         def freed(_: Any) -> None:
             if self.alive.pop(key, None) is None:
                 return
+            self.close_calls([frame.f_locals.get(names.RECORD) for frame, _ in names.calls_on_stack(sys._getframe())])
             if self.open:
                 self.open[-1].memory -= size
             else:
@@ -254,5 +260,6 @@ class Profile(Mode):
         for record, event in reversed(found.items()):  # what is inside comes before what it is in
             event.cpu_memory_usage += sum([child.cpu_memory_usage for child in event.cpu_children])
             if wishes.flops:
-                event.flops = 0 if event.cpu_children else record.flops()
+                counted = record.count_flops is not None and not event.cpu_children
+                event.flops = record.count_flops(record.shapes) if counted else 0
         return list(found.values())

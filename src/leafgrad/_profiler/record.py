@@ -30,8 +30,8 @@ class Record:
     """One event: a kernel, a public function, a gradient rule, or a block that the user has named."""
 
     __slots__ = (
-        "concrete", "end", "forward_thread", "is_call", "level", "memory", "name", "number", "parent", "recorded",
-        "result", "scope", "shapes", "stack", "start", "thread",
+        "concrete", "count_flops", "end", "forward_thread", "is_call", "level", "memory", "name", "number", "parent",
+        "recorded", "result", "scope", "shapes", "stack", "start", "thread",
     )  # fmt: skip
 
     def __init__(self, name: str, scope: int, parent: Record | None, thread: int, number: int) -> None:
@@ -43,6 +43,7 @@ class Record:
         self.recorded = False  # has that one been recorded?
         self.forward_thread = 0
         self.memory = 0  # allocated minus freed, without what is inside
+        self.count_flops: Any = None  # how many multiplications and additions, for given shapes
         self.shapes: list[Any] = []
         self.concrete: list[Any] = []
         self.stack: list[str] = []
@@ -60,19 +61,6 @@ class Record:
     def describe(self, values: Any) -> None:
         """Keep the shapes of arguments, and the numbers among them."""
         self.shapes, self.concrete = [shape_of(v) for v in values], [concrete(v) for v in values]
-
-
-    def flops(self) -> int:
-        """Multiplications and additions, for the operations that PyTorch counts them for."""
-        shapes = [shape for shape in self.shapes if shape]
-        name = self.name.removeprefix("aten::")
-        if name in ("add", "add_", "mul", "mul_") and shapes:
-            return int(np.prod(shapes[0]))
-        if name not in ("addmm", "bmm", "linear", "matmul", "mm", "mv") or len(shapes) < 2:
-            return 0
-        first, second = shapes[0], shapes[1]
-        columns = 1 if len(second) == 1 else second[-2] if name == "addmm" else second[-1]
-        return 2 * int(np.prod(first)) * columns
 
 
 def shape_of(value: Any) -> list[int]:

@@ -336,11 +336,11 @@ class cross_entropy_(Family):
     def vjp_input(g: A, input: A, reduction: A, kept: A, input_shape: A) -> A:
         if not kept:
             return 0 * input
-        e, sums, places, counts, count = kept
         if isinstance(g, TensorBase):
             if only_values(g, input):  # a mode made the pass run on tensors, and the numbers stay what they are
-                return wrap(_CrossEntropy.vjp_input(g.array, input.array, reduction, kept, input_shape))
+                return wrap(_gradient_of_scores(g.array, reduction, kept, input_shape))
             # the same with operations that are recorded: (softmax - one_hot) * share
+            e, _, places, counts, count = kept
             one_hot, shares = np.zeros_like(e), np.ones(len(e), e.dtype)
             one_hot.reshape(-1)[places] = 1
             if counts is not None:
@@ -351,14 +351,7 @@ class cross_entropy_(Family):
                 g = beside_classes(g, input_shape)
             off = softmax(input, class_dim(input_shape)) - from_rows(one_hot, input_shape)
             return off * (g * beside_classes(shares, input_shape))
-        shares = g.reshape(-1)
-        if reduction == "mean":
-            shares = shares / count
-        if counts is not None:
-            shares = np.where(counts, shares, 0)
-        rows = e * (shares / sums).reshape(-1, 1)
-        rows.reshape(-1)[places] -= shares
-        return from_rows(rows, input_shape)
+        return _gradient_of_scores(g, reduction, kept, input_shape)
 
     samples = staticmethod(
         lambda t: [
@@ -375,6 +368,19 @@ class cross_entropy_(Family):
 
 
 cross_entropy = cross_entropy_.function
+
+
+def _gradient_of_scores(g: Any, reduction: str, kept: list[Any], shape: Dims) -> Any:
+    """The gradient of the cross entropy on arrays, from what `forward` kept."""
+    e, sums, places, counts, count = kept
+    shares = g.reshape(-1)
+    if reduction == "mean":
+        shares = shares / count
+    if counts is not None:
+        shares = np.where(counts, shares, 0)
+    rows = e * (shares / sums).reshape(-1, 1)
+    rows.reshape(-1)[places] -= shares
+    return from_rows(rows, shape)
 
 
 def only_values(*tensors: TensorBase) -> bool:
