@@ -17,6 +17,8 @@ import leafgrad.nn
 import leafgrad.optim
 import leafgrad.profiler
 from leafgrad.autograd import profiler_util
+from op_checks import Entry, cases, together
+from op_torch import compared, counterpart, identity, to_torch
 
 # how PyTorch starts a backward pass, where leafgrad starts with a plain array; what its mse_loss does in Python
 STARTING = {"aten::ones_like", "aten::broadcast_tensors"}
@@ -94,6 +96,29 @@ PROGRAMS: dict[str, Callable[[Any, Any, Any], Any]] = {
 def test_the_same_operations_at_the_top(name: str) -> None:
     mine, theirs = profiled(leafgrad, PROGRAMS[name]), profiled(torch, PROGRAMS[name])
     assert top(mine) == top(theirs)
+
+
+# PyTorch reads x[2, 1:] in two steps.
+NAMED = [e for e in compared if not callable(e.reference) and e.name != "slice"]
+# What PyTorch calls some operations with some arguments, and leafgrad does not.
+OTHERWISE = {"nonzero_numpy": "nonzero", "split_with_sizes": "split", "linalg_matrix_norm": "linalg_vector_norm"}
+
+
+@pytest.mark.parametrize("entry", NAMED, ids=identity)
+@pytest.mark.filterwarnings("ignore")
+def test_every_operation_has_its_name(entry: Entry) -> None:
+    for case in cases(entry, "float32")[:3]:
+        args, kwargs = together(case.apart, case.tensors)
+        mine = recorded(leafgrad, entry.function, args, kwargs)
+        if mine:  # what computes nothing is not seen
+            theirs = recorded(torch, counterpart(entry), to_torch(args), to_torch(kwargs))
+            assert mine in (theirs, [OTHERWISE.get(name, name) for name in theirs]), case
+
+
+def recorded(lib: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> list[str]:
+    with lib.autograd.profiler.profile() as prof:
+        function(*args, **kwargs)
+    return [name.removeprefix("aten::") for name in top(prof)]
 
 
 @pytest.mark.parametrize("name", list(PROGRAMS))

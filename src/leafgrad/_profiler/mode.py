@@ -1,8 +1,8 @@
 """The mode that is on while a thread is profiled: it writes down what the thread does.
 
 Kernels, gradient rules and `record_function` blocks each leave a `Record`, and so do the public functions that kernels
-run for. They are nested as they ran: a record that begins while another is open is a part of that. How records are shown
-is the matter of leafgrad/autograd/profiler_util.py.
+run for. They are nested as they ran: a record that begins while another is open is a part of that. How records look to
+users is the matter of leafgrad/autograd/profiler_util.py.
 
 The time of a kernel is that of its computation alone. A public function lasts from its first kernel to the end of its
 last: what Python does around operations belongs to nobody.
@@ -194,8 +194,8 @@ class Profile(Mode):
         return record
 
     def is_inside(self, name: str) -> bool:
-        """Is the innermost open record the call of a function of this name, in place or not? Of any in-place function, if
-        the name is "_"?"""
+        """Is the innermost open record the call of a function of this name, in place or not? If the name is "_", of any
+        in-place function?"""
         if not self.open or not self.open[-1].is_call:
             return False
         outer = self.open[-1].name

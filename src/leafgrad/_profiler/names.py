@@ -27,6 +27,8 @@ def kernel_name(op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: An
     """What PyTorch calls the kernel of an operation, or that of its in-place form."""
     if op is create.core:
         return f"aten::{options[0]}"
+    if op is links.assign and out is not None:
+        return "aten::copy_"
     name = name_of(op)
     in_place = out is not None and len(arrays) > 0 and arrays[0] is out
     return f"aten::{name}_" if in_place and not name.endswith("_") else f"aten::{name}"
@@ -110,4 +112,3 @@ def arguments_of(frame: FrameType) -> list[Any]:
         caught = values.get(code.co_varnames[count], ())
         given.insert(code.co_argcount, caught[0] if len(caught) == 1 else caught)
     return given
-

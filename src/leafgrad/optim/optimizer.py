@@ -14,7 +14,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -48,7 +48,10 @@ class _Required:
 required: Any = _Required()
 
 
-def announced(method: Any) -> Any:
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def announced(method: Method) -> Method:
     """A method of optimisers whose calls modes are told of, under the name that PyTorch's profiles have for them."""
 
     @functools.wraps(method)
@@ -58,7 +61,7 @@ def announced(method: Any) -> Any:
         name = f"Optimizer.{method.__name__}#{type(self).__name__}.{method.__name__}"
         return call_in_modes(name, False, lambda: method(self, *args, **kwargs))
 
-    return call
+    return call  # type: ignore[return-value]
 
 
 class Optimizer:
