@@ -597,10 +597,10 @@ def test_profilers_in_many_threads() -> None:
                 for _ in range(n + i):
                     (x * x).sum().backward()
             averages = {a.key: a.count for a in prof.key_averages()}
-            counts.append(averages.get("aten::mul", 0))
-            assert averages.get("MulBackward0", 0) == averages.get("aten::mul", 0)
+            counts.append(averages.get("MulBackward0", 0))
+            assert averages.get("aten::mul", 0) == 3 * counts[-1]  # one in the forward pass, two in the rule
         assert x.grad[0].item() == 4.0 * (6 + 4 * i)
         return counts
 
     assert in_threads(work) == [[i, i + 1, i + 2, i + 3] for i in range(THREADS)]
-    assert "__add__" not in vars(lg.Tensor) and not state.modes
+    assert not state.modes

@@ -50,6 +50,7 @@ class Mode:
     """The base class: a mode overrides what it wants to see. As a context manager it is on in this thread."""
 
     sees_operations: ClassVar[bool] = True  # False: only of changes in place, so the recorder takes its short ways
+    asked_first: ClassVar[bool] = False  # is it asked before all others of its thread, whichever was switched on last?
     wants_tensors: ClassVar[bool] = False  # must gradient rules run on tensors while it is on?
     batches: ClassVar[bool] = False  # is it a vmap?
     transforms: ClassVar[bool] = False  # is it a function that leafgrad.func is transforming?
@@ -62,6 +63,11 @@ class Mode:
     def run_rule(self, node: Any, g: Any, saved: Any, inputs: Any, below: Rule) -> Sequence[Any]:
         """Run the gradient rule of a node, or let `below` do so."""
         return below(node, g, saved, inputs)
+
+    def call(self, name: str, is_operation: bool, below: Callable[[], Any]) -> Any:
+        """What runs operations under a name of its own is called: a Function of the user's, which is an operation
+        itself, or a step of an optimiser, which is not."""
+        return below()
 
     def applied(
         self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
@@ -129,7 +135,10 @@ class Observer(Mode):
 
 def push(mode: Mode) -> None:
     """Switch a mode on in this thread, inside of those that are on."""
-    state.modes.append(mode)
+    place = len(state.modes)
+    while place > 0 and state.modes[place - 1].asked_first and not mode.asked_first:
+        place -= 1
+    state.modes.insert(place, mode)
     state.refresh()
 
 
@@ -200,6 +209,17 @@ def _next_rule(modes: list[Any], bottom: Rule) -> Rule:
     mode = modes[-1]
     below = _next_rule(modes[:-1], bottom)
     return lambda node, g, saved, inputs: mode.run_rule(node, g, saved, inputs, below)
+
+
+def call_in_modes(name: str, is_operation: bool, function: Callable[[], Any]) -> Any:
+    """Call a function of which the modes are told."""
+    for mode in current_modes():
+        function = _named_call(mode, name, is_operation, function)
+    return function()
+
+
+def _named_call(mode: Any, name: str, is_operation: bool, function: Callable[[], Any]) -> Callable[[], Any]:
+    return lambda: mode.call(name, is_operation, function)
 
 
 def applied_in_modes(

@@ -28,7 +28,8 @@ class Links:
 
     __slots__ = (
         "add", "alias", "apply_in_transform", "assign", "batching", "clone", "copy_like", "div", "forward_in_transform",
-        "mixed_binary", "mul", "neg", "negative", "new", "rebase", "replay_view", "sub", "tensor_class", "to_dtype",
+        "mixed_binary", "mul", "neg", "negative", "new", "rebase", "replay_view", "sub", "sum_dim", "tensor_class",
+        "to_dtype",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -49,6 +50,7 @@ class Links:
         self.to_dtype: Any = None
         self.copy_like: Any = None
         self.sub: Any = None
+        self.sum_dim: Any = None
         self.mul: Any = None
         self.div: Any = None
 

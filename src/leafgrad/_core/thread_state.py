@@ -34,7 +34,6 @@ class ThreadState(threading.local):
         self.multithreading = True
         self.forward_mode = True  # do tangents travel along?
         self.drawing = False  # vmap: are random numbers being drawn?
-        self.tape: Any = None  # leafgrad._profiler: what is measured, while a profiler is on
         with every_thread:
             self.refresh()
             self.handle = Handle(self.__dict__)

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.bind import bind, execute
+from leafgrad._core.tensor import TensorBase, links
 
 
 def unbroadcast(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
@@ -23,29 +22,34 @@ def unbroadcast(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
     return r
 
 
-def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
-    """Undo broadcasting: what was copied along a dimension gets the sum of the gradients of its copies."""
-    extra = r.ndim - len(shape)
-    stretched = [i for i in range(extra)]
-    for i, size in enumerate(shape):
-        if size == 1 and r.shape[extra + i] != 1:
-            stretched.append(extra + i)
-    if extra < 0 or any(size != 1 and size != r.shape[extra + i] for i, size in enumerate(shape)):
+def stretched(found: tuple[int, ...], shape: tuple[int, ...]) -> list[int]:
+    """The dimensions along which a value of `shape` was copied to get one of the shape `found`."""
+    extra = len(found) - len(shape)
+    if extra < 0 or any([size != 1 and size != found[extra + i] for i, size in enumerate(shape)]):
         from leafgrad import errors
 
-        raise errors.gradient_of_wrong_shape(r.shape, shape)
-    if stretched:
-        # half precision sums in single precision, as everywhere else
-        wide = np.float32 if r.dtype.itemsize == 2 else None
-        total = r.sum(axis=tuple(stretched), keepdims=True, dtype=wide)
-        r = total if wide is None else total.astype(r.dtype)
-    return r.reshape(shape) if extra else r
+        raise errors.gradient_of_wrong_shape(found, shape)
+    return [i for i, size in enumerate(found) if i < extra or (size != 1 and shape[i - extra] == 1)]
+
+
+def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
+    """Undo broadcasting: what was copied along a dimension gets the sum of the gradients of its copies."""
+    dims = stretched(r.shape, shape)
+    if dims:
+        r = execute(links.sum_dim, (r,), (tuple(dims), True))
+    return r.reshape(shape) if r.ndim != len(shape) else r
 
 
 def unbroadcast_tensor(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
     """The same for gradients that are tensors, so that it is recorded."""
     if r.array.shape != shape:
-        r = r.sum_to_size(shape)
+        dims = stretched(r.array.shape, shape)
+        if not shape:
+            r = r.sum()
+        elif dims:
+            r = bind(links.sum_dim, (r,), (tuple(dims), True))
+        if r.array.ndim != len(shape):
+            r = r.view(shape)
     if r.array.dtype != kind:
         if r.array.dtype.kind == "c" and kind.kind != "c":
             r = r.real

@@ -15,7 +15,7 @@ import numpy as np
 import leafgrad.errors.functions as refusals
 from leafgrad._core import thread_state
 from leafgrad._core.function import CallNode, Context, Record
-from leafgrad._core.modes import in_transform
+from leafgrad._core.modes import call_in_modes, in_transform
 from leafgrad._core.node import UNCHANGING
 from leafgrad._core.origin import COMPILED, internal_files, outside, user_frame
 from leafgrad._core.recorder import settle
@@ -54,7 +54,10 @@ def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
     edges = look_at_one(args[0], ctx) if len(args) == 1 else look_at(args, ctx)
     if not switches["recording"]:
         edges = None
-    output = run_forward(cls, ctx, args, two_parts, switches)
+    if switches["in_modes"]:
+        output = call_in_modes(cls.__name__, True, lambda: run_forward(cls, ctx, args, two_parts, switches))
+    else:
+        output = run_forward(cls, ctx, args, two_parts, switches)
     if not modes and not shared_modes and isinstance(output, TensorBase) and is_ordinary(output, ctx, args):
         if edges is not None:
             record_call(cls, ctx, edges, output)

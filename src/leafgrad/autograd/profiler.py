@@ -6,9 +6,8 @@
         loss.backward()
     print(prof.key_averages().table(sort_by="self_cpu_time_total"))
 
-Operations have PyTorch's names (`aten::mul`), gradient rules those of their nodes (`MulBackward0`). In a backward pass
-that is not recorded itself, rules compute on plain arrays: what they do there shows as their own time, and only
-operations that they call by name show as children.
+Operations have PyTorch's names (`aten::mul`), gradient rules those of their nodes (`MulBackward0`), and the operations
+inside of rules show as well. What is measured is the time of their kernels.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from enum import Enum
 from time import perf_counter_ns
 from typing import Any, ClassVar
 
-from leafgrad._core.thread_state import state
-from leafgrad._profiler.recording import USER, Record, Tape, Wishes
-from leafgrad._profiler.taps import taps
+from leafgrad._core.modes import pop, push
+from leafgrad._profiler.mode import Profile, current_profile
+from leafgrad._profiler.record import Record, Wishes
 from leafgrad.autograd import profiler_util
 from leafgrad.autograd.profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg
 
@@ -51,7 +50,7 @@ def kineto_available() -> bool:
 
 def _profiler_enabled() -> bool:
     """Is this thread profiled?"""
-    return state.tape is not None
+    return current_profile() is not None
 
 
 class EnforceUnique:
@@ -142,7 +141,7 @@ class profile:
         self.post_processing_timeout_s = post_processing_timeout_s
         self.activity_filters = activity_filters or {}
         self.trace_id = ""
-        self._tape: Tape | None = None
+        self._mode: Profile | None = None
         self._first = self._start = 0
         self._events: EventList | None = None
         if not enabled:
@@ -175,13 +174,14 @@ class profile:
         self.entered = True
         callback = self.custom_trace_id_callback
         self.trace_id = uuid.uuid4().hex.upper() if callback is None else callback()
-        taps.open()
-        if state.tape is None:
-            state.tape = Tape()
-        self._tape = tape = state.tape
-        tape.users.append(self)
-        tape.wishes = tape.wishes | self._wishes()
-        self._first = len(tape.records)
+        mode = current_profile()
+        if mode is None:
+            mode = Profile()
+            push(mode)
+        self._mode = mode
+        mode.users.append(self)
+        mode.wishes = mode.wishes | self._wishes()
+        self._first = len(mode.records)
         self._start = perf_counter_ns()
         return self
 
@@ -189,24 +189,24 @@ class profile:
         if not self.enabled:
             return
         stop = perf_counter_ns()
-        tape = self._tape
-        assert tape is not None
-        events = tape.events(self._first, self._wishes(), self._start, stop)
+        mode = self._mode
+        assert mode is not None
+        events = mode.events(self._first, self._wishes(), self._start, stop)
         self._events = EventList(events, profile_memory=self.profile_memory, with_flops=self.with_flops)
-        tape.users.remove(self)
-        tape.wishes = Wishes()
-        for other in tape.users:
-            tape.wishes = tape.wishes | other._wishes()
-        if not tape.users:
-            tape.alive.clear()
-            if state.tape is tape:
-                state.tape = None
-        taps.close()
+        mode.users.remove(self)
+        mode.wishes = Wishes()
+        for other in mode.users:
+            mode.wishes = mode.wishes | other._wishes()
+        if not mode.users:
+            mode.alive.clear()
+            pop(mode)
 
     def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[ProfilerActivity]) -> None:
         """toggle_collection_dynamic(enabled, activities): leave something out, in the midst of a profile."""
-        if ProfilerActivity.CPU in set(activities) and self._tape is not None and self._events is None:
-            state.tape = self._tape if enabled else None
+        if ProfilerActivity.CPU in set(activities) and self._mode is not None and self._events is None:
+            pop(self._mode)
+            if enabled:
+                push(self._mode)
 
     def _wishes(self) -> Wishes:
         return Wishes(self.record_shapes, self.profile_memory, self.with_stack, self.with_flops)
@@ -298,7 +298,7 @@ class record_function(ContextDecorator):
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
         self.args = args
-        self._open: list[tuple[Tape | None, Record | None]] = []
+        self._open: list[tuple[Profile | None, Record | None]] = []
 
     def _recreate_cm(self) -> record_function:
         return record_function(self.name, self.args)  # each call of a decorated function has its own
@@ -309,21 +309,21 @@ class record_function(ContextDecorator):
                 "profiler::_record_function_enter_new() Expected a value of type 'str' for argument 'name' but instead "
                 f"found type '{type(self.name).__name__}'."
             )
-        tape: Tape | None = state.tape
+        mode = current_profile()
         record = None
-        if tape is not None:
-            record = tape.begin(self.name, USER)
+        if mode is not None:
+            record = mode.begin_block(self.name)
             if self.args is not None:
                 record.concrete = [self.args]
-        self._open.append((tape, record))
+        self._open.append((mode, record))
         return self
 
     def __exit__(self, *error: Any) -> None:
         if not self._open:
             raise AssertionError("Expected record to be set")
-        tape, record = self._open.pop()
-        if tape is not None and record is not None:
-            tape.end(record)
+        mode, record = self._open.pop()
+        if mode is not None and record is not None:
+            mode.end(record)
 
 
 class emit_nvtx:

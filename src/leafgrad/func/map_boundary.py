@@ -32,6 +32,7 @@ class enter_map(Family):
     options = ("dim", "level", "trace")
     node_name = "AddBatchDimBackward0"
     public_name = ""
+    aten = "movedim"
     jvp = "linear"
     holomorphic = False
 
@@ -56,6 +57,7 @@ class leave_map(Family):
     options = ("dim", "level", "size", "trace")
     node_name = "RemoveBatchDimBackward0"
     public_name = ""
+    aten = "movedim"
     jvp = "linear"
     holomorphic = False
 

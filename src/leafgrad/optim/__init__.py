@@ -1,6 +1,6 @@
 """leafgrad.optim: what to do with gradients.
 
-May import `nn`, `autograd`, `_core`, `kernels`, `errors` and `_dtypes`.
+May import `_core`, `ops`, `autograd`, `_tensor`, `kernels`, `errors`, `_settings` and `_dtypes`.
 """
 
 from __future__ import annotations

@@ -7,20 +7,21 @@ for each, let the update change all of them in place, count the version.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from copy import deepcopy
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core import origin
 from leafgrad._core.bind import execute
-from leafgrad._core.modes import about_to_change
+from leafgrad._core.modes import about_to_change, call_in_modes
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import shared_modes
 from leafgrad._core.thread_state import state as thread
@@ -47,6 +48,22 @@ class _Required:
 required: Any = _Required()
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def announced(method: Method) -> Method:
+    """A method of optimisers whose calls modes are told of, under the name that PyTorch's profiles have for them."""
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not thread.in_modes:
+            return method(self, *args, **kwargs)
+        name = f"Optimizer.{method.__name__}#{type(self).__name__}.{method.__name__}"
+        return call_in_modes(name, False, lambda: method(self, *args, **kwargs))
+
+    return call  # type: ignore[return-value]
+
+
 class Optimizer:
     """Optimizer(params, defaults): the base class.
 
@@ -57,6 +74,11 @@ class Optimizer:
     _update: Any = None  # the operation that is one step of a parameter, an Update
     _options: Callable[[Group], tuple[Any, ...]]  # its options, the learning rate first
     _counts: bool  # is there one more, which `_prepare` tells?
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "step" in vars(cls):
+            cls.step = announced(cls.step)  # type: ignore[method-assign]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -104,6 +126,7 @@ class Optimizer:
         execute(links.add, (counter, constant(1, counter.dtype)), (), counter)
         return state, counter.item()
 
+    @announced
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """step(closure=None): update all parameters that have a gradient. A closure computes the loss again."""
         loss = None
@@ -179,6 +202,7 @@ class Optimizer:
         """Did somebody call `step`? Unknown, and so True, for a class that has a `step` of its own."""
         return self._stepped or type(self).step is not Optimizer.step
 
+    @announced
     def zero_grad(self, set_to_none: bool = True) -> None:
         """zero_grad(set_to_none=True): forget the gradients of all parameters, or set them to zero."""
         for group in self.param_groups:

@@ -282,7 +282,7 @@ def arange(*args: Any, out: Any = None, dtype: Any = None, **options: Any) -> An
     if len(args) == 1 and args[0].__class__ is int and out is None and dtype is None and not options:
         if 0 <= args[0] < 2**63:  # the usual case
             silence_numpy()
-            return wrap(np.arange(args[0], dtype=np.int64))
+            return wrap(fresh("arange", np.arange, 0, args[0], 1, np.int64))
     named: dict[str, Any] = {name: options.pop(name) for name in ("start", "end", "step") if name in options}
     names = ("end",) if len(args) == 1 and "end" not in named else ("start", "end", "step")
     given: dict[str, Any] = dict(zip(names, args))

@@ -10,7 +10,7 @@ from leafgrad import errors
 from leafgrad._core.bind import binary, bind, bind_finding
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
-from leafgrad._core.thread_state import silence_numpy
+from leafgrad._core.thread_state import silence_numpy, state
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import exponential, subtract
 from leafgrad.ops.creation.fresh import fresh
@@ -32,7 +32,7 @@ from leafgrad.ops.reduce.common import (
 from leafgrad.ops.reduce.extremes import place
 from leafgrad.ops.reduce.softmax import log_softmax, softmax
 from leafgrad.ops.registry import Family, op
-from leafgrad.ops.samples import S
+from leafgrad.ops.samples import S, ValuesOnly
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -373,22 +373,15 @@ class cross_entropy_(Family):
     def vjp_input(g: A, input: A, target: A, ignore_index: A, reduction: A, kept: A, input_shape: A) -> A:
         if not kept:
             return 0 * input
-        if isinstance(g, TensorBase):  # the same with operations that can be recorded: (softmax - one_hot) * share
+        if isinstance(g, TensorBase) and not only_values(g, input):
+            # the same with operations that can be recorded: (softmax - one_hot) * share
             dim = class_dim(input_shape)
             classes, shares = class_shares(target, None, input_shape, ignore_index, reduction, g.array.dtype)
             one_hot = place(ones_like(shares), raw(classes), dim, input_shape[dim])
             if reduction == "none":
                 g = beside_classes(g, input_shape)
             return (softmax(input, dim) - one_hot) * (g * shares)
-        e, sums, places, counts, count = kept
-        shares = g.reshape(-1)
-        if reduction == "mean":
-            shares = shares / count
-        if counts is not None:
-            shares = np.where(counts, shares, 0)
-        rows = e * (shares / sums).reshape(-1, 1)
-        rows.reshape(-1)[places] -= shares
-        return from_rows(rows, input_shape)
+        return scores_gradient(g, reduction, kept, input_shape)
 
     samples = staticmethod(
         lambda t: [
@@ -405,6 +398,49 @@ class cross_entropy_(Family):
 
 
 cross_entropy = cross_entropy_.function
+
+
+def _gradient_of_cross_entropy(torch: Any, x: Any) -> Any:
+    x = x.detach().requires_grad_()
+    return torch.autograd.grad(torch.nn.functional.cross_entropy(x, torch.tensor([1, 0, 3])), x)[0]
+
+
+@op
+class scores_gradient(Family):
+    """scores_gradient(g, reduction, kept, shape): the gradient of the cross entropy, from what its kernel has found."""
+
+    inputs = ("g",)
+    options = ("reduction", "kept", "shape")
+    differentiable = False
+    public_name = ""
+    method = False
+
+    def forward(g: A, reduction: str, kept: Any, shape: Dims) -> A:
+        e, sums, places, counts, count = kept
+        shares = g.reshape(-1)
+        if reduction == "mean":
+            shares = shares / count
+        if counts is not None:
+            shares = np.where(counts, shares, 0)
+        rows = e * (shares / sums).reshape(-1, 1)
+        rows.reshape(-1)[places] -= shares
+        return from_rows(rows, shape)
+
+    def call(g: A, reduction: str, kept: Any, shape: Dims) -> Any:
+        return scores_gradient.record(g, reduction, kept, shape)
+
+    samples = ValuesOnly(
+        "takes what another kernel has found",
+        lambda t: [S(t(3, 4))],
+        _gradient_of_cross_entropy,
+    )
+
+
+def only_values(*tensors: TensorBase) -> bool:
+    """Does nobody ask for more of these tensors than their values: is there no graph, no tangent and no batch?"""
+    if state.recording or any([is_batched(t.array) for t in tensors]):
+        return False
+    return all([t.extra is None or t.extra.tangents is None for t in tensors])
 
 
 def _check_smoothing(label_smoothing: float) -> None:

@@ -78,6 +78,7 @@ class to_dtype(Family):
     public_name = ""
     reference = "Tensor.to"
     aten = "_to_copy"
+    aten_function = "to"
     holomorphic = False
     samples = staticmethod(lambda t: [S(t(3, 2), float64), S(t(3, 2), complex128), S(t(0), complex128)])
 

@@ -31,7 +31,7 @@ class assign(Family):
 
     inputs = ("values",)
     public_name = ""
-    aten = "copy"
+    aten = "clone"
     node_name = "CloneBackward0"
     jvp = "linear"
     writes_into = True

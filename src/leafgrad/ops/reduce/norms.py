@@ -16,6 +16,7 @@ from leafgrad.kernels import multiply
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.pointwise.elementwise import abs, sgn
+from leafgrad.ops.pointwise.powers import pow_number
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import (
     F32,
@@ -120,7 +121,7 @@ class vector_norm(Family):
         zero = raw(input) == 0
         size = where(zero, one_like(out), abs(input))
         direction = where(zero, zero_like(input), input / size)
-        return direction * (size / out) ** (order - 1) * g
+        return direction * pow_number(size / out, order - 1) * g
 
     samples = staticmethod(
         lambda t: [

@@ -13,7 +13,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import FLOAT, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import NATIVE
@@ -119,6 +119,9 @@ class sum_dim(Family):
         return spread(restore(g, input_shape, dims, keepdim), input_shape)
 
     samples = staticmethod(lambda t: [S(t(3, 4), (0,), False), S(t(2, 3, 4), (0, 2), True), S(t(), (), False)])
+
+
+links.sum_dim = sum_dim.core
 
 
 @composite(lambda t: [S(t(3, 4), 3, 1), S(t(2, 3, 4), (4,)), S(t(2, 3), (2, 3)), S(t(2, 3), ())], method_only=True)
