@@ -19,6 +19,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import anomaly, state
 from leafgrad._profiler.recording import Tape, parameters_of
 from leafgrad._tensor import install, methods
+from leafgrad._tensor.op_methods import OpMethods
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd import anomaly_mode
 from leafgrad.ops.aten import name_of
@@ -81,17 +82,18 @@ class Taps:
         for entry in entries():
             if id(entry.function) in names:
                 self.replace(entry, "function", tap_for(entry.function))
-        for name, value in list(vars(Tensor).items()):
-            if id(value) in names:
-                self.replace(Tensor, name, tap_for(value))
+        for cls in (OpMethods, Tensor):
+            for name, value in list(vars(cls).items()):
+                if id(value) in names:
+                    self.replace(cls, name, tap_for(value))
         for entry in entries():
             for name in entry.operators:
                 operator = getattr(Tensor, name)
                 if id(operator) not in names:
                     tap = tapped(operator, f"aten::{entry.aten_function}", entry.function, entry.flops)
                     self.replace(Tensor, name, tap)
-        self.replace(Tensor, "__getitem__", indexed(vars(Tensor)["__getitem__"], reading))
-        self.replace(Tensor, "__setitem__", indexed(vars(Tensor)["__setitem__"], writing))
+        self.replace(Tensor, "__getitem__", indexed(Tensor.__getitem__, reading))
+        self.replace(Tensor, "__setitem__", indexed(Tensor.__setitem__, writing))
         for op in all_ops():
             self.replace(op, "forward", KernelTap(op))
         self.tap_functions()
@@ -274,7 +276,7 @@ def public_names() -> dict[int, tuple[str, Any, Any, Any]]:
     for entry in entries():
         known = entry.aten_function
         for name in install.in_place_names(entry):
-            add(vars(Tensor).get(name), known + "_", entry.function, entry.flops)
+            add(getattr(Tensor, name, None), known + "_", entry.function, entry.flops)
         if entry.public_name:
             add(entry.function, known, None, entry.flops)
         for name in install.functions_of(entry):
@@ -284,7 +286,7 @@ def public_names() -> dict[int, tuple[str, Any, Any, Any]]:
             add(place.get(name), name)
     for pair in _METHODS.split():
         name, _, known = pair.partition(":")
-        add(vars(Tensor).get(name), known or name)
+        add(getattr(Tensor, name, None), known or name)
     for name, function in {**methods.METHODS, **functions.METHODS}.items():
         if name.endswith("_") and not name.startswith("_"):
             add(function, name)

@@ -31,6 +31,7 @@ from leafgrad.ops.reduce.extremes import place
 from leafgrad.ops.reduce.softmax import log_softmax, softmax
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -173,14 +174,14 @@ class nll_loss_(Family):
         return combine(losses, total_weight, reduction, x.shape, x.dtype)
 
     def call(
-        input: Any,
-        target: TensorBase,
-        weight: TensorBase | None = None,
-        size_average: Any = None,
+        input: Tensor,
+        target: Tensor,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
-    ) -> Any:
+    ) -> Tensor:
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
         return negative_log_likelihood(input, target, weight, ignore_index, checked_reduction(reduction))
@@ -305,15 +306,15 @@ class cross_entropy_(Family):
         return combine(losses, count, reduction, x.shape, kind)
 
     def call(
-        input: Any,
-        target: TensorBase,
-        weight: TensorBase | None = None,
-        size_average: Any = None,
+        input: Tensor,
+        target: Tensor,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
-    ) -> Any:
+    ) -> Tensor:
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
         elif reduction != "mean":
