@@ -2,7 +2,7 @@
 #
 #   make demo        train a small regression, show which leaves got which gradient, draw the graph
 #   make check       lint and test-fast: what to run after every change, in less than a minute
-#   make lint        ruff and mypy, in the versions that pyproject.toml names
+#   make lint        ruff, mypy, and what mypy and pyright say of users' programs; in the versions of pyproject.toml
 #   make format      let ruff put right what it can
 #   make test-fast   the tests that are not marked slow, in plain Python from the source tree: nothing is built
 #   make test        all tests, against the compiled and against the plain Python form
@@ -29,7 +29,7 @@ VENV_TORCH := .venv-torch$(OWN)
 VENV_OLDEST := .venv-oldest$(OWN)
 VENV_LINT := .venv-lint
 WHEELS := build/wheels$(OWN)
-SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.py' -o -name '*.c' -o -name '*.h')
+SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.c' -o -name '*.h')
 
 .PHONY: demo check lint format test-fast test test-torch test-oldest bench clean clean-inplace
 .DELETE_ON_ERROR:
@@ -45,6 +45,8 @@ lint: $(VENV_LINT)/tools
 	@$(VENV_LINT)/bin/ruff check .
 	@$(VENV_LINT)/bin/ruff format --check .
 	@$(VENV_LINT)/bin/mypy
+	@echo "==> users' programs, mypy and pyright"
+	@PYTHONPATH=src $(VENV_LINT)/bin/python tests/typing/check.py
 
 format: $(VENV_LINT)/tools
 	@$(VENV_LINT)/bin/ruff check --fix .

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+C = TypeVar("C")
 
 
-def mypyc_attr(*flags: str, **options: Any) -> Callable[[type], type]:
+def mypyc_attr(*flags: str, **options: Any) -> Callable[[C], C]:
     """Marks a class for the compiler. Plain Python, which does not read the marks, needs no package for them."""
     return lambda cls: cls
 

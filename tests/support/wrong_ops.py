@@ -59,9 +59,11 @@ def wrong_function(composite: Composite) -> Iterator[None]:
     wrong = lambda *args, **kwargs: change(function(*args, **kwargs))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(composite, "function", wrong)
-        for place in (lg, lg.Tensor, lg.nn.functional):
-            if vars(place).get(name) is function:
-                patch.setattr(place, name, wrong)
+        if getattr(lg.Tensor, name, None) is function:
+            patch.setattr(lg.Tensor, name, wrong)
+        for module in (lg, lg.nn.functional):
+            if name in vars(module):
+                patch.setattr(module, name, wrong)
         yield
 
 

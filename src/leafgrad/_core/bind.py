@@ -30,7 +30,7 @@ from leafgrad._core.tensor import Array, TensorBase, as_array, constant, links, 
 try:
     from mypy_extensions import mypyc_attr
 except ImportError:  # only the compiler needs it
-    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
+    from leafgrad._build import mypyc_attr
 
 state: Final[Any] = thread_state.state
 copyto: Final[Any] = np.copyto

@@ -24,7 +24,7 @@ from leafgrad._core.thread_state import every_thread, refresh_all, shared_modes,
 try:
     from mypy_extensions import mypyc_attr
 except ImportError:  # only the compiler needs it
-    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
+    from leafgrad._build import mypyc_attr
 
 Below = Callable[[Op, Sequence[Any], tuple[Any, ...], Any], Any]
 Rule = Callable[[Any, Any, Any, Any], Sequence[Any]]

@@ -14,7 +14,7 @@ from leafgrad._core.node import Node, Version
 try:
     from mypy_extensions import mypyc_attr
 except ImportError:  # only the compiler needs it
-    from leafgrad._build import mypyc_attr  # type: ignore[assignment]
+    from leafgrad._build import mypyc_attr
 
 Array = Any
 # Final, because the compiler turns these into C variables; other module variables are dictionary look-ups.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,6 +19,9 @@ from leafgrad._core.tensor import Cut, Extra, TensorBase, is_batched, wrap
 from leafgrad._core.thread_state import state
 from leafgrad.autograd import hooks, public_nodes
 
+if TYPE_CHECKING:
+    from leafgrad._tensor.tensor import Tensor
+
 # the gradient that a loss starts with; read-only, so nobody can change it for the next one
 _ONES = {kind: np.broadcast_to(np.ones((), kind), ()) for kind in (np.dtype(np.float32), np.dtype(np.float64))}
 
@@ -26,10 +30,6 @@ class AutogradTensor(TensorOperators):
     """The part of `Tensor` that is autograd's."""
 
     __slots__ = ()
-
-    if TYPE_CHECKING:  # leafgrad.methods puts the ops on the class
-
-        def __getattr__(self, name: str) -> Any: ...
 
     @property
     def requires_grad(self) -> bool:
@@ -67,6 +67,10 @@ class AutogradTensor(TensorOperators):
             self.extra.view.silent = False
         return self
 
+    def is_inference(self) -> bool:
+        """is_inference(): was it made inside inference_mode, so that it can never be part of a graph?"""
+        return self.extra is not None and self.extra.inference
+
     @property
     def is_leaf(self) -> bool:
         if self.extra is not None:
@@ -96,13 +100,13 @@ class AutogradTensor(TensorOperators):
         return self.node.index if isinstance(self.node, Output) else 0
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Tensor | None:
         if self._grad is None and self.node is not None and not (self.extra is not None and self.extra.retains_grad):
             warnings.warn(errors.grad_of_non_leaf(self), UserWarning, stacklevel=2)
-        return self._grad
+        return self._grad  # type: ignore[no-any-return]
 
     @grad.setter
-    def grad(self, value: Any) -> None:
+    def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, TensorBase):
                 got = type(value).__name__
@@ -120,7 +124,11 @@ class AutogradTensor(TensorOperators):
         self._grad = None
 
     def backward(
-        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Tensor | Sequence[Tensor] | None = None,
     ) -> None:
         """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of this tensor
         to `.grad` of the leaves it was computed from."""
@@ -137,7 +145,8 @@ class AutogradTensor(TensorOperators):
             if g is not None:
                 engine.backward_from(self, g, bool(retain_graph))
                 return
-        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        this: Any = self  # a Tensor
+        autograd.backward(this, gradient, retain_graph, create_graph, inputs=inputs)
 
     def retain_grad(self) -> None:
         """retain_grad(): keep this non-leaf tensor's gradient in `.grad` as well."""
@@ -156,7 +165,7 @@ class AutogradTensor(TensorOperators):
     def retains_grad(self) -> bool:
         return self.node is not None and self.extra is not None and self.extra.retains_grad
 
-    def register_hook(self, hook: Any) -> hooks.RemovableHandle:
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> hooks.RemovableHandle:
         """register_hook(hook): call `hook(gradient)` when this tensor's gradient is known; what it returns, if
         anything, takes the gradient's place."""
         if not self.requires_grad:
@@ -174,7 +183,7 @@ class AutogradTensor(TensorOperators):
         holder = self.node.hooks if self.node is not None else None if self.extra is None else self.extra.hooks
         return holder.on_gradient or None if holder is not None else None
 
-    def register_post_accumulate_grad_hook(self, hook: Any) -> hooks.RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> hooks.RemovableHandle:
         """register_post_accumulate_grad_hook(hook): call `hook(tensor)` after this leaf's `.grad` was updated."""
         if not self.requires_grad:
             raise errors.needs_graph("cannot register a hook on a tensor that doesn't require gradient", self)
@@ -200,18 +209,18 @@ class AutogradTensor(TensorOperators):
         return self
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Tensor:
         """The same memory as a tensor without history, whose changes are not noticed."""
         if is_batched(self.array):
             raise self.array.refusal("data")
-        made: TensorBase = wrap(self.array.view())
+        made: Tensor = wrap(self.array.view())
         if self.needs_grad:
             made.extra = Extra()
             made.extra.cut = Cut("data")
         return made
 
     @data.setter
-    def data(self, value: Any) -> None:
+    def data(self, value: Tensor) -> None:
         if not isinstance(value, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}\n  at {errors.here()}")
         if self.needs_grad and value.array.dtype.kind in "biu":

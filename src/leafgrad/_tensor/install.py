@@ -1,4 +1,4 @@
-"""Puts the functions of `leafgrad.ops` on Tensor as methods, operators and in-place methods."""
+"""Puts the functions of `leafgrad.ops` on OpMethods, a base of Tensor, as methods, operators and in-place methods."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from leafgrad._core.bind import TensorOperators
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import check_device, preserve_format
 from leafgrad._tensor.methods import METHODS, positive
-from leafgrad._tensor.tensor import Tensor
+from leafgrad._tensor.op_methods import OpMethods
+from leafgrad.ops.arguments import function_of, method_form
 from leafgrad.ops.creation.from_data import as_dtype
 from leafgrad.ops.index import getitem
 from leafgrad.ops.inplace import in_place_method
 from leafgrad.ops.linalg import products
-from leafgrad.ops.out import with_out
 from leafgrad.ops.pointwise import division
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.random.functions import METHODS as RANDOM_METHODS
 from leafgrad.ops.registry import Operation, entries
+from leafgrad.ops.signature import MemoryFormat, Tensor, declared
 
 
 def functions_of(entry: Any) -> dict[str, Callable[..., Any]]:
@@ -28,20 +29,20 @@ def functions_of(entry: Any) -> dict[str, Callable[..., Any]]:
     found: dict[str, Callable[..., Any]] = {}
     if entry.public_name and not entry.method_only:
         for name in (entry.public_name, *entry.aliases):
-            found[name] = with_out(name, entry.function) if entry.out else entry.function
+            found[name] = function_of(entry, name, entry.out)
     if entry.in_place_function or (isinstance(entry, Operation) and len(entry.inputs) == 1):
-        found.update({name: getattr(Tensor, name) for name in in_place_names(entry)})
+        found.update({name: vars(OpMethods)[name] for name in in_place_names(entry)})
     return found
 
 
 def methods_of(entry: Any) -> dict[str, Any]:
     """What it is on the class Tensor: methods, in-place methods, attributes and operators."""
     found: dict[str, Any] = {}
-    method = entry.function if entry.method is True else entry.method
+    method = entry.function if isinstance(entry.method, bool) else method_form(entry.name, entry.method)
     for name in (entry.public_name, *entry.aliases) if entry.public_name else ():
         if entry.is_property:
             found[name] = property(entry.function)
-        elif method:
+        elif entry.method:
             found[name] = method
     for name in in_place_names(entry):
         found[name] = in_place_method(name, entry)
@@ -68,16 +69,16 @@ def public_functions() -> dict[str, Callable[..., Any]]:
 
 
 def install(entry: Any) -> None:
-    """Put all forms of an operation on the class Tensor."""
+    """Put all forms of an operation on a base of the class Tensor."""
     for name, method in methods_of(entry).items():
-        setattr(Tensor, name, method)
+        setattr(OpMethods, name, method)
 
 
 # -- operators that are no operations ---------------------------------------------------------------------------------
 
 
 def install_operators() -> None:
-    cls: Any = Tensor
+    cls: Any = OpMethods
     cls.__rtruediv__ = cls.__rdiv__ = division.divide_into
     cls.__pos__ = positive
     cls.__getitem__ = getitem.getitem
@@ -90,6 +91,14 @@ def install_operators() -> None:
 # -- conversions ------------------------------------------------------------------------------------------------------
 
 
+@declared(
+    "(self: Tensor, dtype: Dtype, non_blocking: bool = False, copy: bool = False, *, "
+    "memory_format: MemoryFormat | None = None) -> Tensor",
+    "(self: Tensor, device: Device | None = None, dtype: Dtype | None = None, non_blocking: bool = False, "
+    "copy: bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor",
+    "(self: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False, *, "
+    "memory_format: MemoryFormat | None = None) -> Tensor",
+)
 def to(self: Any, *args: Any, **kwargs: Any) -> Any:
     """to(dtype), to(device, dtype), to(other), each with non_blocking=False, copy=False, memory_format=None: the tensor
     in another dtype; itself if nothing changes and no copy is asked for."""
@@ -121,13 +130,13 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def conversion(kind: _dtypes.dtype, name: str) -> Callable[..., Any]:
-    def method(self: Any, memory_format: Any = None) -> Any:
+    def method(self: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
         result = to_dtype.function(self, kind)
         return result if memory_format is None else to(result, memory_format=memory_format)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{name}(memory_format=preserve_format): as {kind}."
-    return method
+    return declared()(method)  # type: ignore[no-any-return]
 
 
 _CONVERSIONS = {
@@ -138,12 +147,12 @@ _CONVERSIONS = {
 
 
 def install_conversions() -> None:
-    cls: Any = Tensor
+    cls: Any = OpMethods
     cls.to = to
     for name, kind in _CONVERSIONS.items():
-        setattr(Tensor, name, conversion(kind, name))
+        setattr(cls, name, conversion(kind, name))
     for name, function in [*METHODS.items(), *RANDOM_METHODS.items()]:
-        setattr(Tensor, name, function)
+        setattr(cls, name, function)
 
 
 for _entry in entries():

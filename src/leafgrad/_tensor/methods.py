@@ -17,11 +17,16 @@ from leafgrad.ops.creation import factories, legacy
 from leafgrad.ops.pointwise.comparison import eq
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.shape.resize import METHODS as RESHAPING
+from leafgrad.ops.signature import Device, Dtype, MemoryFormat, Number, Tensor, declared
 
 # -- conversions ------------------------------------------------------------------------------------------------------
 
 
-def type_of(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+@declared(
+    "(self: Tensor) -> str",
+    "(self: Tensor, dtype: Dtype | str | type, non_blocking: bool = False) -> Tensor",
+)
+def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """type(dtype=None, non_blocking=False): the name of this tensor's type, or the tensor as another type."""
     if dtype is None:
         return f"torch.{self.dtype.alias}Tensor"
@@ -41,28 +46,35 @@ def type_of(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     return self.to(dtype)
 
 
-def type_as(self: Any, other: Any) -> Any:
+@declared()
+def type_as(self: Tensor, other: Tensor) -> Tensor:
     """type_as(other): this tensor in the dtype of another."""
     return self.to(_dtypes.from_numpy_dtype(other.array.dtype))
 
 
-def cpu(self: Any, memory_format: Any = None) -> Any:
+@declared()
+def cpu(self: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
     """cpu(): the tensor itself, which is always there."""
     return self if memory_format is None else self.to(memory_format=memory_format)
 
 
-def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+@declared()
+def cuda(
+    self: Tensor, device: Device | None = None, non_blocking: bool = False, memory_format: MemoryFormat | None = None
+) -> Tensor:
     """cuda(...): refused, leafgrad computes on the CPU only."""
     check_device("cuda" if device is None else device)
     check_device("cuda")
 
 
-def pin_memory(self: Any) -> Any:
+@declared()
+def pin_memory(self: Tensor) -> Tensor:
     """pin_memory(): refused, there is no device to pin memory for."""
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
-def is_contiguous(self: Any, memory_format: Any = None) -> bool:
+@declared()
+def is_contiguous(self: Tensor, memory_format: MemoryFormat | None = None) -> bool:
     """is_contiguous(memory_format=contiguous_format): do the elements lie in memory one after the other?"""
     return lies_in_format(self.array, memory_format)
 
@@ -70,37 +82,44 @@ def is_contiguous(self: Any, memory_format: Any = None) -> bool:
 # -- questions about tensors ------------------------------------------------------------------------------------------
 
 
-def is_tensor(obj: Any) -> bool:
+@declared()
+def is_tensor(obj: object) -> bool:
     """is_tensor(obj): is it a Tensor?"""
     return isinstance(obj, TensorBase)
 
 
-def numel(input: Any) -> int:
+@declared()
+def numel(input: Tensor) -> int:
     """numel(input): the number of elements."""
     return int(_tensor("numel", input).array.size)
 
 
-def is_floating_point(input: Any) -> bool:
+@declared()
+def is_floating_point(input: Tensor) -> bool:
     """is_floating_point(input): is the dtype a floating point one?"""
     return _dtypes.from_numpy_dtype(_tensor("is_floating_point", input).array.dtype).is_floating_point
 
 
-def is_complex(input: Any) -> bool:
+@declared()
+def is_complex(input: Tensor) -> bool:
     """is_complex(input): is the dtype complex?"""
     return bool(_tensor("is_complex", input).array.dtype.kind == "c")
 
 
-def is_nonzero(input: Any) -> bool:
+@declared()
+def is_nonzero(input: Tensor) -> bool:
     """is_nonzero(input): is the one element something else than zero?"""
     return bool(_tensor("is_nonzero", input))
 
 
-def is_same_size(input: Any, other: Any) -> bool:
+@declared()
+def is_same_size(input: Tensor, other: Tensor) -> bool:
     """is_same_size(input, other): do both have the same shape?"""
     return bool(_tensor("is_same_size", input).array.shape == _tensor("is_same_size", other, "other", 2).array.shape)
 
 
-def is_set_to(self: Any, tensor: Any) -> bool:
+@declared()
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """is_set_to(tensor): do both show the same memory in the same way?"""
     a, b = self.array, tensor.array
     same = a.__array_interface__["data"] == b.__array_interface__["data"]
@@ -113,7 +132,8 @@ def _tensor(name: str, value: Any, argument: str = "input", position: int = 1) -
     return value
 
 
-def equal(input: Any, other: Any) -> bool:
+@declared()
+def equal(input: Tensor, other: Tensor) -> bool:
     """equal(input, other): do both have the same shape and the same elements?"""
     a, b = _tensor("equal", input).array, _tensor("equal", other, "other", 2).array
     if a.dtype != b.dtype:
@@ -122,7 +142,8 @@ def equal(input: Any, other: Any) -> bool:
     return bool(np.array_equal(a, b))
 
 
-def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+@declared()
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): |input - other| <= atol + rtol * |other|?"""
     silence_numpy()
     a, b = _tensor("isclose", input).array, _tensor("isclose", other, "other", 2).array
@@ -153,7 +174,8 @@ def close_arrays(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> A
     return same | (np.isfinite(distance) & (distance <= allowed))
 
 
-def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+@declared()
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): is every element close to the other?"""
     _tensor("allclose", input)
     _tensor("allclose", other, "other", 2)
@@ -165,7 +187,8 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
     return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
 
 
-def result_type(tensor1: Any, tensor2: Any) -> _dtypes.dtype:
+@declared()
+def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> Dtype:
     """result_type(tensor1, tensor2): the dtype that arithmetic on two tensors or numbers has."""
     from leafgrad.ops.promotion import common_dtype
 
@@ -175,14 +198,17 @@ def result_type(tensor1: Any, tensor2: Any) -> _dtypes.dtype:
 # -- putting them on Tensor -------------------------------------------------------------------------------------------
 
 
-def positive(input: Any) -> Any:
+@declared()
+def positive(input: Tensor) -> Tensor:
     """positive(input): the tensor itself."""
     if _tensor("positive", input).array.dtype.kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
 
 
-def false(self: Any) -> bool:
+@declared()
+def false(self: Tensor) -> bool:
+    """is_pinned(), is_shared(): no, all memory is ordinary memory of one process."""
     return False
 
 

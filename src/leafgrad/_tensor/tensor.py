@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._device import Size, device, layout, strided
 from leafgrad._dtypes import dtype
 from leafgrad._tensor.autograd import AutogradTensor
+from leafgrad._tensor.op_methods import OpMethods
 
 _CPU = device("cpu")
 
 
-class Tensor(AutogradTensor):
+class Tensor(OpMethods, AutogradTensor):
     """An n-dimensional array of numbers that remembers how it was computed."""
 
     # NumPy leaves binary operations with a tensor to the tensor
@@ -35,6 +36,10 @@ class Tensor(AutogradTensor):
     def shape(self) -> Size:
         return Size(self.array.shape)
 
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Any:
         """size(dim=None): the shape, or the size of one dimension."""
         if dim is None:
@@ -89,6 +94,10 @@ class Tensor(AutogradTensor):
     def nbytes(self) -> int:
         return self.array.nbytes  # type: ignore[no-any-return]
 
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+    @overload
+    def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> Any:
         """stride(dim=None): how many elements to move in memory for one step along each dimension."""
         if self.array.size == 0 or 0 in self.array.shape:
@@ -126,10 +135,6 @@ class Tensor(AutogradTensor):
         return self
 
     resolve_neg = resolve_conj
-
-    def is_inference(self) -> bool:
-        """is_inference(): was it made inside inference_mode, so that it can never be part of a graph?"""
-        return self.extra is not None and self.extra.inference
 
     # -- values -------------------------------------------------------------------------------------------------------
 
@@ -194,7 +199,7 @@ class Tensor(AutogradTensor):
             raise TypeError("len() of a 0-d tensor")
         return len(self.array)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         if not self.array.ndim:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))

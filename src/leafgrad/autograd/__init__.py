@@ -10,7 +10,7 @@ import importlib
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -51,16 +51,20 @@ __all__ = [
     "set_multithreading_enabled",
 ]
 
-Tensors = Any  # a tensor or a sequence of tensors
+if TYPE_CHECKING:
+    from leafgrad._tensor.tensor import Tensor
+
+    Tensors: TypeAlias = Tensor | GradientEdge | Sequence[Tensor] | Sequence[GradientEdge]
+    Gradients: TypeAlias = Tensor | Sequence[Tensor | None] | None
 
 
 def backward(
     tensors: Tensors,
-    grad_tensors: Tensors = None,
+    grad_tensors: Gradients = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    grad_variables: Tensors = None,
-    inputs: Tensors = None,
+    grad_variables: Gradients = None,
+    inputs: Tensors | None = None,
 ) -> None:
     """backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of
     `tensors` to `.grad` of the leaves behind them.
@@ -98,14 +102,14 @@ def backward(
 def grad(
     outputs: Tensors,
     inputs: Tensors,
-    grad_outputs: Tensors = None,
+    grad_outputs: Gradients = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Tensor, ...]:
     """grad(outputs, inputs, grad_outputs=None, ...): the gradients of the sum of `outputs` with respect to `inputs`,
     returned, not accumulated."""
     if materialize_grads and allow_unused is False:
@@ -270,8 +274,20 @@ _LATER = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"leafgrad.autograd.{_LATER[name]}")
-    return module if name == _LATER[name] else getattr(module, name)
+if TYPE_CHECKING:
+    from leafgrad.autograd import forward_ad as forward_ad
+    from leafgrad.autograd import function as function
+    from leafgrad.autograd import functional as functional
+    from leafgrad.autograd import profiler as profiler
+    from leafgrad.autograd import profiler_util as profiler_util
+    from leafgrad.autograd import variable as variable
+    from leafgrad.autograd.function import Function as Function
+    from leafgrad.autograd.variable import Variable as Variable
+
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = importlib.import_module(f"leafgrad.autograd.{_LATER[name]}")
+        return module if name == _LATER[name] else getattr(module, name)

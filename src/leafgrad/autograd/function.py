@@ -29,7 +29,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
@@ -42,6 +42,9 @@ from leafgrad.autograd.function_apply import apply
 from leafgrad.autograd.function_methods import FunctionMethods
 from leafgrad.autograd.function_node import RawSavedTensor, node_class
 from leafgrad.autograd.function_saved import saved_tensors
+
+if TYPE_CHECKING:
+    from leafgrad._tensor.tensor import Tensor
 
 __all__ = [
     "BackwardCFunction",
@@ -96,6 +99,14 @@ class FunctionCtx(Context):
                 f"({type(value).__name__}), but expected (bool)\n  at {errors.here()}"
             )
         self._record.materialize = value
+
+    if TYPE_CHECKING:  # contexts are BackwardCFunctions, and programs keep in them what they like
+        needs_input_grad: tuple[bool, ...]
+
+        @property
+        def saved_tensors(self) -> tuple[Tensor, ...]: ...
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
 
 class BackwardCFunction(FunctionCtx):

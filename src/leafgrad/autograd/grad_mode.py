@@ -7,7 +7,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 from leafgrad._core.modes import switches
 from leafgrad._core.thread_state import every_thread, state
@@ -128,6 +128,10 @@ class Mode:
 class _WithoutParentheses(Mode):
     """`@no_grad` works like `@no_grad()`."""
 
+    @overload
+    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, function: None = None) -> Self: ...
     def __new__(cls, function: Any = None) -> Any:
         made = super().__new__(cls)
         if function is None:
@@ -181,6 +185,10 @@ class set_grad_enabled(Mode):
 class inference_mode(Mode):
     """inference_mode(mode=True): nothing is recorded inside, not even under enable_grad; with False, as outside."""
 
+    @overload
+    def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
     def __new__(cls, mode: Any = True) -> Any:
         made = super().__new__(cls)
         if isinstance(mode, bool):

@@ -136,7 +136,7 @@ def gradgradcheck(
 
         points, given_starts = args[: len(given)], args[len(given) :]
         outputs = differentiable(as_tuple(func(*points)))
-        variables = [x for x in points if isinstance(x, TensorBase) and x.needs_grad]
+        variables: list[Any] = [x for x in points if isinstance(x, TensorBase) and x.needs_grad]
         found = grad(outputs, variables, given_starts, create_graph=True, allow_unused=True)
         return tuple([g for g in found if g is not None])
 

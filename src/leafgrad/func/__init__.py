@@ -5,7 +5,7 @@ May import `_core`, `ops`, `autograd`, `errors`, `_dtypes`, `_device` and `retur
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafgrad.func import functions as functions  # tells autograd.Function what it is inside of a transform
 from leafgrad.func.derivatives import grad, grad_and_value, vjp
@@ -20,7 +20,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    from leafgrad._missing import missing_attribute
+if not TYPE_CHECKING:  # for which what is not there is a mistake
 
-    raise missing_attribute(__name__, name)
+    def __getattr__(name: str) -> Any:
+        from leafgrad._missing import missing_attribute
+
+        raise missing_attribute(__name__, name)

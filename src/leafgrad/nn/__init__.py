@@ -6,7 +6,7 @@ May import `_core`, `ops`, `autograd`, `_tensor`, `errors`, `_settings`, `_dtype
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafgrad.nn import functional, init, utils
 from leafgrad.nn import parameter as parameter
@@ -28,11 +28,16 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name == "modules":  # imported when it is first asked for
-        from importlib import import_module
+if TYPE_CHECKING:
+    from leafgrad.nn import modules as modules
 
-        return import_module("leafgrad.nn.modules")
-    from leafgrad._missing import missing_attribute
+else:
 
-    raise missing_attribute(__name__, name)
+    def __getattr__(name: str) -> Any:
+        if name == "modules":  # imported when it is first asked for
+            from importlib import import_module
+
+            return import_module("leafgrad.nn.modules")
+        from leafgrad._missing import missing_attribute
+
+        raise missing_attribute(__name__, name)

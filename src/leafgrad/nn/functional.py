@@ -7,6 +7,7 @@ from typing import Any
 
 from leafgrad._core.bind import execute
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad.ops.arguments import function_of
 from leafgrad.ops.index import masks
 from leafgrad.ops.index.embedding import embedding as embedding_op
 from leafgrad.ops.linalg import affine
@@ -24,35 +25,36 @@ from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, warn_
 from leafgrad.ops.pointwise import elementwise
 from leafgrad.ops.random.dropout import dropout_mask as _dropout_mask
 from leafgrad.ops.reduce import softmax as reduce_softmax
+from leafgrad.ops.signature import Dtype, Tensor
 
 linear = affine.linear.function
 embedding = embedding_op.function
 one_hot = masks.one_hot.function
-sigmoid = elementwise.sigmoid.function
-tanh = elementwise.tanh.function
+sigmoid = function_of(elementwise.sigmoid, "sigmoid", False)
+tanh = function_of(elementwise.tanh, "tanh", False)
 
 _relu = elementwise.relu.function
 _softmax = reduce_softmax.softmax.function
 _log_softmax = reduce_softmax.log_softmax.function
 
 
-def relu(input: Any, inplace: bool = False) -> Any:
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """relu(input, inplace=False): max(0, x), element by element."""
     return input.relu_() if inplace else _relu(input)
 
 
-def relu_(input: Any) -> Any:
+def relu_(input: Tensor) -> Tensor:
     """relu_(input): relu, in place."""
     return input.relu_()
 
 
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
     """softmax(input, dim=None, dtype=None): exp(x) / sum(exp(x)) along `dim`."""
     dim = implicit_dim("softmax", input, _stacklevel) if dim is None else dim
     return _softmax(input, dim) if dtype is None else _softmax(input, dim, dtype)
 
 
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
     """log_softmax(input, dim=None, dtype=None): x - log(sum(exp(x))) along `dim`."""
     dim = implicit_dim("log_softmax", input, _stacklevel) if dim is None else dim
     return _log_softmax(input, dim) if dtype is None else _log_softmax(input, dim, dtype)
@@ -67,7 +69,7 @@ def implicit_dim(name: str, input: TensorBase, stacklevel: int) -> int:
     return 0 if input.array.ndim in (0, 1, 3) else 1
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """dropout(input, p=0.5, training=True, inplace=False): zero with probability p, else x / (1 - p)."""
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -78,8 +80,13 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 
 
 def l1_loss(
-    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", weight: Any = None
-) -> Any:
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
     """l1_loss(input, target, reduction='mean', weight=None): |input - target|, its mean, its sum, or itself."""
     if input.array.shape != target.array.shape:
         warn_of_broadcasting(input, target)

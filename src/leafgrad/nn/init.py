@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.ops.creation import factories
@@ -119,7 +119,9 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, std, generator)
 
 
-def __getattr__(name: str) -> Any:
-    from leafgrad._missing import missing_attribute
+if not TYPE_CHECKING:  # for which what is not there is a mistake
 
-    raise missing_attribute(__name__, name)
+    def __getattr__(name: str) -> Any:
+        from leafgrad._missing import missing_attribute
+
+        raise missing_attribute(__name__, name)

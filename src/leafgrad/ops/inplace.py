@@ -24,6 +24,7 @@ from leafgrad._core.thread_state import state
 from leafgrad._core.views import MULTI_VIEW
 from leafgrad._dtypes import can_cast, from_numpy_dtype
 from leafgrad.autograd.hooks import give_history
+from leafgrad.ops.arguments import method_form
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import check_no_overlap
 from leafgrad.ops.registry import Composite, Family, Operation, op
@@ -43,7 +44,7 @@ def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
     `in_place`."""
     operation = entry if entry.in_place is True else entry.in_place
     if not isinstance(operation, (Operation, Composite)):
-        return operation  # type: ignore[no-any-return]
+        return method_form(name, operation, entry.declaration.forms)  # type: ignore[no-any-return]
     function = entry.function
 
     def general(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -57,6 +58,7 @@ def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
             method = direct_binary(operation, general)
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{name}(...): {name[:-1]}, in place."
+    method.__wrapped__ = entry.declaration.as_method()  # type: ignore[attr-defined]
     return method
 
 

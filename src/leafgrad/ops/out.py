@@ -7,7 +7,7 @@ the result is computed as always, then written into `out`, whose shape it takes 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,35 +17,39 @@ from leafgrad._core.inplace import assign
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
+from leafgrad.ops.signature import Declaration
 
 
-def with_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` with a further argument `out`."""
+def with_out(name: str, function: Callable[..., Any], declaration: Declaration) -> Callable[..., Any]:
+    """`function`, which takes what `declaration` says, with a further argument `out`."""
 
     def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        if out is None:
-            return function(*args, **kwargs)
-        targets = out if isinstance(out, (tuple, list)) else (out,)
-        if not all([isinstance(t, TensorBase) for t in targets]):
-            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
-        check_no_gradient(name, [*args, *kwargs.values(), *targets])
-        result = function(*args, **kwargs)
-        if isinstance(result, tuple) != isinstance(out, (tuple, list)) or (
-            isinstance(result, tuple) and len(result) != len(targets)
-        ):
-            count = len(result) if isinstance(result, tuple) else 1
-            raise TypeError(f"{name}(): argument 'out' must hold as many tensors as there are results, here {count}")
-        results = result if isinstance(result, tuple) else (result,)
-        for target, value in zip(targets, results):
-            write_out(name, target, value.array)
-        if isinstance(result, tuple):
-            return type(result)(targets)
-        return out
+        return function(*args, **kwargs) if out is None else into_out(name, function, args, kwargs, out)
 
     wrapped.__name__ = wrapped.__qualname__ = name
     wrapped.__doc__ = function.__doc__
-    wrapped.__wrapped__ = function  # type: ignore[attr-defined]
+    wrapped.__wrapped__ = declaration  # type: ignore[attr-defined]
     return wrapped
+
+
+def into_out(
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: Any, stacklevel: int = 4
+) -> Any:
+    """The results of a function, written into `out`."""
+    targets = out if isinstance(out, (tuple, list)) else (out,)
+    if not all([isinstance(t, TensorBase) for t in targets]):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    check_no_gradient(name, [*args, *kwargs.values(), *targets])
+    result = function(*args, **kwargs)
+    if isinstance(result, tuple) != isinstance(out, (tuple, list)) or (
+        isinstance(result, tuple) and len(result) != len(targets)
+    ):
+        count = len(result) if isinstance(result, tuple) else 1
+        raise TypeError(f"{name}(): argument 'out' must hold as many tensors as there are results, here {count}")
+    results = result if isinstance(result, tuple) else (result,)
+    for target, value in zip(targets, results):
+        write_out(name, target, value.array, stacklevel)
+    return type(result)(targets) if isinstance(result, tuple) else out
 
 
 def check_no_gradient(name: str, values: list[Any]) -> None:
@@ -60,7 +64,7 @@ def check_no_gradient(name: str, values: list[Any]) -> None:
             )
 
 
-def write_out(name: str, out: TensorBase, array: Any) -> Any:
+def write_out(name: str, out: TensorBase, array: Any, stacklevel: int = 3) -> Any:
     """Write a result into `out`: the dtype must be able to hold it; another shape is taken over, with a warning."""
     source, target = from_numpy_dtype(array.dtype), from_numpy_dtype(out.array.dtype)
     if not can_cast(source, target):
@@ -72,7 +76,7 @@ def write_out(name: str, out: TensorBase, array: Any) -> Any:
             "a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
             "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
             UserWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
     resize_output(out, array.shape)
     return store_output(name, out, array)

@@ -48,6 +48,8 @@ import numpy as np
 from leafgrad._core.bind import bind, bind_many, execute
 from leafgrad._core.op import GradientRules, Op
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad.ops.arguments import method_of
+from leafgrad.ops.signature import Declaration
 from leafgrad.return_types import named_result
 
 registry: dict[str, Operation] = {}
@@ -131,7 +133,15 @@ class Operation:
         self.named = {other: renamed(self, core, other) for other in known["node_names"]}
         # what is recorded if the second operand is a number
         self.by_number = core if known["number_name"] is None else renamed(self, core, known["number_name"])
-        self.function: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
+        declared: Any = body.get("call") or body.get("prepare")
+        self.silent: bool = known["silent"]
+        self.declaration: Any = Declaration(declared, known["signatures"])
+        public: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
+        if declared is None:
+            self.declaration = Declaration(public, known["signatures"])
+        self.checked: Any = known["checked"] if self.public_name else False
+        self.call = public
+        self.function: Callable[..., Any] = method_of(self)
         given: Any = known["operators"]
         self.operators: dict[str, Callable[..., Any]] = (
             given if isinstance(given, dict) else {name: family.operator(self, name) for name in given}  # type: ignore[attr-defined]
@@ -234,6 +244,10 @@ class Family(metaclass=Block, family=True):
     takes_alpha = False  # has it the argument `alpha`, a factor for the second operand?
     out = False  # does the function take `out=`?
     operators: Any = ()  # the operators of Python behind which it stands, ("__mod__", "__rmod__"): see `operator`
+    signatures: tuple[str, ...] = ()  # the forms of its call, where the parameters of `call` do not tell them
+    # Are arguments looked at before the function is called? "function": not before the method, which would feel it.
+    checked: Any = True
+    silent = False  # does `call` compute before the recorder is asked, so that NumPy has to be silent before?
 
     # what PyTorch calls it
     aten: Any = None  # in its dispatcher, if not by the public name; or such names by that of the node
@@ -339,11 +353,18 @@ class Composite:
         in_place_function: bool = False,
         aten_function: str | None = None,
         exempt: dict[str, str] | None = None,
+        signatures: tuple[str, ...] = (),
+        checked: Any = True,
+        silent: bool = False,
     ) -> None:
         self.name = self.public_name = function.__name__
-        self.function = function
-        self.samples = samples
+        self.silent = silent
+        self.declaration = Declaration(function, signatures)
         self.method = method
+        self.checked = checked
+        self.call = function
+        self.function: Callable[..., Any] = method_of(self)
+        self.samples = samples
         self.in_place = in_place
         self.reference = reference
         self.method_only = method_only
@@ -364,8 +385,8 @@ def composite(samples: Any, **known: Any) -> Callable[[Callable[..., Any]], Call
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if not function.__doc__:
             raise TypeError(f"function {function.__name__} has no documentation")
-        composites[function.__name__] = Composite(function, samples, **known)
-        return function
+        entry = composites[function.__name__] = Composite(function, samples, **known)
+        return entry.function
 
     return register
 

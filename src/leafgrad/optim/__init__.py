@@ -5,7 +5,7 @@ May import `_core`, `ops`, `autograd`, `_tensor`, `kernels`, `errors`, `_setting
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafgrad.optim import lr_scheduler
 from leafgrad.optim.adam import Adam, AdamW
@@ -16,7 +16,9 @@ from leafgrad.optim.sgd import SGD
 __all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 
 
-def __getattr__(name: str) -> Any:
-    from leafgrad._missing import missing_attribute
+if not TYPE_CHECKING:  # for which what is not there is a mistake
 
-    raise missing_attribute(__name__, name)
+    def __getattr__(name: str) -> Any:
+        from leafgrad._missing import missing_attribute
+
+        raise missing_attribute(__name__, name)

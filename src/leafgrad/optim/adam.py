@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._core.tensor import TensorBase
+from leafgrad._tensor.tensor import Tensor
 from leafgrad.ops.registry import op
-from leafgrad.optim.optimizer import Group, Optimizer, check_options
+from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options
 from leafgrad.optim.update import Update, in_place, steps
 
 Value = Any  # an array, a number, or a tensor in place of either
@@ -60,8 +61,8 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
+        params: Params,
+        lr: float | Tensor = 1e-3,
         betas: tuple[Any, Any] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
@@ -99,8 +100,8 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
+        params: Params,
+        lr: float | Tensor = 1e-3,
         betas: tuple[Any, Any] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,

@@ -12,7 +12,7 @@ import warnings
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafgrad._core.tensor import TensorBase
 from leafgrad.optim.optimizer import Optimizer
@@ -299,7 +299,9 @@ class ReduceLROnPlateau(LRScheduler):
                 set_rate(group, reduced)
 
 
-def __getattr__(name: str) -> Any:
-    from leafgrad._missing import missing_attribute
+if not TYPE_CHECKING:  # for which what is not there is a mistake
 
-    raise missing_attribute(__name__, name)
+    def __getattr__(name: str) -> Any:
+        from leafgrad._missing import missing_attribute
+
+        raise missing_attribute(__name__, name)

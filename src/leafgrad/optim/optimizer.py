@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
 from operator import itemgetter
@@ -27,12 +27,14 @@ from leafgrad._core.thread_state import shared_modes
 from leafgrad._core.thread_state import state as thread
 from leafgrad._settings import typename
 from leafgrad._tensor.autograd import clear_grad
+from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.hooks import RemovableHandle, registered
 
 Array = Any
 Group = dict[str, Any]
 State = dict[str, Any]
+Params = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Group]
 
 _f32: Any = np.dtype(np.float32)
 _f64: Any = np.dtype(np.float64)
@@ -80,7 +82,7 @@ class Optimizer:
         if "step" in vars(cls):
             cls.step = announced(cls.step)  # type: ignore[method-assign]
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[Group] = []
@@ -93,7 +95,7 @@ class Optimizer:
                 ("tensor", errors.describe(params)),
                 fix=f"[{errors.as_code(errors.name_of(params))}]   # a list of one",
             )
-        groups = list(params)
+        groups: list[Any] = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from leafgrad._tensor.tensor import Tensor
 from leafgrad.ops.registry import op
-from leafgrad.optim.optimizer import Group, Optimizer, check_options
+from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options
 from leafgrad.optim.update import Update, in_place, steps
 
 Value = Any  # an array, a number, or a tensor in place of either
@@ -55,8 +56,8 @@ class RMSprop(Optimizer):
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-2,
+        params: Params,
+        lr: float | Tensor = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
         weight_decay: float = 0,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from leafgrad._tensor.tensor import Tensor
 from leafgrad.ops.registry import op
-from leafgrad.optim.optimizer import Group, Optimizer, State, check_options, zeros_for
+from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options, zeros_for
 from leafgrad.optim.update import Update, in_place, steps
 
 Value = Any  # an array, a number, or a tensor in place of either
@@ -54,8 +55,8 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        params: Any,
-        lr: Any = 1e-3,
+        params: Params,
+        lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
         weight_decay: float = 0,

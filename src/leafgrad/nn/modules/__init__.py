@@ -5,13 +5,17 @@ May import what `nn` may.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafgrad.nn.modules import module as module
 from leafgrad.nn.modules.module import Module as Module
 
+if TYPE_CHECKING:
+    from leafgrad.nn import *  # noqa: F403
 
-def __getattr__(name: str) -> Any:
-    from leafgrad import nn
+else:
 
-    return getattr(nn, name)
+    def __getattr__(name: str) -> Any:
+        from leafgrad import nn
+
+        return getattr(nn, name)

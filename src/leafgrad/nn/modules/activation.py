@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn.modules.module import Module
 
@@ -62,8 +63,32 @@ def module_of(
     return type(name, (Module,), members)
 
 
-ReLU = module_of("ReLU", F.relu, "max(0, x), element by element.", hidden=("inplace",), inplace=False)
-Tanh = module_of("Tanh", F.tanh, "tanh(x), element by element.")
-Sigmoid = module_of("Sigmoid", F.sigmoid, "1 / (1 + exp(-x)), element by element.")
-Softmax = module_of("Softmax", F.softmax, "exp(x) / sum(exp(x)) along one dimension.", dim=None)
-LogSoftmax = module_of("LogSoftmax", F.log_softmax, "x - log(sum(exp(x))) along one dimension.", dim=None)
+if TYPE_CHECKING:
+
+    class _Activation(Module):
+        def __call__(self, input: Tensor) -> Tensor: ...
+
+    class _AlongDimension(_Activation):
+        dim: int | None
+
+        def __init__(self, dim: int | None = None) -> None: ...
+
+    class ReLU(_Activation):
+        inplace: bool
+
+        def __init__(self, inplace: bool = False) -> None: ...
+
+    class Tanh(_Activation): ...
+
+    class Sigmoid(_Activation): ...
+
+    class Softmax(_AlongDimension): ...
+
+    class LogSoftmax(_AlongDimension): ...
+
+else:
+    ReLU = module_of("ReLU", F.relu, "max(0, x), element by element.", hidden=("inplace",), inplace=False)
+    Tanh = module_of("Tanh", F.tanh, "tanh(x), element by element.")
+    Sigmoid = module_of("Sigmoid", F.sigmoid, "1 / (1 + exp(-x)), element by element.")
+    Softmax = module_of("Softmax", F.softmax, "exp(x) / sum(exp(x)) along one dimension.", dim=None)
+    LogSoftmax = module_of("LogSoftmax", F.log_softmax, "x - log(sum(exp(x))) along one dimension.", dim=None)

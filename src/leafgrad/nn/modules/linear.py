@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from leafgrad import _dtypes
 from leafgrad._core.tensor import wrap
 from leafgrad._device import check_device
+from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.parameter import Parameter
+from leafgrad.ops.signature import Device, Dtype
 
 
 class Linear(Module):
@@ -26,7 +28,12 @@ class Linear(Module):
     out_features: int
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device | None = None,
+        dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
         check_device(device)
@@ -46,7 +53,11 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Any) -> Any:
+    if TYPE_CHECKING:
+
+        def __call__(self, input: Tensor) -> Tensor: ...
+
+    def forward(self, input: Tensor) -> Tensor:
         parameters = self._parameters
         try:  # five times faster than self.weight, which Python looks for everywhere else first
             weight, bias = parameters["weight"], parameters["bias"]
@@ -71,7 +82,11 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input: Any) -> Any:
+    if TYPE_CHECKING:
+
+        def __call__(self, input: Tensor) -> Tensor: ...
+
+    def forward(self, input: Tensor) -> Tensor:
         return input
 
 
@@ -83,7 +98,11 @@ class Flatten(Module):
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def forward(self, input: Any) -> Any:
+    if TYPE_CHECKING:
+
+        def __call__(self, input: Tensor) -> Tensor: ...
+
+    def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
@@ -100,7 +119,11 @@ class Dropout(Module):
         self.p = p
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
+    if TYPE_CHECKING:
+
+        def __call__(self, input: Tensor) -> Tensor: ...
+
+    def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
+from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn.modules.module import Module
 from leafgrad.ops.loss.options import legacy_reduction
@@ -14,7 +15,11 @@ class _Loss(Module):
 
     reduction: str
 
-    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+    if TYPE_CHECKING:
+
+        def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
@@ -24,14 +29,14 @@ class _Loss(Module):
 class MSELoss(_Loss):
     """MSELoss(reduction='mean'): (input - target)², element by element, then the mean."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
 class L1Loss(_Loss):
     """L1Loss(reduction='mean'): |input - target|, element by element, then the mean."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
@@ -39,7 +44,11 @@ class _WeightedLoss(_Loss):
     """A loss whose classes may have weights."""
 
     def __init__(
-        self, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
@@ -50,16 +59,16 @@ class NLLLoss(_WeightedLoss):
 
     def __init__(
         self,
-        weight: Any = None,
-        size_average: Any = None,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
@@ -69,10 +78,10 @@ class CrossEntropyLoss(_WeightedLoss):
 
     def __init__(
         self,
-        weight: Any = None,
-        size_average: Any = None,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
@@ -80,7 +89,7 @@ class CrossEntropyLoss(_WeightedLoss):
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.cross_entropy(
             input,
             target,

@@ -5,7 +5,7 @@ May import what `nn` may.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafgrad.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from leafgrad.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
@@ -20,7 +20,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    from leafgrad._missing import missing_attribute
+if not TYPE_CHECKING:  # for which what is not there is a mistake
 
-    raise missing_attribute(__name__, name)
+    def __getattr__(name: str) -> Any:
+        from leafgrad._missing import missing_attribute
+
+        raise missing_attribute(__name__, name)

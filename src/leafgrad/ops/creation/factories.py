@@ -21,6 +21,7 @@ from leafgrad._layouts import empty_array, empty_like_array
 from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.creation.from_data import as_dtype, as_scalar, check_options, finished, to_array
 from leafgrad.ops.out import resize_output, store_output
+from leafgrad.ops.signature import MemoryFormat, Number, Options, Shape, Sizes, Tensor, declared
 
 # -- sizes, dtypes, out -----------------------------------------------------------------------------------------------
 
@@ -115,7 +116,10 @@ def asked_dtype(dtype: Any, out: Any, options: dict[str, Any]) -> Any:
 # -- one value everywhere ---------------------------------------------------------------------------------------------
 
 
-def zeros(*args: Any, size: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def zeros(
+    *args: Sizes, size: Shape | None = None, out: Tensor | None = None, dtype: Dtype | None = None, **options: Options
+) -> Tensor:
     """zeros(*size, out=None, dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False): a
     tensor of zeros."""
     shape = sizes("zeros", args, size)
@@ -124,7 +128,10 @@ def zeros(*args: Any, size: Any = None, out: Any = None, dtype: Any = None, **op
     return create("zeros", lambda kind: np.zeros(shape, kind.np), dtype, out, options)
 
 
-def ones(*args: Any, size: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def ones(
+    *args: Sizes, size: Shape | None = None, out: Tensor | None = None, dtype: Dtype | None = None, **options: Options
+) -> Tensor:
     """ones(*size, out=None, dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False): a
     tensor of ones."""
     shape = sizes("ones", args, size)
@@ -133,9 +140,15 @@ def ones(*args: Any, size: Any = None, out: Any = None, dtype: Any = None, **opt
     return create("ones", lambda kind: np.ones(shape, kind.np), dtype, out, options)
 
 
+@declared()
 def empty(
-    *args: Any, size: Any = None, out: Any = None, dtype: Any = None, memory_format: Any = None, **options: Any
-) -> Any:
+    *args: Sizes,
+    size: Shape | None = None,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    memory_format: MemoryFormat | None = None,
+    **options: Options,
+) -> Tensor:
     """empty(*size, out=None, dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False,
     memory_format=contiguous_format): a tensor whose values are whatever was in memory."""
     shape = sizes("empty", args, size)
@@ -144,7 +157,8 @@ def empty(
     return create("empty", lambda kind: empty_array(shape, kind.np, memory_format), dtype, out, options)
 
 
-def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def empty_strided(size: Shape, stride: Shape, *, dtype: Dtype | None = None, **options: Options) -> Tensor:
     """empty_strided(size, stride, *, dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False):
     a tensor without set values, its elements lying as far apart as `stride` says."""
     shape, steps = sizes("empty_strided", (size,)), tuple([int(s) for s in stride])
@@ -163,7 +177,15 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **options: Any) 
     return create("empty_strided", make, dtype, None, options)
 
 
-def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def full(
+    size: Shape,
+    fill_value: Number | Tensor,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    **options: Options,
+) -> Tensor:
     """full(size, fill_value, *, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): one value everywhere, which also decides the dtype if none is given."""
     if not isinstance(size, (tuple, list)):
@@ -182,7 +204,8 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, **op
     )
 
 
-def scalar_tensor(s: Any, *, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def scalar_tensor(s: Number, *, dtype: Dtype | None = None, **options: Options) -> Tensor:
     """scalar_tensor(s, *, dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False): one number,
     in the default dtype if none is given."""
     value = as_scalar("scalar_tensor", s)
@@ -231,25 +254,42 @@ def _leave_as_it_is(array: Any) -> Any:
     return array
 
 
-def zeros_like(input: Any, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Any:
+@declared()
+def zeros_like(
+    input: Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, **options: Options
+) -> Tensor:
     """zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
     memory_format=preserve_format): zeros in the shape of input."""
     return like("zeros_like", input, dtype, memory_format, options, _fill_with_zeros)
 
 
-def ones_like(input: Any, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Any:
+@declared()
+def ones_like(
+    input: Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, **options: Options
+) -> Tensor:
     """ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
     memory_format=preserve_format): ones in the shape of input."""
     return like("ones_like", input, dtype, memory_format, options, _fill_with_ones)
 
 
-def empty_like(input: Any, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Any:
+@declared()
+def empty_like(
+    input: Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, **options: Options
+) -> Tensor:
     """empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
     memory_format=preserve_format): a tensor in the shape of input whose values are not set."""
     return like("empty_like", input, dtype, memory_format, options, _leave_as_it_is)
 
 
-def full_like(input: Any, fill_value: Any, *, dtype: Any = None, memory_format: Any = None, **options: Any) -> Any:
+@declared()
+def full_like(
+    input: Tensor,
+    fill_value: Number | Tensor,
+    *,
+    dtype: Dtype | None = None,
+    memory_format: MemoryFormat | None = None,
+    **options: Options,
+) -> Tensor:
     """full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
     memory_format=preserve_format): one value in the shape of input."""
     value = as_scalar("full_like", fill_value)
@@ -263,9 +303,13 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, memory_format: 
 # -- ranges -----------------------------------------------------------------------------------------------------------
 
 
-def eye(n: Any, m: Any = None, *, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def eye(
+    n: int, m: int | None = None, *, out: Tensor | None = None, dtype: Dtype | None = None, **options: Options
+) -> Tensor:
     """eye(n, m=None, *, out=None, dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False):
     ones on the diagonal of an n x m matrix."""
+    value: Any
     for place, name, value in ((1, "n", n), (2, "m", m)):
         if value is not None or name == "n":
             if not is_int(value):
@@ -276,7 +320,12 @@ def eye(n: Any, m: Any = None, *, out: Any = None, dtype: Any = None, **options:
     return create("eye", lambda kind: np.eye(rows, columns, dtype=kind.np), dtype, out, options)
 
 
-def arange(*args: Any, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared(
+    "(end: Number, *, out: Tensor | None = None, dtype: Dtype | None = None, **options: Options) -> Tensor",
+    "(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None, dtype: Dtype | None = None, "
+    "**options: Options) -> Tensor",
+)
+def arange(*args: Any, out: Tensor | None = None, dtype: Dtype | None = None, **options: Options) -> Tensor:
     """arange(start=0, end, step=1, *, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): start, start + step, ... up to but without end."""
     if len(args) == 1 and args[0].__class__ is int and out is None and dtype is None and not options:
@@ -364,7 +413,16 @@ def _warn_of_resize(out: TensorBase, length: int) -> None:
         )
 
 
-def linspace(start: Any, end: Any, steps: Any, *, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def linspace(
+    start: Number | Tensor,
+    end: Number | Tensor,
+    steps: int,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    **options: Options,
+) -> Tensor:
     """linspace(start, end, steps, *, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): `steps` numbers at equal distances, from start to end inclusive."""
     first, last, count = _interval("linspace", start, end, steps, dtype)
@@ -377,9 +435,17 @@ def linspace(start: Any, end: Any, steps: Any, *, out: Any = None, dtype: Any = 
     return create("linspace", make, dtype, out, options, lambda: _float_dtype(first, last))
 
 
+@declared()
 def logspace(
-    start: Any, end: Any, steps: Any, base: Any = 10.0, *, out: Any = None, dtype: Any = None, **options: Any
-) -> Any:
+    start: Number | Tensor,
+    end: Number | Tensor,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    **options: Options,
+) -> Tensor:
     """logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=strided, device=None,
     requires_grad=False, pin_memory=False): base to the power of linspace(start, end, steps)."""
     first, last, count = _interval("logspace", start, end, steps, dtype)
@@ -438,13 +504,15 @@ def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
 # -- coordinates ------------------------------------------------------------------------------------------------------
 
 
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Dtype | None = None, **options: Options) -> Tensor:
     """tril_indices(row, col, offset=0, *, dtype=torch.int64, device=None, layout=strided): the places of the lower
     triangle of a matrix, row numbers above column numbers."""
     return _triangle("tril_indices", row, col, lambda i, j: j <= i + offset, dtype, options)
 
 
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Dtype | None = None, **options: Options) -> Tensor:
     """triu_indices(row, col, offset=0, *, dtype=torch.int64, device=None, layout=strided): the places of the upper
     triangle of a matrix, row numbers above column numbers."""
     return _triangle("triu_indices", row, col, lambda i, j: j >= i + offset, dtype, options)
@@ -470,7 +538,10 @@ def _as_many(self: TensorBase, array: Any) -> Any:
     return self.array.as_many(array) if is_batched(self.array) else array
 
 
-def new_zeros(self: TensorBase, *args: Any, size: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def new_zeros(
+    self: Tensor, *args: Sizes, size: Shape | None = None, dtype: Dtype | None = None, **options: Options
+) -> Tensor:
     """new_zeros(*size, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False): zeros in the
     dtype of this tensor."""
     shape = sizes("new_zeros", args, size)
@@ -478,7 +549,10 @@ def new_zeros(self: TensorBase, *args: Any, size: Any = None, dtype: Any = None,
     return create("new_zeros", make, dtype, None, options, _with_own_dtype(self))
 
 
-def new_ones(self: TensorBase, *args: Any, size: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def new_ones(
+    self: Tensor, *args: Sizes, size: Shape | None = None, dtype: Dtype | None = None, **options: Options
+) -> Tensor:
     """new_ones(*size, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False): ones in the
     dtype of this tensor."""
     shape = sizes("new_ones", args, size)
@@ -486,7 +560,10 @@ def new_ones(self: TensorBase, *args: Any, size: Any = None, dtype: Any = None, 
     return create("new_ones", make, dtype, None, options, _with_own_dtype(self))
 
 
-def new_empty(self: TensorBase, *args: Any, size: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def new_empty(
+    self: Tensor, *args: Sizes, size: Shape | None = None, dtype: Dtype | None = None, **options: Options
+) -> Tensor:
     """new_empty(*size, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False): a tensor in
     the dtype of this one whose values are not set."""
     shape = sizes("new_empty", args, size)
@@ -494,13 +571,19 @@ def new_empty(self: TensorBase, *args: Any, size: Any = None, dtype: Any = None,
     return create("new_empty", make, dtype, None, options, _with_own_dtype(self))
 
 
-def new_empty_strided(self: TensorBase, size: Any, stride: Any, *, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def new_empty_strided(
+    self: Tensor, size: Shape, stride: Shape, *, dtype: Dtype | None = None, **options: Options
+) -> Tensor:
     """new_empty_strided(size, stride, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False):
     as empty_strided, in the dtype of this tensor."""
     return empty_strided(size, stride, dtype=dtype or _with_own_dtype(self)(), **options)
 
 
-def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def new_full(
+    self: Tensor, size: Shape, fill_value: Number | Tensor, *, dtype: Dtype | None = None, **options: Options
+) -> Tensor:
     """new_full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False):
     one value in the dtype of this tensor."""
     shape, value = sizes("new_full", (size,)), as_scalar("new_full", fill_value)
@@ -508,7 +591,8 @@ def new_full(self: TensorBase, size: Any, fill_value: Any, *, dtype: Any = None,
     return create("new_full", make, dtype, None, options, _with_own_dtype(self))
 
 
-def new_tensor(self: TensorBase, data: Any, *, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def new_tensor(self: Tensor, data: Any, *, dtype: Dtype | None = None, **options: Options) -> Tensor:
     """new_tensor(data, *, dtype=None, device=None, requires_grad=False, layout=strided, pin_memory=False): a new leaf
     with a copy of data in the dtype of this tensor."""
     from leafgrad.ops.creation.from_data import copied

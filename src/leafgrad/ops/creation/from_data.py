@@ -12,6 +12,7 @@ from leafgrad._core.tensor import Cut, Extra, TensorBase, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device, layout, strided
 from leafgrad._dtypes import dtype as Dtype
+from leafgrad.ops.signature import Device, Tensor, declared
 
 _PYTHON_DTYPES = {float: _dtypes.float64, int: _dtypes.int64, bool: _dtypes.bool_, complex: _dtypes.complex128}
 _EXAMPLES: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # by NumPy's kind of dtype
@@ -108,7 +109,11 @@ def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
 # -- tensor -----------------------------------------------------------------------------------------------------------
 
 
-def tensor(data: Any, *, dtype: Any = None, **options: Any) -> Any:
+@declared(
+    "(data: Any, *, dtype: Dtype | None = None, device: Device | None = None, requires_grad: bool = False, "
+    "pin_memory: bool = False) -> Tensor",
+)
+def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
     """tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False): a new leaf with a copy of
     data."""
     if not options:  # the common case
@@ -331,7 +336,8 @@ def checked(array: Any) -> Any:
     return array
 
 
-def from_numpy(ndarray: Any) -> Any:
+@declared()
+def from_numpy(ndarray: Any) -> Tensor:
     """from_numpy(ndarray): a tensor that shares memory with a NumPy array."""
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {_full_name(type(ndarray))})")
@@ -351,7 +357,8 @@ def _full_name(cls: type) -> str:
     return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+@declared()
+def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = None) -> Tensor:
     """as_tensor(data, dtype=None, device=None): data itself if it is a tensor, its memory if it is a NumPy array, else
     a new tensor."""
     kind = as_dtype("as_tensor", dtype)
@@ -364,9 +371,15 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     return finished(copied(data, kind))
 
 
+@declared()
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
-) -> Any:
+    obj: Any,
+    *,
+    dtype: Dtype | None = None,
+    device: Device | None = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:
     """asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False): a tensor of obj, which shares its
     memory where that is possible (always with copy=False, or an error; never with copy=True)."""
     kind = as_dtype("asarray", dtype)
@@ -401,7 +414,8 @@ def asarray(
     return result.detach().requires_grad_(True) if requires_grad else result.detach()
 
 
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+@declared()
+def from_dlpack(ext_tensor: Any, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
     """from_dlpack(ext_tensor, *, device=None, copy=None): a tensor that shares memory with another library's."""
     check_device(device)
     if not hasattr(ext_tensor, "__dlpack__"):
@@ -426,7 +440,8 @@ class Capsule:
         return 1, 0  # the CPU
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+@declared()
+def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): a vector that shares memory with an object
     that has a buffer."""
     kind = as_dtype("frombuffer", dtype) or _dtypes.get_default_dtype()

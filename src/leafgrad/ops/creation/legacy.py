@@ -12,6 +12,7 @@ from leafgrad._device import Size, check_device
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.creation.factories import is_int, sizes
 from leafgrad.ops.creation.from_data import copied
+from leafgrad.ops.signature import Tensor, declared
 
 
 def legacy_array(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -44,7 +45,11 @@ def legacy_tensor(cls: type, *args: Any, **options: Any) -> Any:
     return made
 
 
-def new(self: TensorBase, *args: Any, **options: Any) -> Any:
+@declared(
+    "(self: Tensor, *size: int, device: Device | None = None) -> Tensor",
+    "(self: Tensor, data: Sequence[Any] | Tensor, *, device: Device | None = None) -> Tensor",
+)
+def new(self: Tensor, *args: Any, **options: Any) -> Tensor:
     """new(*size), new(sequence): the old constructor in the dtype of this tensor."""
     if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
         return legacy_tensor(type(self), args[0])

@@ -12,6 +12,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_index, index_sum, outside, take_at, values_of
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -31,16 +32,16 @@ class embedding(Family):
         return take_at(weight, 0, 1, indices)
 
     def call(
-        input: A,
-        weight: TensorBase,
+        input: Tensor,
+        weight: Tensor,
         padding_idx: int | None = None,
         max_norm: float | None = None,
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
-    ) -> Any:
+    ) -> Tensor:
         kind = alias(input.array) if isinstance(input, TensorBase) else ""
-        check_index("embedding", "indices", 2, input, LONG_OR_INT,
+        check_index(input, LONG_OR_INT,
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"torch.{kind}Tensor instead (while checking arguments for embedding)")  # fmt: skip
         if weight.array.ndim != 2:

@@ -21,6 +21,7 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, transposed
 from leafgrad.ops.shape.views import wrap_dim
+from leafgrad.ops.signature import Dim, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -148,10 +149,8 @@ def alias(array: Array) -> str | None:
     return from_numpy_dtype(array.dtype).alias
 
 
-def check_index(name: str, argument: str, position: int, index: Any, kinds: tuple[Any, ...], message: str) -> None:
-    """An index argument must be a tensor of one of the integer dtypes in `kinds`."""
-    if not isinstance(index, TensorBase):
-        raise errors.not_a_tensor(name, argument, position, index)
+def check_index(index: Any, kinds: tuple[Any, ...], message: str) -> None:
+    """An index must be of one of the integer dtypes in `kinds`."""
     if index.array.dtype not in kinds and (index.array.size or len(kinds) == 1):  # nothing is said of empty ones
         kind = from_numpy_dtype(index.array.dtype)
         raise errors.mistake(RuntimeError, message, ("index", f"{errors.describe(index)}, {kind}"))
@@ -275,9 +274,9 @@ class index_select(Family):
             return x.copy()
         return take_at(x, dim, 1, index.reshape(-1))
 
-    def call(input: A, dim: int, index: TensorBase) -> Any:
+    def call(input: Tensor, dim: Dim, index: Tensor) -> Tensor:
         message = "index_select(): Expected dtype int32 or int64 for index"
-        check_index("index_select", "index", 2, index, LONG_OR_INT, message)
+        check_index(index, LONG_OR_INT, message)
         if index.array.ndim > 1:
             raise errors.mistake(IndexError, "index_select(): Index is supposed to be a vector")
         shape = input.array.shape
@@ -340,8 +339,8 @@ class gather(Family):
     forward = gather_array
     holomorphic = False
 
-    def call(input: A, dim: int, index: TensorBase, *, sparse_grad: bool = False) -> Any:
-        check_index("gather", "index", 2, index, LONG_OR_INT, "gather(): Expected dtype int32/int64 for index")
+    def call(input: Tensor, dim: Dim, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+        check_index(index, LONG_OR_INT, "gather(): Expected dtype int32/int64 for index")
         dim = wrap_dim(dim, input.array.ndim)
         check_along(index.array, dim, input.array, "input")
         return gather.record(input, index, dim)
@@ -432,10 +431,10 @@ def check_along(index: Array, dim: int, x: Array, name: str, src: Array | None =
     ],
     out=True,
 )
-def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = None) -> Any:
+def take_along_dim(input: Tensor, indices: Tensor, dim: Dim | None = None) -> Tensor:
     """take_along_dim(input, indices, dim=None): gather with broadcasting; of the flat input if dim is None."""
     message = f"torch.take_along_dim(): dtype of indices should be Long but got {alias(indices.array)}"
-    check_index("take_along_dim", "indices", 2, indices, LONG, message)
+    check_index(indices, LONG, message)
     x: Any = input
     at: Any = indices
     if dim is None:
@@ -479,9 +478,9 @@ class take(Family):
     def forward(x: A, index: A) -> A:
         return x.reshape(-1).take(index)
 
-    def call(input: A, index: TensorBase) -> Any:
-        kind = alias(index.array) if isinstance(index, TensorBase) else ""
-        check_index("take", "index", 1, index, LONG, f"take(): Expected a long tensor for index, but got {kind}")
+    def call(input: Tensor, index: Tensor) -> Tensor:
+        kind = alias(index.array)
+        check_index(index, LONG, f"take(): Expected a long tensor for index, but got {kind}")
         if input.array.size == 0 and index.array.size:
             raise IndexError("take(): tried to take from an empty tensor")
         check_flat_range(index.array, input.array.size)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from builtins import slice as Slice
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import axes_of, current_steps, permute, reshape
+from leafgrad.ops.signature import Tensor
 
 Array = Any
 
@@ -347,12 +349,6 @@ def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
 
 
 def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) -> Places:
-    if not isinstance(indices, (tuple, list)):
-        raise TypeError(
-            f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
-        )
-    if not isinstance(values, TensorBase):
-        raise errors.not_a_tensor(name, "values", 2, values)
     arrays: list[Any] = []
     for i, t in enumerate(indices):
         if not isinstance(t, TensorBase):
@@ -377,14 +373,14 @@ def _put_samples(t: Any) -> list[S]:
     ]
 
 
-def index_put_(input: TensorBase, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
     """index_put_(indices, values, accumulate=False): index_put, in place."""
-    places = _places_of_tensors("index_put_", input, indices, values)
-    return write_places(input, places, values, accumulate)
+    places = _places_of_tensors("index_put_", self, indices, values)
+    return write_places(self, places, values, accumulate)
 
 
 @composite(_put_samples, in_place=index_put_, in_place_function=True, exempt={"vmap": "dynamic shape"})
-def index_put(input: TensorBase, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
     """index_put(input, indices, values, accumulate=False): a copy of input with input[indices] = values, or with
     values added there."""
     places = _places_of_tensors("index_put", input, indices, values)

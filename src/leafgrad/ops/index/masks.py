@@ -19,6 +19,7 @@ from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, composite, op, with_kernel
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import expand
+from leafgrad.ops.signature import Number, Prepared, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -26,9 +27,7 @@ Array = Any
 # -- where a mask says so ---------------------------------------------------------------------------------------------
 
 
-def check_mask(mask: Any, message: str, name: str) -> None:
-    if not isinstance(mask, TensorBase):
-        raise errors.not_a_tensor(name, "mask", 1, mask)
+def check_mask(mask: Any, message: str) -> None:
     if mask.array.dtype.kind != "b":
         raise errors.mistake(RuntimeError, message)
 
@@ -66,11 +65,9 @@ class masked_fill(Overwriting):
     write = _masked_fill
     forward = on_a_copy(_masked_fill)
 
-    def prepare(input: A, mask: TensorBase, value: Any) -> Any:
-        if not isinstance(mask, TensorBase) or mask.array.dtype.kind != "b":
-            kind = from_numpy_dtype(mask.array.dtype).name if isinstance(mask, TensorBase) else ""
-            message = f"masked_fill_ only supports boolean masks, but got mask with dtype {_CPP.get(kind, kind)}"
-            check_mask(mask, message, "masked_fill")
+    def prepare(input: Tensor, mask: Tensor, value: Tensor | Number) -> Prepared:
+        kind = from_numpy_dtype(mask.array.dtype).name
+        check_mask(mask, f"masked_fill_ only supports boolean masks, but got mask with dtype {_CPP.get(kind, kind)}")
         made = value_tensor("masked_fill", input, value)
         name = ("MaskedFillBackward1",) if isinstance(value, TensorBase) else ()
         return (*broadcast_with(input, mask, "masked_fill"), made), (), *name
@@ -107,10 +104,8 @@ class masked_scatter(Overwriting):
     write = _masked_scatter
     forward = on_a_copy(_masked_scatter)
 
-    def prepare(input: A, mask: TensorBase, source: TensorBase) -> Any:
-        kind = alias(mask.array) if isinstance(mask, TensorBase) else ""
-        message = f"masked_scatter_ only supports boolean masks, but got mask with dtype {kind}"
-        check_mask(mask, message, "masked_scatter")
+    def prepare(input: Tensor, mask: Tensor, source: Tensor) -> Prepared:
+        check_mask(mask, f"masked_scatter_ only supports boolean masks, but got mask with dtype {alias(mask.array)}")
         same_dtype(
             input.array,
             source.array,
@@ -152,8 +147,8 @@ class masked_select(Family):
         # positions first: NumPy's x[mask] stumbles over every change between True and False
         return x.reshape(-1).take(np.flatnonzero(mask))
 
-    def call(input: A, mask: TensorBase) -> Any:
-        check_mask(mask, "masked_select: expected BoolTensor for mask", "masked_select")
+    def call(input: Tensor, mask: Tensor) -> Tensor:
+        check_mask(mask, "masked_select: expected BoolTensor for mask")
         return masked_select.record(*broadcast_with(input, mask, "masked_select"))
 
     def vjp_input(g: A, input_shape: A, mask: A) -> A:
@@ -190,13 +185,17 @@ class nonzero(Family):
 
     out = True
     exempt = {"vmap": "dynamic shape"}
+    signatures = (
+        "(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor",
+        "(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]",
+    )
     differentiable = False
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4, dtype="bool"), as_tuple=True), S(t()), S(t(0, 3))])
 
     def forward(x: A) -> A:
         return np.argwhere(x)
 
-    def call(input: A, *, as_tuple: bool = False) -> Any:
+    def call(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
         if not as_tuple:
             return nonzero.record(input)
         return tuple(bind_many(_positions, (input,)))
@@ -226,7 +225,7 @@ _static = with_kernel(nonzero.core, _rows_of_positions)
 
 
 @composite(lambda t: [S(t(3, 4)), S(t())], exempt={"vmap": "dynamic shape"})
-def argwhere(input: TensorBase) -> Any:
+def argwhere(input: Tensor) -> Tensor:
     """argwhere(input): the positions of the elements that are not zero, one row for each."""
     return nonzero.function(input)
 
@@ -234,7 +233,7 @@ def argwhere(input: TensorBase) -> Any:
 @composite(
     lambda t: [S(t(3, 4), size=5), S(t(2, dtype="bool"), size=0), S(t(), size=2)], exempt={"vmap": "dynamic shape"}
 )
-def nonzero_static(input: TensorBase, *, size: int, fill_value: int = -1) -> Any:
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """nonzero_static(input, *, size, fill_value=-1): exactly `size` rows of nonzero, filled up or cut off."""
     if size < 0:
         raise errors.mistake(RuntimeError, "nonzero_static: 'size' must be an non-negative integer")
@@ -253,7 +252,7 @@ class one_hot(Family):
     def forward(x: A, num_classes: Any) -> A:
         return (x[..., None] == np.arange(num_classes)).astype(np.int64)
 
-    def call(tensor: A, num_classes: int = -1) -> Any:
+    def call(tensor: Tensor, num_classes: int = -1) -> Tensor:
         x = tensor.array
         if x.dtype != np.int64:
             raise errors.mistake(RuntimeError, "one_hot is only applicable to index tensor of type LongTensor.")
@@ -272,8 +271,6 @@ class one_hot(Family):
 
 
 def _check_matrix(name: str, input: Any) -> None:
-    if not isinstance(input, TensorBase):
-        raise errors.not_a_tensor(name, "input", 1, input)
     if input.array.ndim < 2:
         first = f"{name}: input tensor must have at least 2 dimensions"
         raise errors.mistake(RuntimeError, first, ("tensor", errors.describe(input)))
@@ -297,7 +294,7 @@ class tril(Family):
     forward = np.tril
     samples = staticmethod(_matrices)
 
-    def call(input: A, diagonal: int = 0) -> Any:
+    def call(input: Tensor, diagonal: int = 0) -> Tensor:
         _check_matrix("tril", input)
         return tril.record(input, diagonal)
 
@@ -319,7 +316,7 @@ class triu(Family):
     forward = np.triu
     samples = staticmethod(_matrices)
 
-    def call(input: A, diagonal: int = 0) -> Any:
+    def call(input: Tensor, diagonal: int = 0) -> Tensor:
         _check_matrix("triu", input)
         return triu.record(input, diagonal)
 

@@ -53,8 +53,6 @@ class Overwriting(Family, family=True):
 
         @functools.wraps(prepare)
         def function(input: Any, *args: Any, **kwargs: Any) -> Any:
-            if not isinstance(input, TensorBase):
-                raise errors.not_a_tensor(operation.name, "input", 1, input)
             tensors, options, *name = prepare(input, *args, **kwargs)
             return bind(operation.named[name[0]] if name else operation.core, tensors, options)
 
@@ -178,6 +176,4 @@ def value_tensor(name: str, input: TensorBase, value: Any) -> Any:
                 f"dimension(s).",
             )
         return value
-    if not isinstance(value, (int, float, complex, np.integer)):
-        raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
     return wrap(number_as(value, input.array))

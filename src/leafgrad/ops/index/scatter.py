@@ -38,6 +38,7 @@ from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import wrap_dim
+from leafgrad.ops.signature import Dim, Number, Prepared, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -143,14 +144,12 @@ class index_add(Overwriting):
     write = _index_add
     forward = on_a_copy(_index_add)
 
-    def prepare(input: A, dim: int, index: TensorBase, source: TensorBase, *, alpha: Any = 1) -> Any:
+    def prepare(input: Tensor, dim: Dim, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Prepared:
         x = input.array
         dim = wrap_dim(dim, x.ndim)
-        kind = alias(index.array) if isinstance(index, TensorBase) else ""
+        kind = alias(index.array)
         message = f"index_add_(): Expected dtype int32/int64 for index but got: {kind}"
-        check_index("index_add", "index", 2, index, LONG_OR_INT, message)
-        if not isinstance(source, TensorBase):
-            raise errors.not_a_tensor("index_add", "source", 3, source)
+        check_index(index, LONG_OR_INT, message)
         if index.array.ndim > 1:
             raise errors.mistake(
                 IndexError,
@@ -201,14 +200,12 @@ class index_copy(Overwriting):
     write = _index_copy
     forward = on_a_copy(_index_copy)
 
-    def prepare(input: A, dim: int, index: TensorBase, source: TensorBase) -> Any:
+    def prepare(input: Tensor, dim: Dim, index: Tensor, source: Tensor) -> Prepared:
         x = input.array
         dim = wrap_dim(dim, x.ndim)
-        kind = alias(index.array) if isinstance(index, TensorBase) else ""
+        kind = alias(index.array)
         message = f"index_copy_(): Expected a long tensor for index, but got {kind}"
-        check_index("index_copy", "index", 2, index, LONG, message)
-        if not isinstance(source, TensorBase):
-            raise errors.not_a_tensor("index_copy", "source", 3, source)
+        check_index(index, LONG, message)
         if index.array.ndim > 1:
             raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.array.ndim})")
         same_dtype(
@@ -262,10 +259,8 @@ class index_fill(Overwriting):
     write = _index_fill
     forward = on_a_copy(_index_fill)
 
-    def prepare(input: A, dim: int, index: TensorBase, value: Any) -> Any:
+    def prepare(input: Tensor, dim: Dim, index: Tensor, value: Tensor | Number) -> Prepared:
         x = input.array
-        if not isinstance(index, TensorBase):
-            raise errors.not_a_tensor("index_fill", "index", 2, index)
         if index.array.dtype not in LONG:
             raise errors.mistake(IndexError, "index_fill_(): Expected dtype int64 for index.")
         dim = wrap_dim(dim, x.ndim)
@@ -363,13 +358,23 @@ class scatter(Overwriting):
     node_names = ("ScatterBackward1",)  # with a number
     hides = {"ScatterBackward1": ("src",)}
     out = True
+    signatures = (
+        "(input: Tensor, dim: Dim, index: Tensor, src: Tensor, *, reduce: str | None = None) -> Tensor",
+        "(input: Tensor, dim: Dim, index: Tensor, value: Number, *, reduce: str | None = None) -> Tensor",
+    )
     write = _scatter
     forward = on_a_copy(_scatter)
 
     def prepare(
-        input: A, dim: int, index: TensorBase, src: Any = None, value: Any = None, *, reduce: Any = None
-    ) -> Any:
-        check_index("scatter", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
+        input: Tensor,
+        dim: Dim,
+        index: Tensor,
+        src: Tensor | Number | None = None,
+        value: Number | None = None,
+        *,
+        reduce: str | None = None,
+    ) -> Prepared:
+        check_index(index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
         if reduce not in (None, "add", "multiply"):
             raise errors.mistake(RuntimeError, "reduce argument must be either add or multiply.")
         dim = wrap_dim(dim, input.array.ndim)
@@ -382,7 +387,7 @@ class scatter(Overwriting):
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
                 "PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         check_along(index.array, dim, input.array, "self", src.array)
         message = "scatter(): Expected self.dtype to be equal to src.dtype"
@@ -421,10 +426,8 @@ class scatter_add(Overwriting):
     write = scatter_add_array
     forward = on_a_copy(scatter_add_array)
 
-    def prepare(input: A, dim: int, index: TensorBase, src: TensorBase) -> Any:
-        check_index("scatter_add", "index", 2, index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
-        if not isinstance(src, TensorBase):
-            raise errors.not_a_tensor("scatter_add", "src", 3, src)
+    def prepare(input: Tensor, dim: Dim, index: Tensor, src: Tensor) -> Prepared:
+        check_index(index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
         dim = wrap_dim(dim, input.array.ndim)
         check_along(index.array, dim, input.array, "self", src.array)
         same_dtype(input.array, src.array, "scatter(): Expected self.dtype to be equal to src.dtype")
@@ -457,12 +460,10 @@ class put(Overwriting):
 
     forward = on_a_copy(write)
 
-    def prepare(input: A, index: TensorBase, source: TensorBase, accumulate: bool = False) -> Any:
+    def prepare(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Prepared:
         x = input.array
-        kind = alias(index.array) if isinstance(index, TensorBase) else ""
-        check_index("put", "index", 1, index, LONG, f"put_(): Expected a long tensor for index, but got {kind}")
-        if not isinstance(source, TensorBase):
-            raise errors.not_a_tensor("put", "source", 2, source)
+        kind = alias(index.array)
+        check_index(index, LONG, f"put_(): Expected a long tensor for index, but got {kind}")
         same_dtype(
             x,
             source.array,

@@ -18,6 +18,7 @@ from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import wrap_dim
+from leafgrad.ops.signature import Dim, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -108,15 +109,13 @@ class scatter_reduce(Family):
     node_names = ("IndexReduceBackward0",)  # what index_reduce records
     forward = _scatter_reduce
 
-    def call(input: A, dim: int, index: TensorBase, src: TensorBase, reduce: str, *, include_self: bool = True) -> Any:
+    def call(input: Tensor, dim: Dim, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
         if reduce not in _UFUNCS:
             raise errors.mistake(
                 RuntimeError, f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
             )
         message = "scatter(): Expected dtype int32/int64 for index"
-        check_index("scatter_reduce", "index", 2, index, LONG_OR_INT, message)
-        if not isinstance(src, TensorBase):
-            raise errors.not_a_tensor("scatter_reduce", "src", 3, src)
+        check_index(index, LONG_OR_INT, message)
         dim = wrap_dim(dim, input.array.ndim)
         check_along(index.array, dim, input.array, "self", src.array)
         same_dtype(input.array, src.array, "scatter(): Expected self.dtype to be equal to src.dtype")
@@ -184,8 +183,8 @@ def _prod_src(g: A, input: A, index: A, src: A, dim: int, include_self: bool, ou
     in_place=True,
 )
 def index_reduce(
-    input: TensorBase, dim: int, index: TensorBase, source: TensorBase, reduce: str, *, include_self: bool = True
-) -> Any:
+    input: Tensor, dim: Dim, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
     """index_reduce(input, dim, index, source, reduce, *, include_self=True): the slices of source that the vector
     `index` assigns to one slice of input, brought together by their prod, mean, amax or amin."""
     if reduce not in ("prod", "mean", "amax", "amin"):
@@ -194,7 +193,7 @@ def index_reduce(
         )
     kind = alias(index.array) if isinstance(index, TensorBase) else ""
     message = f"index_reduce_(): Expected dtype int32/int64 for index but got: {kind}"
-    check_index("index_reduce", "index", 2, index, LONG_OR_INT, message)
+    check_index(index, LONG_OR_INT, message)
     x: Any = input
     dim = wrap_dim(dim, x.array.ndim)
     at: Any = index

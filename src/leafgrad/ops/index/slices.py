@@ -22,6 +22,7 @@ from leafgrad.ops.inplace import copy_slices
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import ViewFamily, wrap_dim
+from leafgrad.ops.signature import Dim, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -46,7 +47,7 @@ class select(ViewFamily):
     forward = operator.getitem
     vjp = _zeros_around
 
-    def call(input: A, dim: int, index: Any) -> Any:
+    def call(input: Tensor, dim: Dim, index: int) -> Tensor:
         array = input.array
         if not array.ndim:
             raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -192,7 +193,7 @@ class around(Family):
 
 
 @composite(lambda t: [S(t(5, 3), 0, 1, 3), S(t(5, 3), -1, -2, 2), S(t(3), 0, 3, 0)])
-def narrow(input: TensorBase, dim: int, start: Any, length: int) -> Any:
+def narrow(input: Tensor, dim: Dim, start: int | Tensor, length: int) -> Tensor:
     """narrow(input, dim, start, length): `length` positions of dimension `dim`, from `start` on, as a view."""
     shape = input.array.shape
     if not shape:
@@ -213,7 +214,7 @@ def narrow(input: TensorBase, dim: int, start: Any, length: int) -> Any:
 
 
 @composite(lambda t: [S(t(3, 4), t(4), 0, 1), S(t(3, 4), t(3), -1, -1)])
-def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> Any:
+def select_scatter(input: Tensor, src: Tensor, dim: Dim, index: int) -> Tensor:
     """select_scatter(input, src, dim, index): a copy of input in which select(dim, index) is replaced by src."""
     dim = wrap_dim(dim, input.array.ndim)
     part = (*(ALL,) * dim, index, ...)
@@ -223,8 +224,8 @@ def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> 
 
 @composite(lambda t: [S(t(5, 3), t(2, 3), 0, 1, 3), S(t(4, 6), t(4, 3), 1, 0, 6, 2)])
 def slice_scatter(
-    input: TensorBase, src: TensorBase, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Any:
+    input: Tensor, src: Tensor, dim: Dim = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
     """slice_scatter(input, src, dim=0, start=None, end=None, step=1): a copy of input with a slice replaced by src."""
     dim = wrap_dim(dim, input.array.ndim)
     if step < 1:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
 from leafgrad._core.bind import bind, execute
-from leafgrad._core.tensor import TensorBase, links
+from leafgrad._core.tensor import links
 from leafgrad.ops.linalg.checks import (
     Call,
     adds_before_unfolding,
@@ -22,6 +21,7 @@ from leafgrad.ops.linalg.products import any_product, flops_of_product, is_half,
 from leafgrad.ops.pointwise.elementwise import add
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -45,10 +45,7 @@ class addmm(Family):
             return _addmm(x.astype(_f32), a.astype(_f32), b.astype(_f32), beta, alpha).astype(a.dtype)
         return _addmm(x, a, b, beta, alpha)
 
-    def call(input: A, mat1: TensorBase, mat2: TensorBase, *, beta: Any = 1, alpha: Any = 1) -> Any:
-        for position, (name, value) in enumerate((("input", input), ("mat1", mat1), ("mat2", mat2))):
-            if not isinstance(value, TensorBase):
-                raise errors.not_a_tensor("addmm", name, position + 1, value)
+    def call(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         x, a, b = input.array, mat1.array, mat2.array
         # nearly always a bias, or as much as there are products
         if not (
@@ -124,7 +121,7 @@ class linear(Family):
         out += bias
         return out
 
-    def call(input: A, weight: TensorBase, bias: TensorBase | None = None) -> Any:
+    def call(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         try:
             x, w = input.array, weight.array
             b = None if bias is None else bias.array

@@ -74,15 +74,6 @@ def turned(x: Any) -> Form:
 # -- two operands -----------------------------------------------------------------------------------------------------
 
 
-def arrays_of(name: str, names: tuple[str, str], a: Any, b: Any) -> tuple[Any, Any]:
-    """The arrays of two arguments that must be tensors."""
-    if not isinstance(a, TensorBase):
-        raise errors.not_a_tensor(name, names[0], 1, a)
-    if not isinstance(b, TensorBase):
-        raise errors.not_a_tensor(name, names[1], 2, b)
-    return a.array, b.array
-
-
 def alike(a: Any, b: Any) -> bool:
     """Are both float32 or both float64? Then only shapes can be wrong, and callers look at those before they ask for
     a thorough check."""

@@ -19,7 +19,6 @@ from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.linalg.checks import (
     Call,
     alike,
-    arrays_of,
     check_batches,
     check_matmul,
     check_matrices,
@@ -31,6 +30,7 @@ from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import permute, transpose, unsqueeze, view_of
+from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -111,8 +111,8 @@ class mm(Family):
     forward = product
     vmap = batched_product
 
-    def call(input: A, mat2: TensorBase) -> Any:
-        a, b = arrays_of("mm", ("input", "mat2"), input, mat2)
+    def call(input: Tensor, mat2: Tensor) -> Tensor:
+        a, b = input.array, mat2.array
         if a.ndim != 2 or b.ndim != 2:
             which = "mat2" if a.ndim == 2 else "self"
             raise Call("mm", a, b).refused(f"{which} must be a matrix", "both must have two dimensions")
@@ -146,8 +146,8 @@ class mv(Family):
     forward = product
     vmap = batched_product
 
-    def call(input: A, vec: TensorBase) -> Any:
-        a, b = arrays_of("mv", ("input", "vec"), input, vec)
+    def call(input: Tensor, vec: Tensor) -> Tensor:
+        a, b = input.array, vec.array
         if a.ndim != 2 or b.shape != a.shape[1:] or not alike(a, b):
             check_matrix_vector(Call("mv", a, b), a, b)
         return bind(mv.core, (input, vec))
@@ -169,8 +169,8 @@ class dot(Family):
     out = True
     forward = product
 
-    def call(input: A, tensor: TensorBase) -> Any:
-        a, b = arrays_of("dot", ("input", "tensor"), input, tensor)
+    def call(input: Tensor, tensor: Tensor) -> Tensor:
+        a, b = input.array, tensor.array
         if a.ndim != 1 or a.shape != b.shape or not alike(a, b):
             check_vectors("dot", a, b)
         return bind(dot.core, (input, tensor))
@@ -198,8 +198,8 @@ class vdot(Family):
     def forward(a: A, b: A) -> A:
         return product(a.conj() if a.dtype.kind == "c" else a, b)
 
-    def call(input: A, other: TensorBase) -> Any:
-        check_vectors("vdot", *arrays_of("vdot", ("input", "other"), input, other))
+    def call(input: Tensor, other: Tensor) -> Tensor:
+        check_vectors("vdot", input.array, other.array)
         return bind(vdot.core, (input, other))
 
     def vjp_input(g: A, other: A) -> A:
@@ -224,8 +224,8 @@ class bmm(Family):
     forward = any_product
     vmap = batched_product
 
-    def call(input: A, mat2: TensorBase) -> Any:
-        a, b = arrays_of("bmm", ("input", "mat2"), input, mat2)
+    def call(input: Tensor, mat2: Tensor) -> Tensor:
+        a, b = input.array, mat2.array
         if a.ndim == 3 == b.ndim and a.shape[0] == b.shape[0] and a.shape[2] == b.shape[1] and alike(a, b):
             return bind(bmm.core, (input, mat2))
         call = Call("bmm", a, b)
@@ -251,9 +251,9 @@ class bmm(Family):
 
 
 @composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))], out=True)
-def outer(input: TensorBase, vec2: TensorBase) -> Any:
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """outer(input, vec2): the matrix of all products of an element of one vector with an element of the other."""
-    a, b = arrays_of("outer", ("input", "vec2"), input, vec2)
+    a, b = input.array, vec2.array
     for name, x in (("self", a), ("vec2", b)):
         if x.ndim != 1:
             first = f"outer: Expected 1-D argument {name}, but got {x.ndim}-D"
@@ -262,7 +262,7 @@ def outer(input: TensorBase, vec2: TensorBase) -> Any:
 
 
 @composite(lambda t: [S(t(3), t(4))], out=True)
-def ger(input: TensorBase, vec2: TensorBase) -> Any:
+def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """ger(input, vec2): the old name of outer."""
     return outer(input, vec2)
 
@@ -300,8 +300,8 @@ class matmul(Family):
     aten = {"UnsafeViewBackward0": "bmm", "SqueezeBackward4": "mm"}
     operators = {"__matmul__": matmul_operator, "__rmatmul__": reflected_matmul_operator}
 
-    def call(input: A, other: TensorBase) -> Any:
-        a, b = arrays_of("matmul", ("input", "other"), input, other)
+    def call(input: Tensor, other: Tensor) -> Tensor:
+        a, b = input.array, other.array
         n, m = a.ndim, b.ndim
         if n == 2 and m == 2:
             return matrices("matmul", input, other, a, b)
@@ -398,7 +398,7 @@ def matrices_conjugate_transposed(self: Any) -> Any:
 
 
 @composite(lambda t: [S(t(2, 3)), S(t(2, 3, 4))])
-def adjoint(input: TensorBase) -> Any:
+def adjoint(input: Tensor) -> Tensor:
     """adjoint(input): the last two dimensions exchanged, and conjugated."""
     if input.array.ndim == 0:
         _warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")

@@ -9,7 +9,6 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.recorder import needs_recording
-from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import Size
 from leafgrad._dtypes import from_numpy_dtype
@@ -22,6 +21,7 @@ from leafgrad.ops.reduce.common import F32, F64, is_half, raw, refused
 from leafgrad.ops.reduce.softmax import ZERO, in_single
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, real
+from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -49,7 +49,7 @@ class logsigmoid_(Family):
     vmap = "elementwise"
     samples = real()
 
-    def call(input: Any) -> Any:
+    def call(input: Tensor) -> Tensor:
         if input.array.dtype.kind in "biuc":
             raise refused("log_sigmoid_cpu", input)
         return logsigmoid_.record(input)
@@ -94,13 +94,13 @@ class binary_cross_entropy_(Family):
         return reduced(losses, reduction).astype(kind)
 
     def call(
-        input: Any,
-        target: TensorBase,
-        weight: TensorBase | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
+        input: Tensor,
+        target: Tensor,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
-    ) -> Any:
+    ) -> Tensor:
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
         reduction = checked_reduction(reduction)
@@ -184,14 +184,14 @@ class binary_cross_entropy_with_logits_(Family):
         return reduced(losses, reduction).astype(kind)
 
     def call(
-        input: Any,
-        target: TensorBase,
-        weight: TensorBase | None = None,
-        size_average: Any = None,
-        reduce: Any = None,
+        input: Tensor,
+        target: Tensor,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
-        pos_weight: TensorBase | None = None,
-    ) -> Any:
+        pos_weight: Tensor | None = None,
+    ) -> Tensor:
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
         reduction = checked_reduction(reduction)

@@ -33,6 +33,7 @@ from leafgrad.ops.reduce.extremes import place
 from leafgrad.ops.reduce.softmax import log_softmax, softmax
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, ValuesOnly
+from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -214,14 +215,14 @@ class nll_loss_(Family):
         return combine(losses, total_weight, reduction, x.shape, x.dtype)
 
     def call(
-        input: Any,
-        target: TensorBase,
-        weight: TensorBase | None = None,
-        size_average: Any = None,
+        input: Tensor,
+        target: Tensor,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
-    ) -> Any:
+    ) -> Tensor:
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
         return negative_log_likelihood(input, target, weight, ignore_index, checked_reduction(reduction))
@@ -342,15 +343,15 @@ class cross_entropy_(Family):
         return combine(losses, count, reduction, x.shape, kind), (e, sums, places, counts, count)
 
     def call(
-        input: Any,
-        target: TensorBase,
-        weight: TensorBase | None = None,
-        size_average: Any = None,
+        input: Tensor,
+        target: Tensor,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
-        reduce: Any = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
-    ) -> Any:
+    ) -> Tensor:
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
         elif reduction != "mean":

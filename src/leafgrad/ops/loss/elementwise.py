@@ -27,6 +27,7 @@ from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.reduce.common import F32, F64, is_half, raw, refused, sum_of_squares
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -53,13 +54,13 @@ class mse_loss_(Family):
         return out / off.size if reduction == "mean" else out
 
     def call(
-        input: Any,
-        target: TensorBase,
-        size_average: Any = None,
-        reduce: Any = None,
+        input: Tensor,
+        target: Tensor,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
-        weight: TensorBase | None = None,
-    ) -> Any:
+        weight: Tensor | None = None,
+    ) -> Tensor:
         silence_numpy()
         x, y = input.array, target.array
         if x.shape != y.shape:
@@ -137,13 +138,13 @@ class smooth_l1_loss_(Family):
         return out.astype(x.dtype)
 
     def call(
-        input: Any,
-        target: TensorBase,
-        size_average: Any = None,
-        reduce: Any = None,
+        input: Tensor,
+        target: Tensor,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         beta: float = 1.0,
-    ) -> Any:
+    ) -> Tensor:
         if input.array.shape != target.array.shape:
             warn_of_broadcasting(input, target)
         if size_average is not None or reduce is not None:
@@ -191,8 +192,8 @@ class huber_loss_(Family):
         return out.astype(x.dtype)
 
     def call(
-        input: Any, target: TensorBase, reduction: str = "mean", delta: float = 1.0, weight: TensorBase | None = None
-    ) -> Any:
+        input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+    ) -> Tensor:
         if input.array.shape != target.array.shape:
             warn_of_broadcasting(input, target)
         kind = from_numpy_dtype(input.array.dtype)

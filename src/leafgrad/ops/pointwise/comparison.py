@@ -14,11 +14,13 @@ from leafgrad.ops.pointwise.elementwise import is_reflected, not_an_operand, ten
 from leafgrad.ops.promotion import BinaryRules, mixed_binary
 from leafgrad.ops.registry import Family, Operation, registry
 from leafgrad.ops.samples import S, pairs
+from leafgrad.ops.signature import Number, Tensor
 
 
 class Comparison(Family, family=True):
     """bool results, no gradient. Computed in the common dtype of the operands."""
 
+    checked = False
     inputs = ("input", "other")
     differentiable = False
     vmap = "elementwise"
@@ -31,7 +33,7 @@ class Comparison(Family, family=True):
         core = operation.core
         operation.rules = BinaryRules(False, body.get("refuses", ()), "", operation.kernel_name)
 
-        def function(input: Any, other: Any) -> Any:
+        def function(input: Tensor, other: Tensor | Number) -> Tensor:
             result = compare(core, input, other)
             if result is NotImplemented:
                 raise not_an_operand(operation.name, input, other)

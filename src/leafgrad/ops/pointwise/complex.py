@@ -14,6 +14,7 @@ from leafgrad.ops.pointwise.elementwise import sgn
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import ViewFamily, view_of
+from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -36,7 +37,7 @@ class complex_(Family):
         out.real, out.imag = real, imag
         return out
 
-    def call(real: A, imag: TensorBase) -> Any:
+    def call(real: Tensor, imag: Tensor) -> Tensor:
         check_parts(real, imag)
         try:
             np.broadcast_shapes(real.array.shape, imag.array.shape)
@@ -82,7 +83,7 @@ class polar_form(Family):
     def forward(abs: A, angle: A) -> A:
         return complex_.forward(abs * np.cos(angle), abs * np.sin(angle))
 
-    def call(abs: Any, angle: Any) -> Any:
+    def call(abs: Tensor, angle: Tensor) -> Tensor:
         check_parts(abs, angle)
         if abs.array.dtype == np.float16:
             raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
@@ -116,7 +117,7 @@ class view_as_real(ViewFamily):
         shape, strides = (*x.shape, 2), (*x.strides, kind.itemsize)
         return np.lib.stride_tricks.as_strided(x.real, shape, strides)
 
-    def call(input: A) -> Any:
+    def call(input: Tensor) -> Tensor:
         if input.array.dtype.kind != "c":
             raise RuntimeError("view_as_real is only supported for complex tensors")
         return view_of(view_as_real, input)
@@ -139,7 +140,7 @@ class view_as_complex(ViewFamily):
     def forward(x: A) -> A:
         return x.view(_dtypes.from_numpy_dtype(x.dtype).to_complex().np)[..., 0]
 
-    def call(input: A) -> Any:
+    def call(input: Tensor) -> Tensor:
         array = input.array
         kind = _dtypes.from_numpy_dtype(array.dtype)
         if kind not in (_dtypes.float32, _dtypes.float64):
@@ -164,6 +165,6 @@ class view_as_complex(ViewFamily):
 
 
 @composite(lambda t: [S(t(3, 2))], in_place=True, out=True)
-def conj_physical(input: TensorBase) -> Any:
+def conj_physical(input: Tensor) -> Tensor:
     """conj_physical(input): the complex conjugate, computed at once."""
     return input if input.array.dtype.kind != "c" else bind(conj.named["ConjPhysicalBackward0"], (input,))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
 from leafgrad._core.tensor import Cut, Extra, TensorBase, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._device import channels_last
@@ -18,6 +17,7 @@ from leafgrad.ops.promotion import convert
 from leafgrad.ops.registry import Family, composite, op, with_kernel
 from leafgrad.ops.samples import S, ValuesOnly, real
 from leafgrad.ops.shape.views import ViewFamily, view_of
+from leafgrad.ops.signature import MemoryFormat, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -26,6 +26,7 @@ A = Any  # an array, or a tensor under create_graph
 class clone(Family):
     """clone(input, *, memory_format=preserve_format): a copy through which gradients flow."""
 
+    checked = "function"
     jvp = "linear"
     vmap = "elementwise"
     samples = staticmethod(real())
@@ -33,9 +34,7 @@ class clone(Family):
     def forward(x: A) -> A:
         return x.copy()
 
-    def call(input: A, *, memory_format: Any = None) -> Any:
-        if not isinstance(input, TensorBase):
-            raise errors.not_a_tensor("clone", "input", 1, input)
+    def call(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
         if memory_format is None and input.array.flags.c_contiguous:
             return clone.record(input)
         return clone_in_format.record(input, memory_format)
@@ -101,8 +100,8 @@ class to_dtype(Family):
 links.to_dtype = with_kernel(to_dtype.core, convert)  # whose layout is nobody's business
 
 
-@composite(lambda t: [S(t(3, 2)), S(t(2, 3, 4, 5), memory_format=channels_last)], method_only=True)
-def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
+@composite(lambda t: [S(t(3, 2)), S(t(2, 3, 4, 5), memory_format=channels_last)], method_only=True, checked="function")
+def contiguous(input: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
     """contiguous(input, memory_format=contiguous_format): the tensor itself if its elements lie in memory one after the
     other, otherwise a copy in which they do."""
     if lies_in_format(input.array, memory_format):
@@ -110,8 +109,8 @@ def contiguous(input: TensorBase, memory_format: Any = None) -> Any:
     return clone.record(input) if memory_format is None else clone_in_format.record(input, memory_format)
 
 
-@composite(ValuesOnly("has no gradient on purpose", real(), lambda torch, x: x.detach()))
-def detach(input: TensorBase) -> Any:
+@composite(ValuesOnly("has no gradient on purpose", real(), lambda torch, x: x.detach()), checked="function")
+def detach(input: Tensor) -> Tensor:
     """detach(input): the same memory without the history: gradients end here."""
     result: TensorBase = wrap(input.array)
     result.version = input.version
@@ -139,7 +138,7 @@ class conj(Family):
     samples = staticmethod(real())
     forward = np.conj
 
-    def call(input: A) -> Any:
+    def call(input: Tensor) -> Tensor:
         return input if input.array.dtype.kind != "c" else conj.record(input)
 
     def vjp(g: A) -> A:
@@ -161,7 +160,7 @@ class real_part(ViewFamily):
     def forward(x: A) -> A:
         return x.real
 
-    def call(input: A) -> Any:
+    def call(input: Tensor) -> Tensor:
         return input if input.array.dtype.kind != "c" else view_of(real_part, input)
 
     def vjp(g: A) -> A:
@@ -183,7 +182,7 @@ class imag_part(ViewFamily):
     def forward(x: A) -> A:
         return x.imag
 
-    def call(input: A) -> Any:
+    def call(input: Tensor) -> Tensor:
         if input.array.dtype.kind != "c":
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
         return view_of(imag_part, input)

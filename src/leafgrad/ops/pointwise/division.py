@@ -14,6 +14,7 @@ from leafgrad.ops.pointwise.elementwise import Binary, mul, reciprocal, sub, tru
 from leafgrad.ops.promotion import NUMBERS
 from leafgrad.ops.registry import composite, op
 from leafgrad.ops.samples import S, pairs
+from leafgrad.ops.signature import Number, Rounding, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -79,7 +80,7 @@ _ROUNDINGS = {None: true_div, "floor": div_floor, "trunc": div_trunc}
     out=True,
     operators={"__truediv__": TensorOperators.__truediv__, "__div__": TensorOperators.__truediv__},
 )
-def div(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
+def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Tensor:
     """div(input, other, *, rounding_mode=None): input / other; rounded towards zero by 'trunc', down by 'floor'."""
     if rounding_mode not in _ROUNDINGS:
         raise RuntimeError(
@@ -89,7 +90,7 @@ def div(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
 
 
 @composite(lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0)], in_place=true_div, out=True)
-def true_divide(input: Any, other: Any) -> Any:
+def true_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """true_divide(input, other): input / other, in floating point."""
     return true_div.function(input, other)
 
@@ -176,7 +177,7 @@ def subtract_from(self: Any, other: Any) -> Any:
     method=False,
     operators={"__rsub__": subtract_from},
 )
-def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """rsub(input, other, *, alpha=1): other - alpha * input."""
     if alpha != 1 and input.array.dtype.kind != "b":  # bools are refused below
         input = mul.function(input, alpha)

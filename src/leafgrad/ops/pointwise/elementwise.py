@@ -22,6 +22,7 @@ from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary, operand
 from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import pairs, real
+from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 times: Any = fast(np.multiply, operator.mul)  # `g * x` for rules: on arrays as on tensors
@@ -41,6 +42,7 @@ class Unary(Family, family=True):
     """y[i] = f(x[i]). `integers` says what becomes of integers and bools: 'float' or 'same'; `no_bool` and `no_complex`
     are the messages with which those are refused."""
 
+    checked = False
     jvp = "elementwise"
     vmap = "elementwise"
     samples: Any = staticmethod(real())
@@ -55,7 +57,7 @@ class Unary(Family, family=True):
         core, integers = operation.core, body.get("integers", Unary.integers)
         refused = {"b": body.get("no_bool", ""), "c": body.get("no_complex", "")}
 
-        def function(input: Any) -> Any:
+        def function(input: Tensor) -> Tensor:
             if not isinstance(input, TensorBase):
                 raise errors.not_a_tensor(operation.name, "input", 1, input)
             kind = input.array.dtype.kind
@@ -259,7 +261,7 @@ class abs(Unary):
     jvp = "transpose"
     exempt = {"complex in place": "absolute values are real, and PyTorch refuses it too"}
 
-    def in_place(self: Any) -> Any:
+    def in_place(self: Tensor) -> Tensor:
         """abs_(): abs, in place; not for complex numbers, whose absolute values are real."""
         if self.array.dtype.kind == "c":
             raise RuntimeError("In-place abs is not supported for complex tensors.")
@@ -301,6 +303,7 @@ class rsqrt(Unary):
 class Binary(Family, family=True):
     """y[i] = f(a[i], b[i]) with broadcasting and promotion. `as_float` makes integers floats first."""
 
+    checked = False
     inputs = ("input", "other")
     pair = True
     jvp = "elementwise"
@@ -323,7 +326,7 @@ class Binary(Family, family=True):
         )
         operation.rules.no_bool = family("no_bool", "")
 
-        def function(input: Any, other: Any) -> Any:
+        def function(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             if isinstance(input, TensorBase):
                 result = broadcast_binary(core if isinstance(other, TensorBase) else by_number, input, other)
             else:
@@ -376,7 +379,7 @@ def as_many_as_elements(shapes: Sequence[Any]) -> int:
 def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
     """add and sub take `alpha`, a factor for the second operand."""
 
-    def function(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    def function(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
         if alpha.__class__ is not int or alpha != 1:
             kind = common_dtype(input, other)
             if isinstance(alpha, bool) and kind.category != BOOL:
@@ -501,7 +504,7 @@ def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 def tensors_only(plain: Callable[..., Any]) -> Callable[..., Any]:
     """A function that does not take numbers."""
 
-    def function(input: Any, other: Any) -> Any:
+    def function(input: Tensor, other: Tensor) -> Tensor:
         for position, name, value in ((1, "input", input), (2, "other", other)):
             if not isinstance(value, TensorBase):
                 raise errors.not_a_tensor(plain.__name__, name, position, value)

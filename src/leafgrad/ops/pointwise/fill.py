@@ -20,6 +20,7 @@ from leafgrad.ops.inplace import check_overlap, check_writable, in_place, replac
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, real
+from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -97,22 +98,22 @@ class fill(Family):
     def forward(x: A, value: A) -> A:
         return np.full(x.shape, cast(value, _dtypes.from_numpy_dtype(x.dtype)))
 
-    def call(input: A, value: Any) -> Any:
+    def call(input: Tensor, value: Tensor | Number) -> Tensor:
         core = fill.named["FillBackward1"] if isinstance(value, TensorBase) else fill.core
         return bind(core, (input, fill_value(input, value)))
 
-    def in_place(self: Any, value: Any) -> Any:
+    def in_place(self: Tensor, value: Tensor | Number) -> Tensor:
         """fill_(value): one value, a number or a tensor without dimensions, everywhere."""
         if fits(value, self.array.dtype) and is_free(self):  # the usual case
             assign_to(self, constant(value, self.array.dtype))
             return self
-        given, value = value, fill_value(self, value)
-        check_writable(self, value)
-        if given is value:
+        made = fill_value(self, value)
+        check_writable(self, made)
+        if made is value:
             check_overlap(self.array, None, ())  # as PyTorch, which lets numbers pass
-        if has_history(self) or has_history(value):
-            return replace(self, fill_with_tensor if given is value else fill_with_number, value)
-        return overwritten(self, cast(value.array, _dtypes.from_numpy_dtype(self.array.dtype)))
+        if has_history(self) or has_history(made):
+            return replace(self, fill_with_tensor if made is value else fill_with_number, made)
+        return overwritten(self, cast(made.array, _dtypes.from_numpy_dtype(self.array.dtype)))
 
     def vjp_input(g: A) -> A:
         return zeros_like(g)
@@ -194,7 +195,7 @@ class copy_from(Family):
             warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
         return copy_from.record(input, other)
 
-    def in_place(self: Any, other: Any, non_blocking: bool = False) -> Any:
+    def in_place(self: Tensor, other: Tensor | Number, non_blocking: bool = False) -> Tensor:
         """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
         if isinstance(other, TensorBase) and is_free(self, other):  # the usual case
             own, given = self.array, other.array
@@ -238,7 +239,7 @@ class zero(Family):
     def call(input: A) -> Any:
         return zero.record(input)
 
-    def in_place(self: Any) -> Any:
+    def in_place(self: Tensor) -> Tensor:
         """zero_(): zeros everywhere."""
         if is_free(self):  # the usual case
             assign_to(self, zero_of(self.array.dtype))

@@ -20,6 +20,7 @@ from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import NUMBERS, common_dtype
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, pairs, real
+from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -173,7 +174,7 @@ def power_of(self: Any, base: Any) -> Any:
     out=True,
     operators={"__pow__": power, "__rpow__": power_of},
 )
-def pow(input: Any, exponent: Any) -> Any:
+def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """pow(input, exponent): input to the power of exponent, either of them a tensor or a number."""
     if isinstance(exponent, NUMBERS):
         if isinstance(input, TensorBase):
@@ -192,8 +193,6 @@ def pow(input: Any, exponent: Any) -> Any:
 
 
 @composite(real(), in_place=True, out=True)
-def square(input: Any) -> Any:
+def square(input: Tensor) -> Tensor:
     """square(input): each element times itself."""
-    if not isinstance(input, TensorBase):
-        raise errors.not_a_tensor("square", "input", 1, input)
     return pow_number.function(input, 2)

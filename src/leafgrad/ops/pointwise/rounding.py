@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.elementwise import Unary
 from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import S
+from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -61,9 +60,7 @@ class round_(Family):
         scale = x.dtype.type(10 ** abs(decimals))
         return np.rint(x * scale) / scale if decimals > 0 else np.rint(x / scale) * scale
 
-    def call(input: A, *, decimals: int = 0) -> Any:
-        if not isinstance(input, TensorBase):
-            raise errors.not_a_tensor("round", "input", 1, input)
+    def call(input: Tensor, *, decimals: int = 0) -> Tensor:
         kind = from_numpy_dtype(input.array.dtype)
         if kind.category in (BOOL, COMPLEX) or (decimals and kind.category < FLOAT):
             raise NotImplementedError(

@@ -20,6 +20,7 @@ from leafgrad.ops.pointwise.where import mismatched_pair, where
 from leafgrad.ops.promotion import as_tensor_operand, common_dtype
 from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import S, real
+from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 NUMBER_OR_NONE = (float, int, type(None))
@@ -47,16 +48,8 @@ def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any
         raise NotImplementedError(f"{name} is not supported for complex types")
     if input.array.dtype != kind.np:
         input = input.to(kind)  # type: ignore[attr-defined]
-    bounds = [None if v is None else to_array(_number(name, v), kind) for v in (low, high)]
+    bounds = [None if v is None else to_array(v, kind) for v in (low, high)]
     return input, bounds[0], bounds[1]
-
-
-def _number(name: str, value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    if not isinstance(value, (int, float)):
-        raise TypeError(f"{name}(): a bound must be a Number or a Tensor, not {type(value).__name__}")
-    return value
 
 
 @op
@@ -73,17 +66,15 @@ class clamp(Family):
     forward = bounded
     writes_into = True
 
-    def call(input: A, min: Any = None, max: Any = None) -> Any:
+    def call(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         if min is None and max is None:
             raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-        if not isinstance(input, TensorBase):
-            raise errors.not_a_tensor("clamp", "input", 1, input)
         if isinstance(min, TensorBase) or isinstance(max, TensorBase):
             return _clamp_by_tensors(input, min, max)
         input, low, high = _bounds("clamp", input, min, max)
         return bind(clamp.core, (input,), (low, high))
 
-    def in_place(self: Any, min: Any = None, max: Any = None) -> Any:
+    def in_place(self: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         """clamp_(min=None, max=None): clamp, in place."""
         array = self.array
         limits = LIMITS.get(array.dtype)
@@ -122,7 +113,7 @@ class clamp_min(Family):
     def forward(x: A, min: Any) -> A:
         return bounded(x, min, None)
 
-    def call(input: A, min: Any) -> Any:
+    def call(input: Tensor, min: Tensor | Number) -> Tensor:
         if isinstance(min, TensorBase):
             return _clamp_by_tensors(input, min, None, clamp_by_tensors.named["ClampMinBackward1"])
         input, low, _ = _bounds("clamp_min", input, min, None)
@@ -147,7 +138,7 @@ class clamp_max(Family):
     def forward(x: A, max: Any) -> A:
         return bounded(x, None, max)
 
-    def call(input: A, max: Any) -> Any:
+    def call(input: Tensor, max: Tensor | Number) -> Tensor:
         if isinstance(max, TensorBase):
             return _clamp_by_tensors(input, None, max, clamp_by_tensors.named["ClampMaxBackward1"])
         input, _, bound = _bounds("clamp_max", input, None, max)
@@ -219,6 +210,7 @@ def _clamp_by_tensors(input: Any, low: Any, high: Any, core: Any = clamp_by_tens
 class Test(Family, family=True):
     """bool for each element of one tensor; no gradient."""
 
+    checked = False
     differentiable = False
     vmap = "elementwise"
     samples = staticmethod(real())
@@ -227,7 +219,7 @@ class Test(Family, family=True):
     def public(operation: Operation, body: dict[str, Any]) -> Any:
         refuses, because = body.get("refuses", ""), body.get("because", "")
 
-        def function(input: Any) -> Any:
+        def function(input: Tensor) -> Tensor:
             if not isinstance(input, TensorBase):
                 raise errors.not_a_tensor(operation.name, "input", 1, input)
             if input.array.dtype.kind in refuses:

@@ -17,6 +17,7 @@ from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.promotion import cast, common_dtype, operand
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -30,19 +31,23 @@ class where(Family):
     out = True
 
     forward = choose
+    signatures = (
+        "(condition: Tensor) -> tuple[Tensor, ...]",
+        "(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor",
+    )
 
-    def call(condition: A, input: Any = None, other: Any = None) -> Any:
+    def call(
+        condition: Tensor, input: Tensor | Number | None = None, other: Tensor | Number | None = None
+    ) -> Tensor | tuple[Tensor, ...]:
         if input is None and other is None:
             return condition.nonzero(as_tuple=True)
-        if not isinstance(condition, TensorBase):
-            raise errors.not_a_tensor("where", "condition", 1, condition)
         mask = _mask(condition)
-        both = isinstance(input, TensorBase) and isinstance(other, TensorBase)
-        if both and mask is condition.array and input.array.dtype == other.array.dtype:
-            try:  # the common case, without a look at promotion
-                return bind(where.core, (condition, input, other))
-            except ValueError:
-                pass  # shapes that do not fit together: below are the words for it
+        if isinstance(input, TensorBase) and isinstance(other, TensorBase) and mask is condition.array:
+            if input.array.dtype == other.array.dtype:
+                try:  # the common case, without a look at promotion
+                    return bind(where.core, (condition, input, other))
+                except ValueError:
+                    pass  # shapes that do not fit together: below are the words for it
         kind = common_dtype(input, other)
         tensors = [v if isinstance(v, TensorBase) else None for v in (input, other)]
         arrays = [mask, *[_in_dtype(v, kind) for v in (input, other)]]
@@ -51,7 +56,7 @@ class where(Family):
         except ValueError:
             raise errors.broadcast_mismatch("where", mismatched_pair(arrays)) from None
 
-    def method(self: Any, condition: Any, other: Any) -> Any:
+    def method(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
         """where(condition, other): this tensor's elements where the condition holds, of other elsewhere."""
         return where.function(condition, self, other)
 

@@ -23,6 +23,7 @@ from leafgrad.ops.inplace import check_writable, rebase
 from leafgrad.ops.out import check_no_overlap, resize_output, write_out
 from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.samples import S, ValuesOnly
+from leafgrad.ops.signature import Dtype, MemoryFormat, Options, Shape, Sizes, Tensor, declared
 
 if TYPE_CHECKING:
     from leafgrad.ops.random.distributions import Generator
@@ -55,28 +56,33 @@ def for_samples() -> Any:
 # -- the state --------------------------------------------------------------------------------------------------------
 
 
+@declared()
 def manual_seed(seed: Any) -> Generator:
     """manual_seed(seed): start the default generator anew."""
     generator: Generator = numbers().manual_seed(int(seed))
     return generator
 
 
+@declared()
 def seed() -> int:
     """seed(): start the default generator anew with a number from the operating system, which is returned."""
     return int(numbers().seed())
 
 
+@declared()
 def initial_seed() -> int:
     """initial_seed(): the number with which the default generator was started."""
     return int(numbers().initial_seed())
 
 
-def get_rng_state() -> Any:
+@declared()
+def get_rng_state() -> Tensor:
     """get_rng_state(): the state of the default generator, a tensor of bytes."""
     return numbers().get_rng_state()
 
 
-def set_rng_state(new_state: Any) -> None:
+@declared()
+def set_rng_state(new_state: Tensor) -> None:
     """set_rng_state(new_state): go on from a state that get_rng_state() returned."""
     numbers().set_rng_state(new_state)
 
@@ -115,9 +121,15 @@ def drawn_tensor(
     return create(name, make, dtype, out, options, default)
 
 
+@declared()
 def rand(
-    *args: Any, size: Any = None, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any
-) -> Any:
+    *args: Sizes,
+    size: Shape | None = None,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    **options: Options,
+) -> Tensor:
     """rand(*size, generator=None, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): uniform numbers in [0, 1)."""
     shape = sizes("rand", args, size)
@@ -126,9 +138,15 @@ def rand(
     return drawn_tensor("rand", "uniform", generator, shape, (), dtype, out, options)
 
 
+@declared()
 def randn(
-    *args: Any, size: Any = None, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any
-) -> Any:
+    *args: Sizes,
+    size: Shape | None = None,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    **options: Options,
+) -> Tensor:
     """randn(*size, generator=None, out=None, dtype=None, layout=strided, device=None, requires_grad=False,
     pin_memory=False): numbers of the standard normal distribution."""
     shape = sizes("randn", args, size)
@@ -137,7 +155,19 @@ def randn(
     return drawn_tensor("randn", "normal", generator, shape, (), dtype, out, options)
 
 
-def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared(
+    "(high: int, size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, "
+    "dtype: Dtype | None = None, **options: Options) -> Tensor",
+    "(low: int, high: int, size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, "
+    "dtype: Dtype | None = None, **options: Options) -> Tensor",
+)
+def randint(
+    *args: Any,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    **options: Options,
+) -> Tensor:
     """randint(low=0, high, size, *, generator=None, out=None, dtype=torch.int64, layout=strided, device=None,
     requires_grad=False, pin_memory=False): integers in [low, high)."""
     if len(args) == 3 and not options:  # as most calls are: nothing to be put in order
@@ -171,7 +201,15 @@ def _int64() -> _dtypes.dtype:
     return _dtypes.int64
 
 
-def randperm(n: Any, *, generator: Any = None, out: Any = None, dtype: Any = None, **options: Any) -> Any:
+@declared()
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: Dtype | None = None,
+    **options: Options,
+) -> Tensor:
     """randperm(n, *, generator=None, out=None, dtype=torch.int64, layout=strided, device=None, requires_grad=False,
     pin_memory=False): 0, 1, ..., n - 1 in random order."""
     if not is_int(n):
@@ -183,34 +221,52 @@ def randperm(n: Any, *, generator: Any = None, out: Any = None, dtype: Any = Non
     return create("randperm", make, dtype, out, options, _int64)
 
 
+@declared()
 def rand_like(
-    input: Any, *, generator: Any = None, dtype: Any = None, memory_format: Any = None, **options: Any
-) -> Any:
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: Dtype | None = None,
+    memory_format: MemoryFormat | None = None,
+    **options: Options,
+) -> Tensor:
     """rand_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
     memory_format=preserve_format): uniform numbers in [0, 1) in the shape of input."""
     make = lambda array: drawn(for_each_sample(array), "uniform", checked("rand_like", generator))
     return like("rand_like", input, dtype, memory_format, options, make)
 
 
+@declared()
 def randn_like(
-    input: Any, *, generator: Any = None, dtype: Any = None, memory_format: Any = None, **options: Any
-) -> Any:
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: Dtype | None = None,
+    memory_format: MemoryFormat | None = None,
+    **options: Options,
+) -> Tensor:
     """randn_like(input, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
     memory_format=preserve_format): numbers of the standard normal distribution in the shape of input."""
     make = lambda array: drawn(for_each_sample(array), "normal", checked("randn_like", generator))
     return like("randn_like", input, dtype, memory_format, options, make)
 
 
+@declared(
+    "(input: Tensor, high: int, *, generator: Generator | None = None, dtype: Dtype | None = None, "
+    "memory_format: MemoryFormat | None = None, **options: Options) -> Tensor",
+    "(input: Tensor, low: int, high: int, *, generator: Generator | None = None, dtype: Dtype | None = None, "
+    "memory_format: MemoryFormat | None = None, **options: Options) -> Tensor",
+)
 def randint_like(
-    input: Any,
-    low: Any = 0,
-    high: Any = None,
+    input: Tensor,
+    low: int = 0,
+    high: int | None = None,
     *,
-    generator: Any = None,
-    dtype: Any = None,
-    memory_format: Any = None,
-    **options: Any,
-) -> Any:
+    generator: Generator | None = None,
+    dtype: Dtype | None = None,
+    memory_format: MemoryFormat | None = None,
+    **options: Options,
+) -> Tensor:
     """randint_like(input, low=0, high, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False,
     memory_format=preserve_format): integers in [low, high) in the shape and dtype of input."""
     first, last = (0, low) if high is None else (low, high)
@@ -341,9 +397,22 @@ drawn_bernoulli = no_gradient_through(
 )
 
 
+@declared(
+    "(mean: Tensor, std: Tensor | float = 1.0, *, generator: Generator | None = None, "
+    "out: Tensor | None = None) -> Tensor",
+    "(mean: float, std: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor",
+    "(mean: float, std: float, size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, "
+    "dtype: Dtype | None = None, **options: Options) -> Tensor",
+)
 def normal(
-    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None, **options: Any
-) -> Any:
+    mean: Tensor | float,
+    std: Tensor | float = 1.0,
+    size: Shape | None = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    **options: Options,
+) -> Tensor:
     """normal(mean, std=1.0, size=None, *, generator=None, out=None): normally distributed numbers around `mean`, which
     like `std` may be a tensor; if both are numbers, `size` is needed and dtype=, device=, ... are allowed."""
     source = checked("normal", generator)
@@ -382,7 +451,10 @@ def _normal_around(mean: Any, std: Any, source: Generator | None) -> Any:
     return (values * arrays[1]).astype(kind) + np.asarray(arrays[0], kind)
 
 
-def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
+@declared()
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:
     """bernoulli(input, p=None, *, generator=None, out=None): ones with the probabilities that input gives (or all with
     probability p), zeros elsewhere."""
     if not isinstance(input, TensorBase):
@@ -431,9 +503,15 @@ draw_indices = random_kernel(
 )  # fmt: skip
 
 
+@declared()
 def multinomial(
-    input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None
-) -> Any:
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
     """multinomial(input, num_samples, replacement=False, *, generator=None, out=None): indices drawn with
     probabilities in proportion to each row of input."""
     if not isinstance(input, TensorBase):
@@ -463,20 +541,30 @@ def _in_place(self: Any, fill: Callable[..., Any], *args: Any) -> Any:
     return self
 
 
-def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+@declared()
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """normal_(mean=0, std=1, *, generator=None): normally distributed numbers."""
     source = checked("normal_", generator)
     return _in_place(self, drawn, "normal", source, float(mean), float(std))
 
 
-def uniform_(self: Any, *args: Any, generator: Any = None, **bounds: Any) -> Any:
+@declared(
+    "(self: Tensor, low: float = 0.0, to: float = 1.0, /, *, generator: Generator | None = None) -> Tensor",
+    "(self: Tensor, /, *, generator: Generator | None = None, **bounds: float) -> Tensor",
+)
+def uniform_(self: Tensor, *args: Any, generator: Generator | None = None, **bounds: Any) -> Tensor:
     """uniform_(from=0, to=1, *, generator=None): uniform numbers in [from, to)."""
     low, high = _bounds("uniform_", args, bounds, (0.0, 1.0)) if args or bounds else (0.0, 1.0)
     source = checked("uniform_", generator)
     return _in_place(self, drawn, "uniform", source, float(low), float(high))
 
 
-def random_(self: Any, *args: Any, generator: Any = None, **bounds: Any) -> Any:
+@declared(
+    "(self: Tensor, to: int | None = None, /, *, generator: Generator | None = None) -> Tensor",
+    "(self: Tensor, low: int, to: int | None, /, *, generator: Generator | None = None) -> Tensor",
+    "(self: Tensor, /, *, generator: Generator | None = None, **bounds: int | None) -> Tensor",
+)
+def random_(self: Tensor, *args: Any, generator: Generator | None = None, **bounds: Any) -> Tensor:
     """random_(from=0, to=None, *, generator=None): integers in [from, to), by default all that the dtype holds."""
     if len(args) == 1 and not bounds:
         args = (0, args[0])  # one number is the upper end
@@ -499,32 +587,37 @@ def _bounds(name: str, args: tuple[Any, ...], bounds: dict[str, Any], defaults: 
     return given.get("from", defaults[0]), given.get("to", defaults[1])
 
 
-def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+@declared()
+def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """bernoulli_(p=0.5, *, generator=None): ones with probability p, a number or a tensor; zeros elsewhere."""
     source = checked("bernoulli_", generator)
     probability = p.array if isinstance(p, TensorBase) else p
     return _in_place(self, _draw_bernoulli, probability, source)
 
 
-def exponential_(self: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
+@declared()
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """exponential_(lambd=1, *, generator=None): numbers of the exponential distribution."""
     source = checked("exponential_", generator)
     return _in_place(self, drawn, "exponential", source, float(lambd))
 
 
-def cauchy_(self: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+@declared()
+def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """cauchy_(median=0, sigma=1, *, generator=None): numbers of the Cauchy distribution."""
     source = checked("cauchy_", generator)
     return _in_place(self, drawn, "cauchy", source, float(median), float(sigma))
 
 
-def log_normal_(self: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+@declared()
+def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
     """log_normal_(mean=1, std=2, *, generator=None): exp of normally distributed numbers."""
     source = checked("log_normal_", generator)
     return _in_place(self, drawn, "log_normal", source, float(mean), float(std))
 
 
-def geometric_(self: Any, p: float, *, generator: Any = None) -> Any:
+@declared()
+def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """geometric_(p, *, generator=None): how many trials it takes until one of probability p succeeds."""
     source = checked("geometric_", generator)
     return _in_place(self, drawn, "geometric", source, float(p))

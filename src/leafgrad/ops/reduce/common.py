@@ -13,8 +13,9 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.ops.arguments import checked
 from leafgrad.ops.registry import Family, Operation
-from leafgrad.ops.shape.views import expand, wrap_dim
+from leafgrad.ops.shape.views import distinct_dims, expand, wrap_dim
 
 A = Any  # an array, or a tensor under create_graph
 Dims = tuple[int, ...]
@@ -28,95 +29,54 @@ ndarray: Any = np.ndarray
 
 # -- arguments --------------------------------------------------------------------------------------------------------
 
-NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}  # PyTorch takes NumPy's names of these arguments as well
-
 
 class Reduction(Family, family=True):
-    """Operations over dimensions of one tensor: what they share is how they are called."""
+    """Operations over dimensions of one tensor."""
 
     vmap: Any = "dims"
     out = True
-
-    @staticmethod
-    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        call: Callable[..., Any] = body["call"]
-        call.__name__ = call.__qualname__ = operation.name
-        return taking_numpy_names(call, operation.name, operation.doc)
-
-
-def taking_numpy_names(call: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
-    """The public function: `call`, which also knows the arguments by the names that NumPy gives them."""
-
-    def function(input: TensorBase, *args: Any, **options: Any) -> Any:
-        if not isinstance(input, TensorBase):
-            raise errors.not_a_tensor(name, "input", 1, input)
-        silence_numpy()
-        if not options:
-            return call(input, *args)
-        options = {NUMPY_NAMES.get(key, key): value for key, value in options.items()}
-        return call(input, *args, **options)
-
-    return described(function, call, name, doc)  # type: ignore[no-any-return]
-
-
-def described(function: Any, call: Callable[..., Any], name: str, doc: str) -> Any:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    function.__wrapped__ = call  # whose signature help() shows
-    return function
+    silent = True
 
 
 class Total(Reduction, family=True):
     """sum and mean: of a whole float tensor, by far the most frequent call, without a detour."""
 
+    checked = False
     jvp = "linear"
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        call, core = body["call"], operation.core
-        general = Reduction.public(operation, body)
+        call, core = Family.public(operation, body), operation.core
+        general = checked(operation.name, call, operation.declaration.as_method(), silent=True)
 
         def function(input: TensorBase, *args: Any, **options: Any) -> Any:
-            if not options and isinstance(input, TensorBase):
-                if args:
+            if not options:
+                if not args:
+                    kind = input.array.dtype
+                    if kind is F32 or kind is F64:
+                        return bind(core, (input,))
+                elif len(args) == 1 and args[0].__class__ is int:
                     silence_numpy()
-                    return call(input, *args)
-                kind = input.array.dtype
-                if kind is F32 or kind is F64:
-                    return bind(core, (input,))
+                    return call(input, args[0])
             return general(input, *args, **options)
 
-        return described(function, body["call"], operation.name, operation.doc)  # type: ignore[no-any-return]
+        function.__name__ = function.__qualname__ = operation.name
+        function.__doc__ = operation.doc
+        return function
 
 
-def one_dim(dim: Any, ndim: int, name: str) -> int:
+def one_dim(dim: int, ndim: int) -> int:
     """A single dimension, counted from the front."""
-    if dim.__class__ is int and -ndim <= dim < ndim:
+    if -ndim <= dim < ndim:
         return dim + ndim if dim < 0 else dim
-    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
-        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}\n  at {errors.here()}")
-    return wrap_dim(dim.__index__(), ndim)
+    return wrap_dim(dim, ndim)
 
 
-def dims_of(dim: Any, ndim: int, name: str) -> Dims:
+def dims_of(dim: Any, ndim: int) -> Dims:
     """The dimensions that `dim` names, counted from the front: of an int, a sequence of ints, or None for all."""
-    if dim.__class__ is int and -ndim <= dim < ndim:
-        return (dim + ndim if dim < 0 else dim,)
     if dim is None:
         return tuple(range(ndim))
-    if not isinstance(dim, bool) and hasattr(dim, "__index__"):
-        place = wrap_dim(dim.__index__(), ndim)
-        return (place,) if ndim else ()
-    if not isinstance(dim, (tuple, list)):
-        raise TypeError(
-            f"{name}(): argument 'dim' must be int or tuple of ints, not {type(dim).__name__}\n  at {errors.here()}"
-        )
-    found: list[int] = []
-    for d in dim:
-        place = one_dim(d, ndim, name)
-        if place in found:
-            raise RuntimeError(f"dim {place} appears multiple times in the list of dims\n  at {errors.here()}")
-        found.append(place)
+    found = (one_dim(dim, ndim),) if dim.__class__ is int else distinct_dims(dim, ndim)
     return tuple(sorted(found)) if ndim else ()
 
 

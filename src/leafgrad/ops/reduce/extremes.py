@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
+from leafgrad import errors, return_types
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.creation.fresh import zero_like
@@ -29,6 +29,7 @@ from leafgrad.ops.reduce.common import (
 )
 from leafgrad.ops.registry import Family, Operation, composite, op, registry
 from leafgrad.ops.samples import S
+from leafgrad.ops.signature import Dim, DimOrDims, Tensor
 from leafgrad.return_types import named_result
 
 A = Any  # an array, or a tensor under create_graph
@@ -109,7 +110,9 @@ _FORMS = staticmethod(
 def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple[Any, Any]:
     """max or min: (the op for a whole tensor with its three call forms, the op along a dimension)."""
 
-    def call(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    def call(
+        input: Tensor, dim: Dim | Tensor | None = None, keepdim: bool = False, *, other: Tensor | None = None
+    ) -> Any:
         x = input.array
         if dim is None and other is None and x.size and x.dtype.kind != "c":
             return bind(whole.core, (input,))
@@ -119,7 +122,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             return of_two.function(input, other)
         if dim is None:
             raise _empty(name) if x.size == 0 else refused(f"{name}_all", input)
-        at = one_dim(dim, x.ndim, name)
+        at = one_dim(dim, x.ndim)
         if x.dtype.kind == "c":
             raise RuntimeError(f"{name}(): does not support complex input\n  at {errors.here()}")
         _check_size(name, x, (at,))
@@ -181,6 +184,11 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             "node_name": f"{name.capitalize()}Backward1",
             "result_names": ("values", "indices"),
             "samples": _FORMS,
+            "signatures": (
+                "(input: Tensor) -> Tensor",
+                "(input: Tensor, other: Tensor) -> Tensor",
+                f"(input: Tensor, dim: Dim, keepdim: bool = False) -> return_types.{name}",
+            ),
         },
     )
     registry[along.name], registry[name] = along, whole
@@ -212,9 +220,9 @@ min, min_dim = _extreme("min", min_reduce, np.ndarray.argmin, minimum, "smallest
 def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
     """amax or amin: values only, and a gradient that equals share."""
 
-    def call(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    def call(input: Tensor, dim: DimOrDims = (), keepdim: bool = False) -> Tensor:
         x = input.array
-        dims = all_if_empty(dims_of(dim, x.ndim, name), x.ndim)
+        dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
         if x.size == 0:
             if dim is None or dim == ():
                 raise _empty(name)
@@ -257,7 +265,7 @@ amin = _even_extreme("amin", min_reduce, "min_values_cpu", "smallest")
 def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operation:
     """argmax or argmin: the index of the first of the best elements."""
 
-    def call(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    def call(input: Tensor, dim: Dim | None = None, keepdim: bool = False) -> Tensor:
         x = input.array
         if x.dtype.kind in "bc":
             kind = "bool" if x.dtype.kind == "b" else "complex"
@@ -266,7 +274,7 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operati
             if x.size == 0:
                 raise _empty(name, IndexError)
             return operation.record(input, None, keepdim)
-        at = one_dim(dim, x.ndim, name)
+        at = one_dim(dim, x.ndim)
         _check_size(name, x, (at,))
         return operation.record(input, at if x.ndim else None, keepdim)
 
@@ -297,22 +305,22 @@ argmin = _place_of_extreme("argmin", np.ndarray.argmin, "smallest")
 # -- aminmax ----------------------------------------------------------------------------------------------------------
 
 
-_AMINMAX = named_result("aminmax", "min", "max")
+_AMINMAX: Any = named_result("aminmax", "min", "max")
 
 
 @composite(lambda t: [S(t(3, 4)), S(t(3, 4), dim=0), S(t(2, 3, 4), dim=-2, keepdim=True), S(t(), dim=0)], out=True)
-def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False) -> Any:
+def aminmax(input: Tensor, *, dim: Dim | None = None, keepdim: bool = False) -> return_types.aminmax:
     """aminmax(input, *, dim=None, keepdim=False): the smallest and the largest element, as (min, max)."""
     x = input.array
     if dim is None and x.size == 0:
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
         )
-    dims = tuple(range(x.ndim)) if dim is None else (one_dim(dim, x.ndim, "aminmax"),)
+    dims = tuple(range(x.ndim)) if dim is None else (one_dim(dim, x.ndim),)
     _check_size("aminmax", x, dims, "aminmax")
     if x.dtype.kind == "c":
         raise refused("aminmax_cpu", input)
     if x.ndim == 0:
         dims = ()
     cores = [operation.named["AminmaxBackward0"] for operation in (amin, amax)]
-    return _AMINMAX([bind(core, (input,), (dims, keepdim)) for core in cores])
+    return _AMINMAX([bind(core, (input,), (dims, keepdim)) for core in cores])  # type: ignore[no-any-return]

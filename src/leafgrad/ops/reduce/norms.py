@@ -39,6 +39,7 @@ from leafgrad.ops.reduce.common import (
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.shape.views import wrap_dim
+from leafgrad.ops.signature import DimOrDims, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -82,13 +83,13 @@ class vector_norm(Family):
     def call(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         if dtype is None and ord == 2 and isinstance(x, TensorBase) and (x.array.dtype is F32 or x.array.dtype is F64):
             ndim = x.array.ndim
-            dims = all_if_empty(dims_of(dim, ndim, "linalg.vector_norm"), ndim)
+            dims = all_if_empty(dims_of(dim, ndim), ndim)
             return bind(vector_norm.core, (x,), (2.0, dims, keepdim))
         if isinstance(ord, str):
             raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
         x = _as_checked(x, dtype)
         order, shape = float(ord), x.array.shape
-        dims = all_if_empty(dims_of(dim, len(shape), "linalg.vector_norm"), len(shape))
+        dims = all_if_empty(dims_of(dim, len(shape)), len(shape))
         if (order < 0 or order == math.inf) and count_of(shape, dims) == 0:
             what = f"linalg.vector_norm cannot compute the {order:g} norm on "
             if not dim and dim != 0:
@@ -176,7 +177,13 @@ def _refuse_half(matrices: TensorBase) -> None:
     aten_function="linalg_vector_norm",
     exempt={"half precision": "PyTorch has no singular values of it either"},
 )
-def norm(input: TensorBase, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Dtype | None = None) -> Any:
+def norm(
+    input: Tensor,
+    p: Number | str | None = "fro",
+    dim: DimOrDims | None = None,
+    keepdim: bool = False,
+    dtype: Dtype | None = None,
+) -> Tensor:
     """norm(input, p='fro', dim=None, keepdim=False, dtype=None): (sum of abs(x)**p) ** (1/p), of all elements or along
     dimensions; 'fro' is p = 2, and 'nuc' the sum of the singular values of the matrices in two dimensions."""
     if not isinstance(p, str):

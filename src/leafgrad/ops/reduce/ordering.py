@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
+from leafgrad import errors, return_types
 from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import laid_like
@@ -15,6 +15,7 @@ from leafgrad.ops.reduce.common import F32, F64, ndarray, starts_of_rows
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import wrap_dim
+from leafgrad.ops.signature import Dim, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -98,12 +99,6 @@ def _back(g: A, out1: A, input_shape: A, dim: A) -> A:
     return gather_sum(g[0], values_of(out1), input_shape, dim)
 
 
-def _checked_dim(name: str, input: Any, dim: int) -> int:
-    if not isinstance(input, TensorBase):
-        raise errors.not_a_tensor(name, "input", 1, input)
-    return wrap_dim(dim, input.array.ndim)
-
-
 def _no_complex(input: TensorBase) -> None:
     if input.array.dtype.kind == "c":
         raise errors.mistake(RuntimeError, " Sort does not support complex dtypes on CPU")
@@ -126,11 +121,13 @@ class sort(Family):
         order = order_of(x, dim, descending)
         return laid_like(x, _at(x, order, dim)), laid_like(x, order)
 
-    def call(input: A, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
-        dim = _checked_dim("sort", input, dim)
+    def call(
+        input: Tensor, dim: Dim = -1, descending: bool = False, *, stable: bool | None = None
+    ) -> return_types.sort:
+        dim = wrap_dim(dim, input.array.ndim)
         _no_complex(input)
         core = sort.core if stable is None else sort.named["SortBackward1"]
-        return sort.result_type(bind_many(core, (input,), (dim, descending)))
+        return sort.result_type(bind_many(core, (input,), (dim, descending)))  # type: ignore[no-any-return]
 
     samples = staticmethod(
         lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), 1, True), S(t(5), stable=True), S(t()), S(t(0, 2))]
@@ -146,8 +143,8 @@ class argsort(Family):
     differentiable = False
     forward = order_of
 
-    def call(input: A, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
-        dim = _checked_dim("argsort", input, dim)
+    def call(input: Tensor, dim: Dim = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
+        dim = wrap_dim(dim, input.array.ndim)
         _no_complex(input)
         return argsort.record(input, dim, descending)
 
@@ -155,7 +152,7 @@ class argsort(Family):
 
 
 @composite(lambda t: [S(t(3, 4)), S(t(5))], out=True)
-def msort(input: TensorBase) -> Any:
+def msort(input: Tensor) -> Tensor:
     """msort(input): the elements in order along the first dimension."""
     return sort.function(input, 0)[0]
 
@@ -196,8 +193,8 @@ class topk(Family):
         found = _first_of_order(x, k, dim, largest)
         return _at(x, found, dim), found
 
-    def call(input: A, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-        dim = _checked_dim("topk", input, dim)
+    def call(input: Tensor, k: int, dim: Dim = -1, largest: bool = True, sorted: bool = True) -> return_types.topk:
+        dim = wrap_dim(dim, input.array.ndim)
         size = input.array.shape[dim] if input.array.ndim else 1
         if not 0 <= k <= size:
             raise errors.mistake(
@@ -207,7 +204,7 @@ class topk(Family):
             raise errors.mistake(RuntimeError, " topk does not support complex dtypes on CPU")
         if input.array.dtype.kind == "b":
             raise errors.mistake(RuntimeError, "topk does not support bool dtypes on CPU")
-        return topk.result_type(topk.record(input, k, dim, largest))
+        return topk.result_type(topk.record(input, k, dim, largest))  # type: ignore[no-any-return]
 
     samples = staticmethod(
         lambda t: [
@@ -239,8 +236,8 @@ class kthvalue(Family):
         results = _at(x, found, dim), found
         return results if keepdim else [np.squeeze(r, dim) for r in results]
 
-    def call(input: A, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-        dim = _checked_dim("kthvalue", input, dim)
+    def call(input: Tensor, k: int, dim: Dim = -1, keepdim: bool = False) -> return_types.kthvalue:
+        dim = wrap_dim(dim, input.array.ndim)
         size = input.array.shape[dim] if input.array.ndim else 1
         if size == 0:
             raise errors.mistake(IndexError, f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
@@ -248,7 +245,7 @@ class kthvalue(Family):
             raise errors.mistake(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")
         if input.array.dtype.kind in "cb" and input.array.ndim:
             raise errors.dtype_refused("kthvalue", input)
-        return kthvalue.result_type(kthvalue.record(input, k, dim, keepdim))
+        return kthvalue.result_type(kthvalue.record(input, k, dim, keepdim))  # type: ignore[no-any-return]
 
     def vjp(g: A, out1: A, input_shape: A, dim: A, keepdim: A) -> A:
         index, back = values_of(out1), g[0]

@@ -13,7 +13,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase, links
+from leafgrad._core.tensor import links
 from leafgrad._dtypes import FLOAT, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import NATIVE
@@ -41,6 +41,7 @@ from leafgrad.ops.reduce.common import (
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import shape_arguments
+from leafgrad.ops.signature import Dim, DimOrDims, Sizes, Tensor
 
 if NATIVE:
     from leafgrad.kernels import _loops
@@ -50,6 +51,11 @@ A = Any  # an array, or a tensor under create_graph
 multiply_reduce: Any = np.multiply.reduce
 add_accumulate: Any = np.add.accumulate
 BOOL = np.dtype(np.bool_)
+
+ALL_OR_ALONG = (
+    "(input: Tensor, *, dtype: Dtype | None = None) -> Tensor",
+    "(input: Tensor, dim: DimOrDims | None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor",
+)
 
 # -- sum --------------------------------------------------------------------------------------------------------------
 
@@ -65,18 +71,21 @@ def _sum_all(x: Any) -> Any:
 class sum(Total):
     """sum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements, or along dimensions."""
 
+    signatures = ALL_OR_ALONG
     forward = _sum_all
 
-    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    def call(
+        input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
+    ) -> Tensor:
         x = input.array
         if dim is not None and dtype is None and (x.dtype is F32 or x.dtype is F64):
-            along = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
+            along = all_if_empty(dims_of(dim, x.ndim), x.ndim)
             return bind(sum_dim.core, (input,), (along, keepdim))
         if dtype is not None or x.dtype.kind in "biu":
             x = cast(x, dtype or int64)
         if dim is None and not keepdim:
             return bind(sum.core, (input,), (), (x,))
-        dims = all_if_empty(dims_of(dim, x.ndim, "sum"), x.ndim)
+        dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
         return bind(sum_dim.core, (input,), (dims, keepdim), (x,))
 
     def vjp(g: A, input_shape: A) -> A:
@@ -125,7 +134,7 @@ links.sum_dim = sum_dim.core
 
 
 @composite(lambda t: [S(t(3, 4), 3, 1), S(t(2, 3, 4), (4,)), S(t(2, 3), (2, 3)), S(t(2, 3), ())], method_only=True)
-def sum_to_size(input: TensorBase, *size: Any) -> Any:
+def sum_to_size(input: Tensor, *size: Sizes) -> Tensor:
     """sum_to_size(input, *size): summed over the dimensions in which `size` is 1 or missing: broadcasting undone."""
     target, own = shape_arguments(size), input.array.shape
     extra = len(own) - len(target)
@@ -165,15 +174,18 @@ def _mean(x: Any, dims: Dims, keepdim: bool) -> Any:
 class mean(Total):
     """mean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements, or along dimensions."""
 
+    signatures = ALL_OR_ALONG
     forward = _mean_all
 
-    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    def call(
+        input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
+    ) -> Tensor:
         x = input.array
         if dtype is not None or x.dtype.kind in "biu":
             x = cast(x, _dtype_of_mean(x, dtype))
         if dim is None and not keepdim:
             return bind(mean.core, (input,), (), (x,))
-        dims = all_if_empty(dims_of(dim, x.ndim, "mean"), x.ndim)
+        dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
         return bind(mean_dim.core, (input,), (dims, keepdim), (x,))
 
     def vjp(g: A, input_shape: A) -> A:
@@ -255,19 +267,23 @@ class prod(Reduction):
     """prod(input, dim, keepdim=False, *, dtype=None): the product of all elements, or along a dimension."""
 
     node_names = ("ProdBackward1",)  # along a dimension: of a number
+    signatures = (
+        "(input: Tensor, *, dtype: Dtype | None = None) -> Tensor",
+        "(input: Tensor, dim: Dim, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor",
+    )
 
     forward = _prod_all
 
-    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    def call(input: Tensor, dim: Dim | None = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor:
         x = input.array
         if dtype is not None or x.dtype.kind in "biu":
             x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
         elif dim is None:
             return bind(prod.core, (input,))
-        if dim is None or (x.ndim == 0 and one_dim(dim, 0, "prod") == 0):
+        if dim is None or (x.ndim == 0 and one_dim(dim, 0) == 0):
             core = prod.core if dim is None else prod.named["ProdBackward1"]
             return bind(core, (input,), (), (x,))
-        place = one_dim(dim, x.ndim, "prod")
+        place = one_dim(dim, x.ndim)
         return bind(prod_dim.core, (input,), (place, keepdim), (x,))
 
     def vjp(g: A, input: A, out: A, input_shape: A) -> A:
@@ -393,12 +409,12 @@ class cumsum(Reduction):
             np.cumsum(source, 0, kind, target)
         return out.astype(x.dtype, copy=False)
 
-    def call(input: Any, dim: int, *, dtype: Dtype | None = None) -> Any:
+    def call(input: Tensor, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
         x = input.array
         if dtype is None and (x.dtype is F32 or x.dtype is F64):
-            return bind(cumsum.core, (input,), (one_dim(dim, x.ndim, "cumsum"), False))
+            return bind(cumsum.core, (input,), (one_dim(dim, x.ndim), False))
         x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
-        place = one_dim(dim, x.ndim, "cumsum")
+        place = one_dim(dim, x.ndim)
         if x.dtype.kind == "b":
             raise NotImplementedError("\"cumsum_out_cpu\" not implemented for 'Bool'")
         return bind(cumsum.core, (input,), (place, False), (x,))
@@ -439,8 +455,8 @@ class all(Truth):
     row_major = True
     forward = _truth(np.logical_and.reduce, np.ndarray.argmin)
 
-    def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        return all.record(input, dims_of(dim, input.array.ndim, "all"), keepdim)
+    def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
+        return all.record(input, dims_of(dim, input.array.ndim), keepdim)
 
 
 @op
@@ -450,8 +466,8 @@ class any(Truth):
     row_major = True
     forward = _truth(np.logical_or.reduce, np.ndarray.argmax)
 
-    def call(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        return any.record(input, dims_of(dim, input.array.ndim, "any"), keepdim)
+    def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
+        return any.record(input, dims_of(dim, input.array.ndim), keepdim)
 
 
 @op
@@ -467,6 +483,6 @@ class count_nonzero(Reduction):
     def forward(x: A, dims: Dims) -> A:
         return np.count_nonzero(x, axis=dims) if x.ndim else np.asarray(x != 0, np.int64)
 
-    def call(input: Any, dim: Any = None) -> Any:
+    def call(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
         ndim = input.array.ndim
-        return count_nonzero.record(input, all_if_empty(dims_of(dim, ndim, "count_nonzero"), ndim))
+        return count_nonzero.record(input, all_if_empty(dims_of(dim, ndim), ndim))

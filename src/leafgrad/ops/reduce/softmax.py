@@ -34,6 +34,7 @@ from leafgrad.ops.reduce.common import (
 from leafgrad.ops.reduce.reductions import sum_dim
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
+from leafgrad.ops.signature import Dim, DimOrDims, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -91,11 +92,11 @@ class Softmax(Reduction, family=True):
 def _apply(operation: Any, input: TensorBase, dim: Any, dtype: Dtype | None) -> Any:
     name, x = operation.core.name, input.array
     if dtype is None and (x.dtype is F32 or x.dtype is F64):
-        return bind(operation.core, (input,), (one_dim(dim, x.ndim, name),))
+        return bind(operation.core, (input,), (one_dim(dim, x.ndim),))
     silence_numpy()
     if dtype is not None:
         x = cast(x, dtype)
-    place = one_dim(dim, x.ndim, name)
+    place = one_dim(dim, x.ndim)
     if x.dtype.kind in "biuc":
         raise refused(f"{name}{'_lastdim' if place == x.ndim - 1 else ''}_kernel_impl", input)
     return bind(operation.core, (input,), (place,), (x,))
@@ -109,7 +110,7 @@ class softmax(Softmax):
     aten = "_softmax"
     forward = softmax_array
 
-    def call(input: Any, dim: int, dtype: Dtype | None = None) -> Any:
+    def call(input: Tensor, dim: Dim, dtype: Dtype | None = None) -> Tensor:
         return _apply(softmax, input, dim, dtype)
 
     def vjp(g: A, out: A, dim: A) -> A:
@@ -129,7 +130,7 @@ class log_softmax(Softmax):
     aten = "_log_softmax"
     forward = log_softmax_array
 
-    def call(input: Any, dim: int, dtype: Dtype | None = None) -> Any:
+    def call(input: Tensor, dim: Dim, dtype: Dtype | None = None) -> Tensor:
         return _apply(log_softmax, input, dim, dtype)
 
     def vjp(g: A, out: A, dim: A) -> A:
@@ -179,11 +180,11 @@ class logsumexp(Reduction):
         out = np.log(total(np.exp(x - largest), dims, keepdim))
         return out + (largest if keepdim else largest.reshape(out.shape))
 
-    def call(input: Any, dim: Any, keepdim: bool = False) -> Any:
+    def call(input: Tensor, dim: DimOrDims, keepdim: bool = False) -> Tensor:
         ndim = input.array.ndim
         if dim is None:
             raise TypeError("logsumexp(): argument 'dim' must be tuple of ints, not NoneType")
-        return logsumexp.record(float_input(input), all_if_empty(dims_of(dim, ndim, "logsumexp"), ndim), keepdim)
+        return logsumexp.record(float_input(input), all_if_empty(dims_of(dim, ndim), ndim), keepdim)
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, keepdim: A) -> A:
         out = restore(out, input_shape, dims, keepdim)

@@ -32,13 +32,13 @@ from leafgrad.ops.reduce.common import (
     raw,
     restore,
     sum_of_squares,
-    taking_numpy_names,
     total,
     total_of_all,
 )
 from leafgrad.ops.reduce.reductions import mean_dim, sum
 from leafgrad.ops.registry import composite, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.signature import DimOrDims, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -90,7 +90,7 @@ def _var_arguments(
     if x.dtype.kind in "biu":
         who = name if name.endswith("mean") else "std and var"
         raise RuntimeError(f"{who} only support floating point and complex dtypes\n  at {errors.here()}")
-    dims = all_if_empty(dims_of(dim, len(shape), name), len(shape))
+    dims = all_if_empty(dims_of(dim, len(shape)), len(shape))
     if (0 if 0 in shape else count_of(shape, dims)) - correction <= 0:
         warnings.warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
@@ -117,6 +117,11 @@ class Variance(Reduction, family=True):
     """var and std."""
 
     options = ("dims", "correction", "keepdim")
+    signatures = (
+        "(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: bool = False) -> Tensor",
+        "(input: Tensor, dim: DimOrDims | None, unbiased: bool, keepdim: bool = False) -> Tensor",
+        "(input: Tensor, unbiased: bool) -> Tensor",
+    )
     holomorphic = False
     samples = staticmethod(
         lambda t: [
@@ -135,8 +140,13 @@ class var(Variance):
     forward = _var
 
     def call(
-        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
-    ) -> Any:
+        input: Tensor,
+        dim: DimOrDims | bool | None = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: Number | None = None,
+    ) -> Tensor:
         return var.record(input, *_var_arguments("var", input, dim, unbiased, keepdim, correction))
 
     def vjp(g: A, input: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
@@ -152,8 +162,13 @@ class std(Variance):
     forward = _std
 
     def call(
-        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
-    ) -> Any:
+        input: Tensor,
+        dim: DimOrDims | bool | None = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: Number | None = None,
+    ) -> Tensor:
         return std.record(input, *_var_arguments("std", input, dim, unbiased, keepdim, correction))
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
@@ -169,15 +184,22 @@ def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
     spread_core, mean_core = operation.named[node_name], mean_dim.named[node_name]
 
     def call(
-        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
-    ) -> Any:
+        input: Tensor,
+        dim: DimOrDims | bool | None = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: Number | None = None,
+    ) -> tuple[Tensor, Tensor]:
         dims, freedom, keep = _var_arguments(name, input, dim, unbiased, keepdim, correction)
         spread = bind(spread_core, (input,), (dims, freedom, keep))
         return spread, bind(mean_core, (input,), (dims, keep))
 
     call.__name__ = call.__qualname__ = name
     doc = f"{name}(input, dim=None, *, correction=1, keepdim=False): {name[:3]} and mean, as a pair."
-    return composite(Variance.samples, method=False)(taking_numpy_names(call, name, doc))
+    forms = tuple([form.replace("-> Tensor", "-> tuple[Tensor, Tensor]") for form in Variance.signatures])
+    call.__doc__ = doc
+    return composite(Variance.samples, method=False, signatures=forms, silent=True)(call)
 
 
 var_mean = _with_mean("var_mean", var)
@@ -196,13 +218,15 @@ class nansum(Reduction):
     def forward(x: A, dims: Dims, keepdim: bool) -> A:
         return total(np.where(np.isnan(x), np.zeros((), x.dtype), x), dims, keepdim)
 
-    def call(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    def call(
+        input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
+    ) -> Tensor:
         x = input.array
         if x.dtype.kind in "biu":
             return sum.function(input, dim, keepdim, dtype=dtype)
         if x.dtype.kind == "c":
             raise RuntimeError("nansum on CPU does not support complex inputs")
-        dims = all_if_empty(dims_of(dim, x.ndim, "nansum"), x.ndim)
+        dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
         x = x if dtype is None else cast(x, dtype)
         return bind(nansum.core, (input,), (dims, keepdim), (x,))
 
@@ -212,21 +236,15 @@ class nansum(Reduction):
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t()), S(t(0, 3), 0)])
 
 
-def _nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+@composite(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t())], silent=True)
+def nanmean(
+    input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
+) -> Tensor:
+    """nanmean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements that are not nan."""
     own = from_numpy_dtype(input.array.dtype)
     if own.category < FLOAT:
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {own.alias}")
     summed = nansum.function(input, dim, keepdim, dtype=dtype)
     ndim = input.array.ndim
-    dims = all_if_empty(dims_of(dim, ndim, "nanmean"), ndim)
+    dims = all_if_empty(dims_of(dim, ndim), ndim)
     return summed / wrap(np.count_nonzero(~np.isnan(input.array), axis=dims, keepdims=keepdim))
-
-
-_nanmean.__name__ = _nanmean.__qualname__ = "nanmean"
-nanmean = composite(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t())], out=True)(
-    taking_numpy_names(
-        _nanmean,
-        "nanmean",
-        "nanmean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements that are not nan.",
-    )
-)

@@ -26,6 +26,7 @@ from leafgrad.ops.shape.views import (
     view_of,
     wrap_dim,
 )
+from leafgrad.ops.signature import Dim, DimOrDims, Shape, Sizes, Tensor, Tensors
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -35,7 +36,7 @@ REVERSED = slice(None, None, -1)
 
 
 @composite(lambda t: [S(t(2, 3, 4), 0, 2), S(t(2, 3, 4), (0, 1), (-1, 0)), S(t(2, 3), 1, 1), S(t(), 0, 0)])
-def movedim(input: TensorBase, source: Any, destination: Any) -> Any:
+def movedim(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
     """movedim(input, source, destination): the dimensions `source` moved to the places `destination`."""
     ndim = input.array.ndim
     given = [(d,) if isinstance(d, int) else tuple(d) for d in (source, destination)]
@@ -59,19 +60,19 @@ def movedim(input: TensorBase, source: Any, destination: Any) -> Any:
 
 
 @composite(lambda t: [S(t(2, 3, 4), 0, 2)])
-def moveaxis(input: TensorBase, source: Any, destination: Any) -> Any:
+def moveaxis(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
     """moveaxis(input, source, destination): another name of movedim."""
     return movedim(input, source, destination)
 
 
 @composite(lambda t: [S(t(2, 3, 4), 0, 2)])
-def swapaxes(input: TensorBase, axis0: int, axis1: int) -> Any:
+def swapaxes(input: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
     """swapaxes(input, axis0, axis1): another name of transpose."""
     return transpose.function(input, axis0, axis1)
 
 
 @composite(lambda t: [S(t(2, 3, 4), 0, 2)])
-def swapdims(input: TensorBase, dim0: int, dim1: int) -> Any:
+def swapdims(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
     """swapdims(input, dim0, dim1): another name of transpose."""
     return transpose.function(input, dim0, dim1)
 
@@ -79,38 +80,32 @@ def swapdims(input: TensorBase, dim0: int, dim1: int) -> Any:
 # -- shapes taken from elsewhere --------------------------------------------------------------------------------------
 
 
-def _shape_of(name: str, other: Any) -> tuple[int, ...]:
-    if not isinstance(other, TensorBase):
-        raise errors.not_a_tensor(name, "other", 1, other)
-    return other.array.shape  # type: ignore[no-any-return]
-
-
 @composite(lambda t: [S(t(3, 1), t(3, 4)), S(t(), t(2))], method_only=True)
-def expand_as(input: TensorBase, other: TensorBase) -> Any:
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """expand_as(input, other): expanded to the shape of other."""
-    return expand.function(input, _shape_of("expand_as", other))
+    return expand.function(input, other.array.shape)
 
 
 @composite(lambda t: [S(t(3, 4, contiguous=True), t(2, 6))], method_only=True)
-def view_as(input: TensorBase, other: TensorBase) -> Any:
+def view_as(input: Tensor, other: Tensor) -> Tensor:
     """view_as(input, other): viewed under the shape of other."""
-    return view.function(input, _shape_of("view_as", other))
+    return view.function(input, other.array.shape)
 
 
 @composite(lambda t: [S(t(3, 4), t(2, 6)), S(t(1), t())], method_only=True)
-def reshape_as(input: TensorBase, other: TensorBase) -> Any:
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """reshape_as(input, other): reshaped to the shape of other."""
-    return reshape(input, _shape_of("reshape_as", other))
+    return reshape(input, other.array.shape)
 
 
 @composite(lambda t: [S(t(3, 1), (2, 3, 4)), S(t(), (2,))])
-def broadcast_to(input: TensorBase, size: Any) -> Any:
+def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     """broadcast_to(input, size): another name of expand."""
     return expand.function(input, size)
 
 
 @composite(lambda t: [S(t(3, 1), t(4)), S(t(3)), S(t(2, 1), t(), t(1, 3))], method=False)
-def broadcast_tensors(*tensors: Any) -> Any:
+def broadcast_tensors(*tensors: Tensor | Tensors) -> tuple[Tensor, ...]:
     """broadcast_tensors(*tensors): all of them expanded to the one shape that they broadcast to."""
     shape: tuple[int, ...] = ()
     for position, t in enumerate(tensors):
@@ -126,11 +121,9 @@ def broadcast_tensors(*tensors: Any) -> Any:
 
 
 @composite(lambda t: [S(t(2, 6), 1, (2, 3)), S(t(2, 6), -1, (-1, 2)), S(t(4, 2), 0, (2, 2))])
-def unflatten(input: TensorBase, dim: int, sizes: Any) -> Any:
+def unflatten(input: Tensor, dim: Dim, sizes: Shape) -> Tensor:
     """unflatten(input, dim, sizes): one dimension made several; one of the sizes may be -1."""
-    if isinstance(sizes, int):
-        raise errors.mistake(TypeError, "unflatten(): argument 'sizes' (position 3) must be tuple of ints, not int")
-    shape, new = input.array.shape, tuple([int(s) for s in sizes])
+    shape, new = input.array.shape, tuple(sizes)
     at = wrap_dim(dim, len(shape))
     if not new:
         raise errors.mistake(RuntimeError, "unflatten: sizes must be non-empty")
@@ -171,7 +164,7 @@ class repeat(Family):
         out.reshape(twice)[...] = x.reshape(once)
         return out
 
-    def call(input: A, *counts: Any, repeats: Any = None) -> Any:
+    def call(input: Tensor, *counts: Sizes, repeats: Shape | None = None) -> Tensor:
         if repeats is not None:
             counts = (repeats,)
         if not counts:
@@ -227,7 +220,7 @@ def sum_dims(x: A, dims: Sequence[int]) -> A:
 
 
 @composite(lambda t: [S(t(2, 3), (2,)), S(t(2, 3), (2, 1, 2)), S(t(), (2,)), S(t(2, 3), ())])
-def tile(input: TensorBase, *counts: Any, dims: Any = None) -> Any:
+def tile(input: Tensor, *counts: Sizes, dims: Shape | None = None) -> Tensor:
     """tile(input, dims): repeat, where missing dimensions count as one."""
     counts = shape_arguments(counts if dims is None else (dims,))
     return repeat.function(input, (1,) * (input.array.ndim - len(counts)) + counts)
@@ -254,7 +247,7 @@ class flip(Family):
             return reverse.copy() if x.flags.c_contiguous else laid_like(x, reverse)
         return np.flip(x, dims).copy() if dims else x.copy()
 
-    def call(input: A, *chosen: Any, dims: Any = None) -> Any:
+    def call(input: Tensor, *chosen: Sizes, dims: DimOrDims | None = None) -> Tensor:
         ndim = input.array.ndim
         chosen = distinct_dims(shape_arguments(chosen if dims is None else (dims,)), ndim)
         return flip.record(input, chosen if ndim else ())
@@ -268,7 +261,7 @@ class flip(Family):
 
 
 @composite(lambda t: [S(t(2, 3))])
-def fliplr(input: TensorBase) -> Any:
+def fliplr(input: Tensor) -> Tensor:
     """fliplr(input): columns in reverse order."""
     if input.array.ndim < 2:
         raise errors.mistake(RuntimeError, "Input must be >= 2-d.")
@@ -276,7 +269,7 @@ def fliplr(input: TensorBase) -> Any:
 
 
 @composite(lambda t: [S(t(2, 3)), S(t(3))])
-def flipud(input: TensorBase) -> Any:
+def flipud(input: Tensor) -> Tensor:
     """flipud(input): rows in reverse order."""
     if input.array.ndim < 1:
         raise errors.mistake(RuntimeError, "Input must be >= 1-d.")
@@ -301,7 +294,7 @@ class roll(Family):
             x = _rolled(x, by, dim)
         return x
 
-    def call(input: A, shifts: Any, dims: Any = None) -> Any:
+    def call(input: Tensor, shifts: int | Shape, dims: DimOrDims | None = None) -> Tensor:
         by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
         along = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
         if not by:
@@ -352,7 +345,7 @@ class rot90(Family):
     def forward(x: A, k: int, dims: Any) -> A:
         return np.rot90(x, k, dims).copy()
 
-    def call(input: A, k: int = 1, dims: Any = (0, 1)) -> Any:
+    def call(input: Tensor, k: int = 1, dims: Shape = (0, 1)) -> Tensor:
         ndim = input.array.ndim
         if len(dims) != 2:
             raise errors.mistake(RuntimeError, f"expected total rotation dims == 2, but got dims = {len(dims)}")

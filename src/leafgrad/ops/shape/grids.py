@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import expand, reshape
+from leafgrad.ops.signature import Tensor, Tensors
 
 
 @composite(
     lambda t: [S(t(3), t(2), indexing="ij"), S(t(3), t(), t(2), indexing="xy"), S([t(3), t(2)], indexing="ij")],
     method=False,
 )
-def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
+def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> tuple[Tensor, ...]:
     """meshgrid(*tensors, indexing=None): for each of some vectors, its elements spread over the grid of all of them.
     'ij' lets the first vector vary along dimension 0, 'xy' along dimension 1."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):

@@ -15,6 +15,7 @@ from leafgrad.ops.registry import Family, composite, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.split import at, range_of
 from leafgrad.ops.shape.views import reshape, unsqueeze, wrap_dim
+from leafgrad.ops.signature import Dim, Tensor, Tensors
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -36,13 +37,8 @@ class Joining(Family, family=True):
         return batch.apply(batch.values(*batch.arrays), (dim + 1, *rest))
 
 
-def tensor_list(name: str, tensors: Any) -> list[Any]:
+def tensor_list(tensors: Any) -> list[Any]:
     """The one argument of these functions: a list or tuple of tensors."""
-    if not isinstance(tensors, (list, tuple)):
-        kind = type(tensors).__name__
-        raise errors.mistake(
-            TypeError, f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
-        )
     for value in tensors:
         if not isinstance(value, TensorBase):
             position = next(i for i, other in enumerate(tensors) if other is value)
@@ -73,9 +69,9 @@ class cat(Joining):
         parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
         return in_rows(np.concatenate(parts, dim))
 
-    def call(tensors: A, dim: int = 0, *, axis: int | None = None) -> Any:
+    def call(tensors: Tensors, dim: Dim = 0, *, axis: Dim | None = None) -> Tensor:
         dim = dim if axis is None else axis
-        inputs = tensor_list("cat", tensors)
+        inputs = tensor_list(tensors)
         if not inputs:
             raise errors.mistake(ValueError, "torch.cat(): expected a non-empty list of Tensors")
         arrays, at, sizes = _usual_parts(inputs, dim)
@@ -176,13 +172,13 @@ def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
 
 
 @composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False, out=True)
-def concat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
+def concat(tensors: Tensors, dim: Dim = 0, *, axis: Dim | None = None) -> Tensor:
     """concat(tensors, dim=0): another name of cat."""
     return cat.function(tensors, dim if axis is None else axis)
 
 
 @composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False, out=True)
-def concatenate(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Any:
+def concatenate(tensors: Tensors, dim: Dim = 0, *, axis: Dim | None = None) -> Tensor:
     """concatenate(tensors, axis=0): another name of cat."""
     return cat.function(tensors, dim if axis is None else axis)
 
@@ -198,9 +194,9 @@ class stack(Joining):
         new = (slice(None),) * dim + (None,)
         return in_rows(np.concatenate([x[new] for x in args[:-1]], dim))
 
-    def call(tensors: A, dim: int = 0, *, axis: int | None = None) -> Any:
+    def call(tensors: Tensors, dim: Dim = 0, *, axis: Dim | None = None) -> Tensor:
         dim = dim if axis is None else axis
-        inputs = tensor_list("stack", tensors)
+        inputs = tensor_list(tensors)
         if not inputs:
             raise errors.mistake(RuntimeError, "stack expects a non-empty TensorList")
         arrays = arrays_in_common_dtype(inputs)
@@ -232,13 +228,20 @@ class stack(Joining):
 # -- joining after bringing all to a number of dimensions -------------------------------------------------------------
 
 
+ONE_OR_MORE = (
+    "(tensor: Tensor) -> Tensor",
+    "(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ...]",
+    "(tensors: Tensors) -> tuple[Tensor, ...]",
+)
+
+
 def _each_at_least(n: int, name: str, tensors: tuple[Any, ...]) -> Any:
     """One tensor, several, or a list of them, each brought to at least n dimensions."""
     if len(tensors) == 1 and isinstance(tensors[0], TensorBase):
         return _at_least(n, tensors[0])
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
-    return tuple([_at_least(n, t) for t in tensor_list(name, tensors)])
+    return tuple([_at_least(n, t) for t in tensor_list(tensors)])
 
 
 def _at_least(n: int, t: Any) -> Any:
@@ -252,58 +255,58 @@ def _at_least(n: int, t: Any) -> Any:
     return unsqueeze.function(t, -1) if n == 3 else t
 
 
-@composite(lambda t: [S(t()), S(t(2)), S(t(), t(3)), S([t(), t(2)])], method=False)
-def atleast_1d(*tensors: Any) -> Any:
+@composite(lambda t: [S(t()), S(t(2)), S(t(), t(3)), S([t(), t(2)])], method=False, signatures=ONE_OR_MORE)
+def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | tuple[Tensor, ...]:
     """atleast_1d(*tensors): numbers as vectors of one element; everything else as it is."""
     return _each_at_least(1, "atleast_1d", tensors)
 
 
-@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(), t(3))], method=False)
-def atleast_2d(*tensors: Any) -> Any:
+@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(), t(3))], method=False, signatures=ONE_OR_MORE)
+def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | tuple[Tensor, ...]:
     """atleast_2d(*tensors): numbers and vectors as matrices of one row."""
     return _each_at_least(2, "atleast_2d", tensors)
 
 
-@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(2, 3, 4))], method=False)
-def atleast_3d(*tensors: Any) -> Any:
+@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(2, 3, 4))], method=False, signatures=ONE_OR_MORE)
+def atleast_3d(*tensors: Tensor | Tensors) -> Tensor | tuple[Tensor, ...]:
     """atleast_3d(*tensors): with three dimensions, (n) as (1, n, 1) and (n, m) as (n, m, 1)."""
     return _each_at_least(3, "atleast_3d", tensors)
 
 
 def _stacking(name: str, tensors: Any, n: int) -> list[Any]:
-    inputs = tensor_list(name, tensors)
+    inputs = tensor_list(tensors)
     if not inputs:
         raise errors.mistake(RuntimeError, f"{name} expects a non-empty TensorList")
     return [_at_least(n, t) for t in inputs]
 
 
 @composite(lambda t: [S([t(2), t(3)]), S([t(2, 1), t(2, 3)]), S([t(), t()])], method=False, out=True)
-def hstack(tensors: Any) -> Any:
+def hstack(tensors: Tensors) -> Tensor:
     """hstack(tensors): side by side, along dimension 1 (dimension 0 for vectors)."""
     parts = _stacking("hstack", tensors, 1)
     return cat.function(parts, 0 if parts[0].array.ndim == 1 else 1)
 
 
 @composite(lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False, out=True)
-def vstack(tensors: Any) -> Any:
+def vstack(tensors: Tensors) -> Tensor:
     """vstack(tensors): on top of each other, along dimension 0; vectors are rows."""
     return cat.function(_stacking("vstack", tensors, 2), 0)
 
 
 @composite(lambda t: [S([t(3), t(3)])], method=False, out=True)
-def row_stack(tensors: Any) -> Any:
+def row_stack(tensors: Tensors) -> Tensor:
     """row_stack(tensors): another name of vstack."""
-    return cat.function(_stacking("vstack", tensor_list("row_stack", tensors), 2), 0)
+    return cat.function(_stacking("vstack", tensor_list(tensors), 2), 0)
 
 
 @composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False, out=True)
-def dstack(tensors: Any) -> Any:
+def dstack(tensors: Tensors) -> Tensor:
     """dstack(tensors): behind each other, along dimension 2."""
     return cat.function(_stacking("dstack", tensors, 3), 2)
 
 
 @composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2)]), S([t(), t()])], method=False, out=True)
-def column_stack(tensors: Any) -> Any:
+def column_stack(tensors: Tensors) -> Tensor:
     """column_stack(tensors): side by side; numbers and vectors are columns."""
     parts = _stacking("column_stack", tensors, 0)
     return cat.function([reshape(t, (t.array.size, 1)) if t.array.ndim < 2 else t for t in parts], 1)

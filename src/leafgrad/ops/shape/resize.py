@@ -24,6 +24,7 @@ from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.inplace import check_writable, stand_in
 from leafgrad.ops.shape.strides import Geometry, as_strided, checked_geometry, memory_of, offset_in_memory, placed
 from leafgrad.ops.shape.views import bases, distinct_dims, shape_arguments, squeeze, t, transpose, unsqueeze, wrap_dim
+from leafgrad.ops.signature import Dim, DimOrDims, MemoryFormat, Shape, Sizes, Tensor, declared
 
 
 def look_through(x: Any, operation: Any, node_name: str, options: tuple[Any, ...], array: Any) -> Any:
@@ -49,7 +50,8 @@ def look_through(x: Any, operation: Any, node_name: str, options: tuple[Any, ...
     return x
 
 
-def t_(self: Any) -> Any:
+@declared()
+def t_(self: Tensor) -> Tensor:
     """t_(): t, in place."""
     check_writable(self)
     if self.array.ndim > 2:
@@ -57,24 +59,28 @@ def t_(self: Any) -> Any:
     return look_through(self, t, "TBackward1", (), t.forward(self.array))
 
 
-def transpose_(self: Any, dim0: int, dim1: int) -> Any:
+@declared()
+def transpose_(self: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
     """transpose_(dim0, dim1): transpose, in place."""
     check_writable(self)
     dims = wrap_dim(dim0, self.array.ndim), wrap_dim(dim1, self.array.ndim)
     return look_through(self, transpose, "TransposeBackward1", dims, transpose.forward(self.array, *dims))
 
 
-def swapaxes_(self: Any, axis0: int, axis1: int) -> Any:
+@declared()
+def swapaxes_(self: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
     """swapaxes_(axis0, axis1): another name of transpose_."""
     return transpose_(self, axis0, axis1)
 
 
-def swapdims_(self: Any, dim0: int, dim1: int) -> Any:
+@declared()
+def swapdims_(self: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
     """swapdims_(dim0, dim1): another name of transpose_."""
     return transpose_(self, dim0, dim1)
 
 
-def squeeze_(self: Any, dim: Any = None) -> Any:
+@declared()
+def squeeze_(self: Tensor, dim: DimOrDims | None = None) -> Tensor:
     """squeeze_(dim=None): squeeze, in place."""
     check_writable(self)
     shape = self.array.shape
@@ -84,14 +90,16 @@ def squeeze_(self: Any, dim: Any = None) -> Any:
     return look_through(self, squeeze, node_name, (chosen,), squeeze.forward(self.array, chosen))
 
 
-def unsqueeze_(self: Any, dim: int) -> Any:
+@declared()
+def unsqueeze_(self: Tensor, dim: Dim) -> Tensor:
     """unsqueeze_(dim): unsqueeze, in place."""
     check_writable(self)
     at = wrap_dim(dim, self.array.ndim + 1)
     return look_through(self, unsqueeze, "UnsqueezeBackward1", (at,), unsqueeze.forward(self.array, at))
 
 
-def as_strided_(self: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+@declared()
+def as_strided_(self: Tensor, size: Shape, stride: Shape, storage_offset: int | None = None) -> Tensor:
     """as_strided_(size, stride, storage_offset=None): as_strided, in place."""
     check_writable(self)
     geometry = checked_geometry("as_strided_", self.array, size, stride, storage_offset)
@@ -109,7 +117,14 @@ def _not_implemented(*args: Any) -> Any:
 _SET = Op("set_", "NotImplemented", lambda *arrays: arrays[0], GradientRules(_not_implemented, lambda mask: ()))
 
 
-def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
+@declared()
+def set_(
+    self: Tensor,
+    source: Tensor | None = None,
+    storage_offset: int = 0,
+    size: Shape | None = None,
+    stride: Shape | None = None,
+) -> Tensor:
     """set_(source=None, storage_offset=0, size=None, stride=None): show the memory of another tensor of the same dtype,
     as it does or in a shape of its own. No gradient flows through it."""
     if source is None:
@@ -157,7 +172,8 @@ def sliced_memory(array: Any, shape: tuple[int, ...], steps: tuple[int, ...], st
     return np.ndarray(shape, array.dtype, memory, start * array.itemsize, [s * array.itemsize for s in steps])
 
 
-def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
+@declared()
+def resize_(self: Tensor, *size: Sizes, memory_format: MemoryFormat | None = None) -> Tensor:
     """resize_(*size): another shape in the same memory where that suffices; new elements are not set."""
     if not size:
         raise TypeError('resize_() missing 1 required positional arguments: "size"')
@@ -176,7 +192,8 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
     return self
 
 
-def resize_as_(self: Any, the_template: Any, memory_format: Any = None) -> Any:
+@declared()
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
     """resize_as_(the_template): resize_ to the shape of another tensor."""
     if not isinstance(the_template, TensorBase):
         raise errors.not_a_tensor("resize_as_", "the_template", 1, the_template)

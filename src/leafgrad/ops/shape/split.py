@@ -16,10 +16,12 @@ from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.views import MULTI_VIEW
+from leafgrad.ops.arguments import function_of
 from leafgrad.ops.index.slices import select, slice_
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import ViewFamily, link, view_of, wrap_dim
+from leafgrad.ops.signature import Dim, Shape, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -41,12 +43,6 @@ def range_of(dim: int, start: int, length: int) -> tuple[Any, ...]:
     return at(dim, slice(start, start + length))
 
 
-def tensor_argument(name: str, value: Any) -> Any:
-    if not isinstance(value, TensorBase):
-        raise errors.not_a_tensor(name, "input", 1, value)
-    return value.array
-
-
 @op
 class diagonal(Part):
     """diagonal(input, offset=0, dim1=0, dim2=1): the diagonal of two dimensions, as the last one of the result."""
@@ -60,8 +56,8 @@ class diagonal(Part):
             found.flags.writeable = True  # NumPy's caution; ours is the version counter
         return found
 
-    def call(input: A, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-        ndim = tensor_argument("diagonal", input).ndim
+    def call(input: Tensor, offset: int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
+        ndim = input.array.ndim
         one, two = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
         if one == two:
             raise errors.mistake(RuntimeError, f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -158,8 +154,8 @@ class split_with_sizes(Pieces):
 
     forward = _slices
 
-    def call(input: A, split_sizes: Any, dim: int = 0) -> Any:
-        sizes = _checked_sizes(split_sizes)
+    def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+        sizes = tuple(split_sizes)
         wrapped, size = _split_dim("split", input, dim)
         listed = f"split_sizes={errors.size(sizes)}"
         if any(s < 0 for s in sizes):
@@ -181,23 +177,13 @@ class split_with_sizes(Pieces):
     samples = staticmethod(lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])])
 
 
-def _checked_sizes(sizes: Any) -> tuple[int, ...]:
-    complaint = "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints,"
-    if isinstance(sizes, (int, float, TensorBase)):
-        raise errors.mistake(TypeError, f"{complaint} not {type(sizes).__name__}")
-    checked = []
-    for position, size in enumerate(sizes):
-        try:
-            checked.append(as_index(size))
-        except TypeError:
-            found = f"but found element of type {type(size).__name__} at pos {position}"
-            raise errors.mistake(TypeError, f"{complaint} {found}") from None
-    return tuple(checked)
+# As the function that it is under `leafgrad`: PyTorch's messages about the sizes of `split` count from there.
+_split_with_sizes = function_of(split_with_sizes, "split_with_sizes", False)
 
 
 def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
     """The dimension to split, counted from the front, and its size."""
-    shape = tensor_argument(name, input).shape
+    shape = input.array.shape
     if not shape:
         raise errors.mistake(RuntimeError, f"{name} expects at least a 1-dimensional tensor")
     dim = wrap_dim(dim, len(shape))
@@ -208,15 +194,26 @@ def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
 class split(Pieces):
     """split(tensor, split_size_or_sections, dim=0): pieces of one size (the last may be smaller), or of given sizes."""
 
+    checked = False  # what is no size is taken for several, by split_with_sizes, as in PyTorch
     forward = _slices
+    signatures = (
+        "(tensor: Tensor, split_size_or_sections: int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]",
+        "(tensor: Tensor, *, split_size: int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]",
+    )
 
-    def call(tensor: A, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> Any:
-        step = split_size_or_sections if split_size is None else split_size
+    def call(
+        tensor: Tensor,
+        split_size_or_sections: int | Shape | None = None,
+        dim: Dim = 0,
+        *,
+        split_size: int | Shape | None = None,
+    ) -> tuple[Tensor, ...]:
+        step: Any = split_size_or_sections if split_size is None else split_size
         try:
             step = as_index(step)
         except TypeError:  # not one size but several
-            return split_with_sizes.function(tensor, step, dim)
-        if step < 0 and tensor_argument("split", tensor).ndim:
+            return _split_with_sizes(tensor, step, dim)  # type: ignore[no-any-return]
+        if step < 0 and tensor.array.ndim:
             raise errors.mistake(RuntimeError, f"split expects split_size be non-negative, but got split_size={step}")
         dim, size = _split_dim("split", tensor, dim)
         if step == 0 and size != 0:
@@ -241,9 +238,9 @@ def _equal_sizes(size: int, step: int) -> tuple[int, ...]:
 
 
 @composite(lambda t: [S(t(5, 2), 2), S(t(2, 6), 4, 1), S(t(3), 9), S(t(0, 2), 3)])
-def chunk(input: TensorBase, chunks: int, dim: int = 0) -> Any:
+def chunk(input: Tensor, chunks: int, dim: Dim = 0) -> tuple[Tensor, ...]:
     """chunk(input, chunks, dim=0): at most `chunks` pieces of equal size; the last may be smaller."""
-    if chunks <= 0 and tensor_argument("chunk", input).ndim:
+    if chunks <= 0 and input.array.ndim:
         raise errors.mistake(RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     dim, size = _split_dim("chunk", input, dim)
     step = -(-size // chunks)
@@ -263,8 +260,8 @@ class unbind(Part):
     def forward(x: A, dim: int) -> A:
         return [x[at(dim, i)] for i in range(x.shape[dim])]
 
-    def call(input: A, dim: int = 0) -> Any:
-        ndim = tensor_argument("unbind", input).ndim
+    def call(input: Tensor, dim: Dim = 0) -> tuple[Tensor, ...]:
+        ndim = input.array.ndim
         if not ndim:
             wrap_dim(dim, 0)
             raise errors.mistake(IndexError, "Dimension specified as 0 but tensor has no dimensions")
@@ -284,13 +281,25 @@ class unbind(Part):
     samples = staticmethod(lambda t: [S(t(3, 2)), S(t(2, 3), -1), S(t(4)), S(t(0, 2)), S(t(2, 0))])
 
 
-@composite(lambda t: [S(t(5, 2), 3), S(t(2, 6), (1, 4), 1), S(t(3), 5), S(t(5), (3, 1))])
+@composite(
+    lambda t: [S(t(5, 2), 3), S(t(2, 6), (1, 4), 1), S(t(3), 5), S(t(5), (3, 1))],
+    signatures=(
+        "(input: Tensor, indices_or_sections: int | Shape | Tensor, dim: Dim = 0) -> tuple[Tensor, ...]",
+        "(input: Tensor, *, indices: Shape, dim: Dim = 0) -> tuple[Tensor, ...]",
+        "(input: Tensor, *, sections: int, dim: Dim = 0) -> tuple[Tensor, ...]",
+    ),
+)
 def tensor_split(
-    input: TensorBase, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
-) -> Any:
+    input: Tensor,
+    indices_or_sections: int | Shape | Tensor | None = None,
+    dim: Dim = 0,
+    *,
+    indices: Shape | None = None,
+    sections: int | None = None,
+) -> tuple[Tensor, ...]:
     """tensor_split(input, indices_or_sections, dim=0): pieces of almost equal size, or cut at the given indices."""
     given = next(v for v in (indices_or_sections, indices, sections) if v is not None)
-    shape = tensor_argument("tensor_split", input).shape
+    shape = input.array.shape
     if not shape:
         raise errors.mistake(
             RuntimeError, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"

@@ -20,6 +20,7 @@ from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad.ops.registry import Family, op, with_kernel
 from leafgrad.ops.samples import S, transposed
 from leafgrad.ops.shape.views import ViewFamily, address, link
+from leafgrad.ops.signature import Shape, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -143,9 +144,7 @@ class as_strided(ViewFamily):
             return placed(x, geometry.size, geometry.stride, geometry.offset)
         return _pick(x, geometry)
 
-    def call(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
-        if not isinstance(input, TensorBase):
-            raise errors.not_a_tensor("as_strided", "input", 1, input)
+    def call(input: Tensor, size: Shape, stride: Shape, storage_offset: int | None = None) -> Tensor:
         geometry = checked_geometry("as_strided", input.array, size, stride, storage_offset)
         out = execute(_memory_view, (input.array,), (geometry,))
         result = bind_result(as_strided.core, (input,), (geometry,), (input.array,), out, needs_recording((input,)))

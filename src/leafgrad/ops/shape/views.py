@@ -31,6 +31,7 @@ from leafgrad.ops.dimensions import shape_arguments as shape_arguments
 from leafgrad.ops.dimensions import wrap_dim as wrap_dim
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, through, transposed
+from leafgrad.ops.signature import Dim, DimOrDims, Shape, Sizes, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -253,9 +254,14 @@ class view(ViewFamily):
     # what reshape records: of what is not contiguous; of a copy that nobody else has
     node_names = ("ReshapeAliasBackward0", "UnsafeViewBackward0")
     method_only = True
+    signatures = (
+        "(input: Tensor, *size: int) -> Tensor",
+        "(input: Tensor, size: Shape) -> Tensor",
+        "(input: Tensor, dtype: Dtype) -> Tensor",
+    )
     forward = _reshape_array
 
-    def call(input: Any, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
+    def call(input: Tensor, *shape: Sizes | Dtype, size: Shape | None = None, dtype: Dtype | None = None) -> Tensor:
         shape = shape if size is None else (size,)
         if dtype is not None or (len(shape) == 1 and shape[0].__class__ is Dtype):
             return view_dtype(input, dtype or shape[0])
@@ -314,7 +320,7 @@ def reshape_either(x: A, shape: tuple[int, ...]) -> A:
 
 
 @composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)], reference="Tensor.reshape")
-def reshape(input: TensorBase, *sizes: Any, shape: Any = None) -> Any:
+def reshape(input: Tensor, *sizes: Sizes, shape: Shape | None = None) -> Tensor:
     """reshape(input, *shape): another shape; a view where that is possible, otherwise a copy."""
     target = fill_in("reshape", shape_arguments(sizes if shape is None else (shape,), "reshape"), input)
     if input.array.flags.c_contiguous:
@@ -327,8 +333,8 @@ def reshape(input: TensorBase, *sizes: Any, shape: Any = None) -> Any:
     return bind(view.named["UnsafeViewBackward0"], (copy,), (target,))
 
 
-@composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())])
-def flatten(input: TensorBase, start_dim: int = 0, end_dim: int = -1) -> Any:
+@composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())], checked="function")
+def flatten(input: Tensor, start_dim: Dim = 0, end_dim: Dim = -1) -> Tensor:
     """flatten(input, start_dim=0, end_dim=-1): dimensions start_dim to end_dim made one."""
     shape = input.array.shape
     start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
@@ -351,7 +357,7 @@ class permute(ViewFamily):
     def forward(x: A, dims: Any) -> A:
         return x.transpose(dims)
 
-    def call(input: Any, *order: Any, dims: Any = None) -> Any:
+    def call(input: Tensor, *order: Sizes, dims: Shape | None = None) -> Tensor:
         order = shape_arguments(order if dims is None else (dims,))
         ndim = input.array.ndim
         if len(order) != ndim:
@@ -375,6 +381,7 @@ class permute(ViewFamily):
 class transpose(ViewFamily):
     """transpose(input, dim0, dim1): two dimensions exchanged."""
 
+    checked = "function"
     options = ("dim0", "dim1")
     vmap = "dims"
     node_names = ("TransposeBackward1",)  # in place
@@ -382,7 +389,7 @@ class transpose(ViewFamily):
     def forward(x: A, dim0: int, dim1: int) -> A:
         return x.swapaxes(dim0, dim1) if x.ndim else np.asarray(x).view()
 
-    def call(input: Any, dim0: int, dim1: int) -> Any:
+    def call(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
         ndim = input.array.ndim
         return bind_view(transpose.core, transpose, input, (wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)))
 
@@ -396,13 +403,14 @@ class transpose(ViewFamily):
 class t(ViewFamily):
     """t(input): a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
 
+    checked = "function"
     node_name = "TBackward0"
     node_names = ("TBackward1",)  # in place
 
     def forward(x: A) -> A:
         return x.transpose()
 
-    def call(input: Any) -> Any:
+    def call(input: Tensor) -> Tensor:
         if input.array.ndim > 2:
             raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D")
         return bind_view(t.core, t, input, ())
@@ -427,7 +435,7 @@ class expand(ViewFamily):
             return np.ndarray(shape, x.dtype, x, 0, strides)  # as_strided, in a tenth of the time
         return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=True)
 
-    def call(input: Any, *shape: Any, size: Any = None, implicit: bool = False) -> Any:
+    def call(input: Tensor, *shape: Sizes, size: Shape | None = None, implicit: bool = False) -> Tensor:
         target, own = shape_arguments(shape if size is None else (size,), "expand"), input.array.shape
         lead = len(target) - len(own)
         if lead < 0:
@@ -471,6 +479,7 @@ def _expanded_strides(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 class squeeze(ViewFamily):
     """squeeze(input, dim=None): without dimensions of size 1, all of them or those of `dim`."""
 
+    checked = "function"
     options = ("dims",)
     # for one dimension, for several; in place: for all, one, several
     node_names = ("SqueezeBackward1", "SqueezeBackward2", "SqueezeBackward3", "SqueezeBackward4", "SqueezeBackward5")
@@ -478,7 +487,7 @@ class squeeze(ViewFamily):
     def forward(x: A, dims: Any) -> A:
         return x.reshape([s for i, s in enumerate(x.shape) if i not in dims]) if dims else x.view()
 
-    def call(input: Any, dim: Any = None) -> Any:
+    def call(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
         shape = input.array.shape
         dims: Sequence[int]
         if dim is None:
@@ -501,6 +510,7 @@ class squeeze(ViewFamily):
 class unsqueeze(ViewFamily):
     """unsqueeze(input, dim): with a new dimension of size 1 at `dim`."""
 
+    checked = "function"
     options = ("dim",)
     node_names = ("UnsqueezeBackward1",)  # in place
 
@@ -508,7 +518,7 @@ class unsqueeze(ViewFamily):
         shape = x.shape
         return x.reshape((*shape[:dim], 1, *shape[dim:]))
 
-    def call(input: Any, dim: int) -> Any:
+    def call(input: Tensor, dim: Dim) -> Tensor:
         return bind_view(unsqueeze.core, unsqueeze, input, (wrap_dim(dim, input.array.ndim + 1),))
 
     def vjp(g: A, input_shape: A) -> A:

@@ -1,0 +1,736 @@
+# Written by tools/make_stubs.py from the declarations of the operations: not to be edited.
+
+import builtins
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+from leafgrad import autograd as autograd
+from leafgrad import cuda as cuda
+from leafgrad import func as func
+from leafgrad import nn as nn
+from leafgrad import ops as ops
+from leafgrad import optim as optim
+from leafgrad import profiler as profiler
+from leafgrad import random as random
+from leafgrad import return_types as return_types
+from leafgrad import utils as utils
+from leafgrad._device import Size as Size
+from leafgrad._device import device as device
+from leafgrad._device import layout as layout
+from leafgrad._device import memory_format as memory_format
+from leafgrad._dtypes import can_cast as can_cast
+from leafgrad._dtypes import dtype as dtype
+from leafgrad._dtypes import finfo as finfo
+from leafgrad._dtypes import get_default_dtype as get_default_dtype
+from leafgrad._dtypes import iinfo as iinfo
+from leafgrad._dtypes import promote_types as promote_types
+from leafgrad._dtypes import set_default_dtype as set_default_dtype
+from leafgrad._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from leafgrad._settings import get_default_device as get_default_device
+from leafgrad._settings import get_num_interop_threads as get_num_interop_threads
+from leafgrad._settings import get_num_threads as get_num_threads
+from leafgrad._settings import is_inference_mode_enabled as is_inference_mode_enabled
+from leafgrad._settings import set_default_device as set_default_device
+from leafgrad._settings import set_default_tensor_type as set_default_tensor_type
+from leafgrad._settings import set_num_interop_threads as set_num_interop_threads
+from leafgrad._settings import set_num_threads as set_num_threads
+from leafgrad._settings import show_config as show_config
+from leafgrad._settings import typename as typename
+from leafgrad._settings import use_deterministic_algorithms as use_deterministic_algorithms
+from leafgrad._tensor.printing import set_printoptions as set_printoptions
+from leafgrad._tensor.tensor import Tensor as Tensor
+from leafgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from leafgrad.autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
+from leafgrad.autograd.grad_mode import enable_grad as enable_grad
+from leafgrad.autograd.grad_mode import inference_mode as inference_mode
+from leafgrad.autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from leafgrad.autograd.grad_mode import no_grad as no_grad
+from leafgrad.autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from leafgrad.func.vmap import vmap as vmap
+from leafgrad.ops.creation.legacy import TensorType as TensorType
+from leafgrad.ops.random.generator import Generator as Generator
+from leafgrad.ops.signature import Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape
+
+BFloat16Tensor: TensorType
+BoolTensor: TensorType
+ByteTensor: TensorType
+CharTensor: TensorType
+DoubleTensor: TensorType
+FloatTensor: TensorType
+HalfTensor: TensorType
+IntTensor: TensorType
+LongTensor: TensorType
+ShortTensor: TensorType
+bfloat16: dtype
+bool: dtype
+cdouble: dtype
+cfloat: dtype
+channels_last: memory_format
+channels_last_3d: memory_format
+complex128: dtype
+complex64: dtype
+contiguous_format: memory_format
+default_generator: Generator
+double: dtype
+e: builtins.float
+float: dtype
+float16: dtype
+float32: dtype
+float64: dtype
+half: dtype
+inf: builtins.float
+int: dtype
+int16: dtype
+int32: dtype
+int64: dtype
+int8: dtype
+long: dtype
+nan: builtins.float
+newaxis: None
+pi: builtins.float
+preserve_format: memory_format
+short: dtype
+strided: layout
+uint8: dtype
+__version__: builtins.str
+
+def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the distance of each element from zero."""
+def abs_(input: Tensor) -> Tensor:
+    """abs, in place; not for complex numbers, whose absolute values are real."""
+def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the distance of each element from zero."""
+def absolute_(input: Tensor) -> Tensor:
+    """abs, in place; not for complex numbers, whose absolute values are real."""
+def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """input + alpha * other."""
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2)."""
+def adjoint(input: Tensor) -> Tensor:
+    """the last two dimensions exchanged, and conjugated."""
+def all(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """are all elements nonzero, in the tensor or along dimensions?"""
+def allclose(input: Tensor, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
+    """is every element close to the other?"""
+def amax(input: Tensor, dim: DimOrDims = (), keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """the largest element of all, or along dimensions."""
+def amin(input: Tensor, dim: DimOrDims = (), keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """the smallest element of all, or along dimensions."""
+def aminmax(input: Tensor, *, dim: Dim | None = None, keepdim: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.aminmax:
+    """the smallest and the largest element, as (min, max)."""
+def any(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """is any element nonzero, in the tensor or along dimensions?"""
+@overload
+def arange(end: Number, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """start, start + step, ... up to but without end."""
+@overload
+def arange(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+def argmax(input: Tensor, dim: Dim | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """the index of the largest element, the first of equals."""
+def argmin(input: Tensor, dim: Dim | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """the index of the smallest element, the first of equals."""
+def argsort(input: Tensor, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool = False) -> Tensor:
+    """the indices that sort along a dimension."""
+def argwhere(input: Tensor) -> Tensor:
+    """the positions of the elements that are not zero, one row for each."""
+def as_strided(input: Tensor, size: Shape, stride: Shape, storage_offset: builtins.int | None = None) -> Tensor:
+    """the memory of input under any shape and strides; the offset counts from the beginning of the memory, by default it is input's own."""
+def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = None) -> Tensor:
+    """data itself if it is a tensor, its memory if it is a NumPy array, else a new tensor."""
+def asarray(obj: Any, *, dtype: Dtype | None = None, device: Device | None = None, copy: builtins.bool | None = None, requires_grad: builtins.bool | None = None) -> Tensor:
+    """a tensor of obj, which shares its memory where that is possible (always with copy=False, or an error; never with copy=True)."""
+@overload
+def atleast_1d(tensor: Tensor) -> Tensor:
+    """numbers as vectors of one element; everything else as it is."""
+@overload
+def atleast_1d(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def atleast_1d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+@overload
+def atleast_2d(tensor: Tensor) -> Tensor:
+    """numbers and vectors as matrices of one row."""
+@overload
+def atleast_2d(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def atleast_2d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+@overload
+def atleast_3d(tensor: Tensor) -> Tensor:
+    """with three dimensions, (n) as (1, n, 1) and (n, m) as (n, m, 1)."""
+@overload
+def atleast_3d(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def atleast_3d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+def bernoulli(input: Tensor, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """ones with the probabilities that input gives (or all with probability p), zeros elsewhere."""
+def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """bits set in both."""
+def bitwise_left_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """bits moved up."""
+def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """each element with all bits flipped."""
+def bitwise_not_(input: Tensor) -> Tensor:
+    """bitwise_not, in place."""
+def bitwise_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """bits set in one or both."""
+def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """bits moved down."""
+def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """bits set in exactly one."""
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the products of two equally long stacks of matrices, (b, n, k) with (b, k, m)."""
+def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """all of them expanded to the one shape that they broadcast to."""
+def broadcast_to(input: Tensor, size: Shape) -> Tensor:
+    """another name of expand."""
+def cat(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
+    """tensors one after the other along a dimension."""
+def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the smallest integer not below each element."""
+def ceil_(input: Tensor) -> Tensor:
+    """ceil, in place."""
+def chunk(input: Tensor, chunks: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """at most `chunks` pieces of equal size; the last may be smaller."""
+def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
+    """each element, but not below min and not above max."""
+def clamp_(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
+    """clamp, in place."""
+def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """each element, but not above max."""
+def clamp_max_(input: Tensor, max: Tensor | Number) -> Tensor:
+    """clamp_max, in place."""
+def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """each element, but not below min."""
+def clamp_min_(input: Tensor, min: Tensor | Number) -> Tensor:
+    """clamp_min, in place."""
+def clip(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
+    """each element, but not below min and not above max."""
+def clip_(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
+    """clamp, in place."""
+def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+    """a copy through which gradients flow."""
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """side by side; numbers and vectors are columns."""
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """complex numbers with these parts."""
+def concat(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
+    """another name of cat."""
+def concatenate(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
+    """another name of cat."""
+def conj(input: Tensor) -> Tensor:
+    """the complex conjugate; real tensors stay as they are."""
+def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the complex conjugate, computed at once."""
+def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the cosine of each element."""
+def cos_(input: Tensor) -> Tensor:
+    """cos, in place."""
+def count_nonzero(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
+    """how many elements are not zero, in the tensor or along dimensions."""
+def cumsum(input: Tensor, dim: Dim, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """the sum up to and including each element along a dimension."""
+def cumsum_(input: Tensor, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
+    """cumsum, in place."""
+def detach(input: Tensor) -> Tensor:
+    """the same memory without the history: gradients end here."""
+def diagonal(input: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
+    """the diagonal of two dimensions, as the last one of the result."""
+def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
+    """input / other; rounded towards zero by 'trunc', down by 'floor'."""
+def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
+    """input / other; rounded towards zero by 'trunc', down by 'floor'."""
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the sum of the products of the elements of two vectors."""
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """behind each other, along dimension 2."""
+@overload
+def empty(*size: builtins.int, out: Tensor | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """a tensor whose values are whatever was in memory."""
+@overload
+def empty(size: Shape, *, out: Tensor | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+def empty_like(input: Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """a tensor in the shape of input whose values are not set."""
+def empty_strided(size: Shape, stride: Shape, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """a tensor without set values, its elements lying as far apart as `stride` says."""
+def eq(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input equal to other, element by element?"""
+def equal(input: Tensor, other: Tensor) -> builtins.bool:
+    """do both have the same shape and the same elements?"""
+def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """e to the power of each element."""
+def exp_(input: Tensor) -> Tensor:
+    """exp, in place."""
+def eye(n: builtins.int, m: builtins.int | None = None, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """ones on the diagonal of an n x m matrix."""
+def fill(input: Tensor, value: Tensor | Number) -> Tensor:
+    """one value, a number or a tensor without dimensions, everywhere."""
+def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
+    """one value, a number or a tensor without dimensions, everywhere."""
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """each element without its fraction."""
+def fix_(input: Tensor) -> Tensor:
+    """fix, in place."""
+def flatten(input: Tensor, start_dim: Dim = 0, end_dim: Dim = -1) -> Tensor:
+    """dimensions start_dim to end_dim made one."""
+@overload
+def flip(input: Tensor, *dims: builtins.int) -> Tensor:
+    """a copy in which the order of the elements along some dimensions is reversed."""
+@overload
+def flip(input: Tensor, dims: Shape) -> Tensor: ...
+def fliplr(input: Tensor) -> Tensor:
+    """columns in reverse order."""
+def flipud(input: Tensor) -> Tensor:
+    """rows in reverse order."""
+def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the largest integer not above each element."""
+def floor_(input: Tensor) -> Tensor:
+    """floor, in place."""
+def floor_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """input / other, rounded down. It has no derivative, as in PyTorch."""
+def from_dlpack(ext_tensor: Any, *, device: Device | None = None, copy: builtins.bool | None = None) -> Tensor:
+    """a tensor that shares memory with another library's."""
+def from_numpy(ndarray: Any) -> Tensor:
+    """a tensor that shares memory with a NumPy array."""
+def frombuffer(buffer: Any, *, dtype: Dtype, count: builtins.int = -1, offset: builtins.int = 0, requires_grad: builtins.bool = False) -> Tensor:
+    """a vector that shares memory with an object that has a buffer."""
+def full(size: Shape, fill_value: Number | Tensor, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """one value everywhere, which also decides the dtype if none is given."""
+def full_like(input: Tensor, fill_value: Number | Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """one value in the shape of input."""
+def gather(input: Tensor, dim: Dim, index: Tensor, *, sparse_grad: builtins.bool = False, out: Tensor | None = None) -> Tensor:
+    """out[i][j] = input[index[i][j]][j] for dim 0, and likewise for the others."""
+def ge(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input at least other, element by element?"""
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the old name of outer."""
+def get_rng_state() -> Tensor:
+    """the state of the default generator, a tensor of bytes."""
+def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input greater than other, element by element?"""
+def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input at least other, element by element?"""
+def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input greater than other, element by element?"""
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """side by side, along dimension 1 (dimension 0 for vectors)."""
+def imag(input: Tensor) -> Tensor:
+    """the imaginary part, as a view. Only complex tensors have one."""
+def index_add(input: Tensor, dim: Dim, index: Tensor, source: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """input with alpha times the slices of source added to those that the vector `index` names."""
+def index_copy(input: Tensor, dim: Dim, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input with the slices that the vector `index` names replaced by source."""
+def index_fill(input: Tensor, dim: Dim, index: Tensor, value: Tensor | Number) -> Tensor:
+    """input with the slices that the vector `index` names filled with value."""
+def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: builtins.bool = False) -> Tensor:
+    """a copy of input with input[indices] = values, or with values added there."""
+def index_put_(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: builtins.bool = False) -> Tensor:
+    """index_put, in place."""
+def index_reduce(input: Tensor, dim: Dim, index: Tensor, source: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True) -> Tensor:
+    """the slices of source that the vector `index` assigns to one slice of input, brought together by their prod, mean, amax or amin."""
+def index_select(input: Tensor, dim: Dim, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the slices of input along `dim` that the vector `index` names."""
+def initial_seed() -> builtins.int:
+    """the number with which the default generator was started."""
+def is_complex(input: Tensor) -> builtins.bool:
+    """is the dtype complex?"""
+def is_floating_point(input: Tensor) -> builtins.bool:
+    """is the dtype a floating point one?"""
+def is_nonzero(input: Tensor) -> builtins.bool:
+    """is the one element something else than zero?"""
+def is_same_size(input: Tensor, other: Tensor) -> builtins.bool:
+    """do both have the same shape?"""
+def is_tensor(obj: builtins.object) -> builtins.bool:
+    """is it a Tensor?"""
+def isclose(input: Tensor, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
+    """|input - other| <= atol + rtol * |other|?"""
+def isfinite(input: Tensor) -> Tensor:
+    """is each element neither infinite nor nan?"""
+def isinf(input: Tensor) -> Tensor:
+    """is each element infinite?"""
+def isnan(input: Tensor) -> Tensor:
+    """is each element not a number?"""
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """is each element negative infinity?"""
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """is each element positive infinity?"""
+def isreal(input: Tensor) -> Tensor:
+    """has each element no imaginary part?"""
+def kthvalue(input: Tensor, k: builtins.int, dim: Dim = -1, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.kthvalue:
+    """the k-th smallest element along a dimension, and its index."""
+def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input at most other, element by element?"""
+def less(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input less than other, element by element?"""
+def less_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input at most other, element by element?"""
+def linspace(start: Number | Tensor, end: Number | Tensor, steps: builtins.int, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """`steps` numbers at equal distances, from start to end inclusive."""
+def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the natural logarithm of each element."""
+def log_(input: Tensor) -> Tensor:
+    """log, in place."""
+def log_softmax(input: Tensor, dim: Dim, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+    """log(softmax(input)), without the loss of precision."""
+def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """are both nonzero?"""
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """is each element zero?"""
+def logical_not_(input: Tensor) -> Tensor:
+    """logical_not, in place."""
+def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """is one nonzero?"""
+def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """is exactly one nonzero?"""
+def logspace(start: Number | Tensor, end: Number | Tensor, steps: builtins.int, base: builtins.float = 10.0, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """base to the power of linspace(start, end, steps)."""
+def logsumexp(input: Tensor, dim: DimOrDims, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """log(sum(exp(input))) along dimensions."""
+def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input less than other, element by element?"""
+def manual_seed(seed: Any) -> Generator:
+    """start the default generator anew."""
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
+    """value where the mask is True, input elsewhere."""
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """the elements of source, one after the other, where the mask is True."""
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the elements where the mask is True, in one dimension."""
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading dimensions are broadcast."""
+@overload
+def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the largest element; the largest along a dimension as (values, indices); the largest of each two."""
+@overload
+def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def max(input: Tensor, dim: Dim, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.max: ...
+def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the larger of each two elements; nan if one of them is."""
+@overload
+def mean(input: Tensor, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """the mean of all elements, or along dimensions."""
+@overload
+def mean(input: Tensor, dim: DimOrDims | None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: builtins.str | None = None) -> tuple[Tensor, ...]:
+    """for each of some vectors, its elements spread over the grid of all of them. 'ij' lets the first vector vary along dimension 0, 'xy' along dimension 1."""
+@overload
+def min(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the smallest element; the smallest along a dimension as (values, indices); the smallest of each two."""
+@overload
+def min(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def min(input: Tensor, dim: Dim, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.min: ...
+def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the smaller of each two elements; nan if one of them is."""
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the product of two matrices, (n, k) with (k, m)."""
+def moveaxis(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
+    """another name of movedim."""
+def movedim(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
+    """the dimensions `source` moved to the places `destination`."""
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the elements in order along the first dimension."""
+def mul(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """input * other."""
+def multinomial(input: Tensor, num_samples: builtins.int, replacement: builtins.bool = False, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """indices drawn with probabilities in proportion to each row of input."""
+def multiply(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """input * other."""
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the product of a matrix (n, k) and a vector (k)."""
+def nanmean(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor:
+    """the mean of all elements that are not nan."""
+def nansum(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """the sum of all elements that are not nan."""
+def narrow(input: Tensor, dim: Dim, start: builtins.int | Tensor, length: builtins.int) -> Tensor:
+    """`length` positions of dimension `dim`, from `start` on, as a view."""
+def ne(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input different from other, element by element?"""
+def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """each element with its sign changed."""
+def neg_(input: Tensor) -> Tensor:
+    """neg, in place."""
+def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """each element with its sign changed."""
+def negative_(input: Tensor) -> Tensor:
+    """negative, in place."""
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[False] = False, out: Tensor | None = None) -> Tensor:
+    """the positions of the elements that are not zero, one row for each; with as_tuple one vector for each dimension."""
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[True], out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]: ...
+def nonzero_static(input: Tensor, *, size: builtins.int, fill_value: builtins.int = -1) -> Tensor:
+    """exactly `size` rows of nonzero, filled up or cut off."""
+def norm(input: Tensor, p: Number | builtins.str | None = 'fro', dim: DimOrDims | None = None, keepdim: builtins.bool = False, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+    """(sum of abs(x)**p) ** (1/p), of all elements or along dimensions; 'fro' is p = 2, and 'nuc' the sum of the singular values of the matrices in two dimensions."""
+@overload
+def normal(mean: Tensor, std: Tensor | builtins.float = 1.0, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """normally distributed numbers around `mean`, which like `std` may be a tensor; if both are numbers, `size` is needed and dtype=, device=, ... are allowed."""
+@overload
+def normal(mean: builtins.float, std: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
+def normal(mean: builtins.float, std: builtins.float, size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """is input different from other, element by element?"""
+def numel(input: Tensor) -> builtins.int:
+    """the number of elements."""
+@overload
+def ones(*size: builtins.int, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """a tensor of ones."""
+@overload
+def ones(size: Shape, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+def ones_like(input: Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """ones in the shape of input."""
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the matrix of all products of an element of one vector with an element of the other."""
+@overload
+def permute(input: Tensor, *dims: builtins.int) -> Tensor:
+    """the dimensions in another order."""
+@overload
+def permute(input: Tensor, dims: Shape) -> Tensor: ...
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """complex numbers with these absolute values and angles."""
+def positive(input: Tensor) -> Tensor:
+    """the tensor itself."""
+def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """input to the power of exponent, either of them a tensor or a number."""
+@overload
+def prod(input: Tensor, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """the product of all elements, or along a dimension."""
+@overload
+def prod(input: Tensor, dim: Dim, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
+    """elements of the flat input replaced by source, or added to."""
+@overload
+def rand(*size: builtins.int, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """uniform numbers in [0, 1)."""
+@overload
+def rand(size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """uniform numbers in [0, 1) in the shape of input."""
+@overload
+def randint(high: builtins.int, size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """integers in [low, high)."""
+@overload
+def randint(low: builtins.int, high: builtins.int, size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+@overload
+def randint_like(input: Tensor, high: builtins.int, *, generator: Generator | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """integers in [low, high) in the shape and dtype of input."""
+@overload
+def randint_like(input: Tensor, low: builtins.int, high: builtins.int, *, generator: Generator | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+@overload
+def randn(*size: builtins.int, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """numbers of the standard normal distribution."""
+@overload
+def randn(size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """numbers of the standard normal distribution in the shape of input."""
+def randperm(n: builtins.int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """0, 1, ..., n - 1 in random order."""
+def real(input: Tensor) -> Tensor:
+    """the real part, as a view."""
+def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """one divided by each element."""
+def reciprocal_(input: Tensor) -> Tensor:
+    """reciprocal, in place."""
+def relu(input: Tensor) -> Tensor:
+    """each element, but not less than zero."""
+def relu_(input: Tensor) -> Tensor:
+    """relu, in place."""
+def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """what floor division leaves, with the sign of the divisor."""
+@overload
+def reshape(input: Tensor, *shape: builtins.int) -> Tensor:
+    """another shape; a view where that is possible, otherwise a copy."""
+@overload
+def reshape(input: Tensor, shape: Shape) -> Tensor: ...
+def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> Dtype:
+    """the dtype that arithmetic on two tensors or numbers has."""
+def roll(input: Tensor, shifts: builtins.int | Shape, dims: DimOrDims | None = None) -> Tensor:
+    """elements shifted along dimensions; what leaves at the end enters at the start."""
+def rot90(input: Tensor, k: builtins.int = 1, dims: Shape = (0, 1)) -> Tensor:
+    """turned k times by 90 degrees, from the first of two dimensions to the second."""
+def round(input: Tensor, *, decimals: builtins.int = 0, out: Tensor | None = None) -> Tensor:
+    """each element rounded to so many decimals, halves to the even neighbour."""
+def round_(input: Tensor, *, decimals: builtins.int = 0) -> Tensor:
+    """round, in place."""
+def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """another name of vstack."""
+def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """one divided by the square root of each element."""
+def rsqrt_(input: Tensor) -> Tensor:
+    """rsqrt, in place."""
+def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """other - alpha * input."""
+def scalar_tensor(s: Number, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """one number, in the default dtype if none is given."""
+@overload
+def scatter(input: Tensor, dim: Dim, index: Tensor, src: Tensor, *, reduce: builtins.str | None = None, out: Tensor | None = None) -> Tensor:
+    """out[index[i][j]][j] = src[i][j] for dim 0, and likewise for the others. In the place of src may stand a number. With reduce='add' or 'multiply' it adds to what is there, or multiplies it."""
+@overload
+def scatter(input: Tensor, dim: Dim, index: Tensor, value: Number, *, reduce: builtins.str | None = None, out: Tensor | None = None) -> Tensor: ...
+def scatter_add(input: Tensor, dim: Dim, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """out[index[i][j]][j] += src[i][j] for dim 0, and likewise for the others."""
+def scatter_reduce(input: Tensor, dim: Dim, index: Tensor, src: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True) -> Tensor:
+    """the elements of src that `scatter` would write to one place, brought together by their sum, prod, mean, amax or amin."""
+def seed() -> builtins.int:
+    """start the default generator anew with a number from the operating system, which is returned."""
+def select(input: Tensor, dim: Dim, index: builtins.int) -> Tensor:
+    """input without dimension `dim`, at position `index` of it."""
+def select_scatter(input: Tensor, src: Tensor, dim: Dim, index: builtins.int) -> Tensor:
+    """a copy of input in which select(dim, index) is replaced by src."""
+def set_rng_state(new_state: Tensor) -> None:
+    """go on from a state that get_rng_state() returned."""
+def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """sign(input), and for complex numbers x / abs(x)."""
+def sgn_(input: Tensor) -> Tensor:
+    """sgn, in place."""
+def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 / (1 + exp(-x)) of each element."""
+def sigmoid_(input: Tensor) -> Tensor:
+    """sigmoid, in place."""
+def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """-1, 0 or 1 for each element."""
+def sign_(input: Tensor) -> Tensor:
+    """sign, in place."""
+def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the sine of each element."""
+def sin_(input: Tensor) -> Tensor:
+    """sin, in place."""
+def slice_scatter(input: Tensor, src: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1) -> Tensor:
+    """a copy of input with a slice replaced by src."""
+def softmax(input: Tensor, dim: Dim, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+    """exp(input) divided by its sum along a dimension."""
+def sort(input: Tensor, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool | None = None, out: tuple[Tensor, ...] | None = None) -> return_types.sort:
+    """the elements in order along a dimension, and the indices of where they were."""
+@overload
+def split(tensor: Tensor, split_size_or_sections: builtins.int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """pieces of one size (the last may be smaller), or of given sizes."""
+@overload
+def split(tensor: Tensor, *, split_size: builtins.int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]: ...
+def split_with_sizes(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """consecutive pieces of the given sizes."""
+def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the square root of each element."""
+def sqrt_(input: Tensor) -> Tensor:
+    """sqrt, in place."""
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """each element times itself."""
+def squeeze(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
+    """without dimensions of size 1, all of them or those of `dim`."""
+def stack(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
+    """tensors of one shape along a new dimension."""
+@overload
+def std(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False, out: Tensor | None = None) -> Tensor:
+    """the standard deviation, the square root of `var`."""
+@overload
+def std(input: Tensor, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def std(input: Tensor, unbiased: builtins.bool, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def std_mean(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False) -> tuple[Tensor, Tensor]:
+    """std and mean, as a pair."""
+@overload
+def std_mean(input: Tensor, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False) -> tuple[Tensor, Tensor]: ...
+@overload
+def std_mean(input: Tensor, unbiased: builtins.bool) -> tuple[Tensor, Tensor]: ...
+def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """input - alpha * other."""
+def subtract(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """input - alpha * other."""
+@overload
+def sum(input: Tensor, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """the sum of all elements, or along dimensions."""
+@overload
+def sum(input: Tensor, dim: DimOrDims | None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+def swapaxes(input: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
+    """another name of transpose."""
+def swapdims(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
+    """another name of transpose."""
+def t(input: Tensor) -> Tensor:
+    """a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """elements of the flat input, in the shape of index."""
+def take_along_dim(input: Tensor, indices: Tensor, dim: Dim | None = None, *, out: Tensor | None = None) -> Tensor:
+    """gather with broadcasting; of the flat input if dim is None."""
+def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the hyperbolic tangent of each element."""
+def tanh_(input: Tensor) -> Tensor:
+    """tanh, in place."""
+def tensor(data: Any, *, dtype: Dtype | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """a new leaf with a copy of data."""
+@overload
+def tensor_split(input: Tensor, indices_or_sections: builtins.int | Shape | Tensor, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """pieces of almost equal size, or cut at the given indices."""
+@overload
+def tensor_split(input: Tensor, *, indices: Shape, dim: Dim = 0) -> tuple[Tensor, ...]: ...
+@overload
+def tensor_split(input: Tensor, *, sections: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]: ...
+@overload
+def tile(input: Tensor, *dims: builtins.int) -> Tensor:
+    """repeat, where missing dimensions count as one."""
+@overload
+def tile(input: Tensor, dims: Shape) -> Tensor: ...
+def topk(input: Tensor, k: builtins.int, dim: Dim = -1, largest: builtins.bool = True, sorted: builtins.bool = True, *, out: tuple[Tensor, ...] | None = None) -> return_types.topk:
+    """the k largest (or smallest) elements along a dimension, and their indices."""
+def transpose(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
+    """two dimensions exchanged."""
+def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
+    """the lower triangle of matrices, zero above `diagonal`."""
+def tril_(input: Tensor, diagonal: builtins.int = 0) -> Tensor:
+    """tril, in place."""
+def tril_indices(row: builtins.int, col: builtins.int, offset: builtins.int = 0, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """the places of the lower triangle of a matrix, row numbers above column numbers."""
+def triu(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
+    """the upper triangle of matrices, zero below `diagonal`."""
+def triu_(input: Tensor, diagonal: builtins.int = 0) -> Tensor:
+    """triu, in place."""
+def triu_indices(row: builtins.int, col: builtins.int, offset: builtins.int = 0, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """the places of the upper triangle of a matrix, row numbers above column numbers."""
+def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """input / other, in floating point."""
+def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """each element without its fraction."""
+def trunc_(input: Tensor) -> Tensor:
+    """trunc, in place."""
+def unbind(input: Tensor, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """all slices along a dimension, which disappears."""
+def unflatten(input: Tensor, dim: Dim, sizes: Shape) -> Tensor:
+    """one dimension made several; one of the sizes may be -1."""
+def unsqueeze(input: Tensor, dim: Dim) -> Tensor:
+    """with a new dimension of size 1 at `dim`."""
+@overload
+def var(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False, out: Tensor | None = None) -> Tensor:
+    """the variance of all elements, or along dimensions."""
+@overload
+def var(input: Tensor, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def var(input: Tensor, unbiased: builtins.bool, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def var_mean(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False) -> tuple[Tensor, Tensor]:
+    """var and mean, as a pair."""
+@overload
+def var_mean(input: Tensor, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False) -> tuple[Tensor, Tensor]: ...
+@overload
+def var_mean(input: Tensor, unbiased: builtins.bool) -> tuple[Tensor, Tensor]: ...
+def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """dot(conj(input), other)."""
+def view_as_complex(input: Tensor) -> Tensor:
+    """the memory of pairs of real numbers, the last dimension, as complex ones."""
+def view_as_real(input: Tensor) -> Tensor:
+    """the memory of complex numbers as pairs of real ones, in a new last dimension."""
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """on top of each other, along dimension 0; vectors are rows."""
+@overload
+def where(condition: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
+    """elements of input where the condition holds, of other elsewhere."""
+@overload
+def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def zero_(input: Tensor) -> Tensor:
+    """zeros everywhere."""
+@overload
+def zeros(*size: builtins.int, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """a tensor of zeros."""
+@overload
+def zeros(size: Shape, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+def zeros_like(input: Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """zeros in the shape of input."""

@@ -1,0 +1,782 @@
+# Written by tools/make_stubs.py from the declarations of the operations: not to be edited.
+
+import builtins
+from collections.abc import Sequence
+from typing import Any, Literal, Self, overload
+
+from leafgrad import return_types
+from leafgrad._tensor.tensor import Tensor
+from leafgrad.ops.signature import Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape
+from leafgrad.random import Generator
+
+class OpMethods:
+    @property
+    def H(self) -> Tensor:
+        """H: a matrix transposed and conjugated."""
+    @property
+    def T(self) -> Tensor:
+        """T: the dimensions in reverse order; meant for matrices."""
+    def __abs__(self) -> Tensor: ...
+    def __add__(self, other: Tensor | Number) -> Tensor: ...
+    def __and__(self, other: Tensor | Number) -> Tensor: ...
+    def __delitem__(self, index: Any) -> None: ...
+    def __eq__(self, other: Tensor | Number) -> Tensor: ...  # type: ignore[override]
+    def __floordiv__(self, other: Tensor | Number) -> Tensor: ...
+    def __ge__(self, other: Tensor | Number) -> Tensor: ...
+    def __getitem__(self, index: Any) -> Tensor: ...
+    def __gt__(self, other: Tensor | Number) -> Tensor: ...
+    def __iadd__(self, other: Tensor | Number) -> Self: ...
+    def __iand__(self, other: Tensor | Number) -> Self: ...
+    def __ifloordiv__(self, other: Tensor | Number) -> Self: ...
+    def __ilshift__(self, other: Tensor | Number) -> Self: ...
+    def __imod__(self, other: Tensor | Number) -> Self: ...
+    def __imul__(self, other: Tensor | Number) -> Self: ...
+    def __invert__(self) -> Tensor: ...
+    def __ior__(self, other: Tensor | Number) -> Self: ...
+    def __ipow__(self, other: Tensor | Number) -> Self: ...
+    def __irshift__(self, other: Tensor | Number) -> Self: ...
+    def __isub__(self, other: Tensor | Number) -> Self: ...
+    def __itruediv__(self, other: Tensor | Number) -> Self: ...
+    def __ixor__(self, other: Tensor | Number) -> Self: ...
+    def __le__(self, other: Tensor | Number) -> Tensor: ...
+    def __lshift__(self, other: Tensor | Number) -> Tensor: ...
+    def __lt__(self, other: Tensor | Number) -> Tensor: ...
+    def __matmul__(self, other: Tensor) -> Tensor: ...
+    def __mod__(self, other: Tensor | Number) -> Tensor: ...
+    def __mul__(self, other: Tensor | Number) -> Tensor: ...
+    def __ne__(self, other: Tensor | Number) -> Tensor: ...  # type: ignore[override]
+    def __neg__(self) -> Tensor: ...
+    def __or__(self, other: Tensor | Number) -> Tensor: ...
+    def __pos__(self) -> Tensor: ...
+    def __pow__(self, other: Tensor | Number) -> Tensor: ...
+    def __radd__(self, other: Tensor | Number) -> Tensor: ...
+    def __rand__(self, other: Tensor | Number) -> Tensor: ...
+    def __rfloordiv__(self, other: Tensor | Number) -> Tensor: ...
+    def __rlshift__(self, other: Tensor | Number) -> Tensor: ...
+    def __rmatmul__(self, other: Tensor) -> Tensor: ...
+    def __rmod__(self, other: Tensor | Number) -> Tensor: ...
+    def __rmul__(self, other: Tensor | Number) -> Tensor: ...
+    def __ror__(self, other: Tensor | Number) -> Tensor: ...
+    def __rpow__(self, other: Tensor | Number) -> Tensor: ...
+    def __rrshift__(self, other: Tensor | Number) -> Tensor: ...
+    def __rshift__(self, other: Tensor | Number) -> Tensor: ...
+    def __rsub__(self, other: Tensor | Number) -> Tensor: ...
+    def __rtruediv__(self, other: Tensor | Number) -> Tensor: ...
+    def __rxor__(self, other: Tensor | Number) -> Tensor: ...
+    def __setitem__(self, index: Any, value: Tensor | Number) -> None: ...
+    def __sub__(self, other: Tensor | Number) -> Tensor: ...
+    def __truediv__(self, other: Tensor | Number) -> Tensor: ...
+    def __xor__(self, other: Tensor | Number) -> Tensor: ...
+    def abs(self) -> Tensor:
+        """the distance of each element from zero."""
+    def abs_(self) -> Self:
+        """abs, in place; not for complex numbers, whose absolute values are real."""
+    def absolute(self) -> Tensor:
+        """the distance of each element from zero."""
+    def absolute_(self) -> Self:
+        """abs, in place; not for complex numbers, whose absolute values are real."""
+    def add(self, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+        """input + alpha * other."""
+    def add_(self, other: Tensor | Number, *, alpha: Number = 1) -> Self:
+        """add, in place."""
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+        """beta * input + alpha * (mat1 @ mat2)."""
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
+        """addmm, in place."""
+    def adjoint(self) -> Tensor:
+        """the last two dimensions exchanged, and conjugated."""
+    def all(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """are all elements nonzero, in the tensor or along dimensions?"""
+    def allclose(self, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
+        """is every element close to the other?"""
+    def amax(self, dim: DimOrDims = (), keepdim: builtins.bool = False) -> Tensor:
+        """the largest element of all, or along dimensions."""
+    def amin(self, dim: DimOrDims = (), keepdim: builtins.bool = False) -> Tensor:
+        """the smallest element of all, or along dimensions."""
+    def aminmax(self, *, dim: Dim | None = None, keepdim: builtins.bool = False) -> return_types.aminmax:
+        """the smallest and the largest element, as (min, max)."""
+    def any(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """is any element nonzero, in the tensor or along dimensions?"""
+    def argmax(self, dim: Dim | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """the index of the largest element, the first of equals."""
+    def argmin(self, dim: Dim | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """the index of the smallest element, the first of equals."""
+    def argsort(self, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool = False) -> Tensor:
+        """the indices that sort along a dimension."""
+    def argwhere(self) -> Tensor:
+        """the positions of the elements that are not zero, one row for each."""
+    def as_strided(self, size: Shape, stride: Shape, storage_offset: builtins.int | None = None) -> Tensor:
+        """the memory of input under any shape and strides; the offset counts from the beginning of the memory, by default it is input's own."""
+    def as_strided_(self, size: Shape, stride: Shape, storage_offset: builtins.int | None = None) -> Self:
+        """as_strided, in place."""
+    def bernoulli(self, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+        """ones with the probabilities that input gives (or all with probability p), zeros elsewhere."""
+    def bernoulli_(self, p: Tensor | builtins.float = 0.5, *, generator: Generator | None = None) -> Self:
+        """ones with probability p, a number or a tensor; zeros elsewhere."""
+    def bfloat16(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.bfloat16."""
+    def bitwise_and(self, other: Tensor | Number) -> Tensor:
+        """bits set in both."""
+    def bitwise_and_(self, other: Tensor | Number) -> Self:
+        """bitwise_and, in place."""
+    def bitwise_left_shift(self, other: Tensor | Number) -> Tensor:
+        """bits moved up."""
+    def bitwise_left_shift_(self, other: Tensor | Number) -> Self:
+        """bitwise_left_shift, in place."""
+    def bitwise_not(self) -> Tensor:
+        """each element with all bits flipped."""
+    def bitwise_not_(self) -> Self:
+        """bitwise_not, in place."""
+    def bitwise_or(self, other: Tensor | Number) -> Tensor:
+        """bits set in one or both."""
+    def bitwise_or_(self, other: Tensor | Number) -> Self:
+        """bitwise_or, in place."""
+    def bitwise_right_shift(self, other: Tensor | Number) -> Tensor:
+        """bits moved down."""
+    def bitwise_right_shift_(self, other: Tensor | Number) -> Self:
+        """bitwise_right_shift, in place."""
+    def bitwise_xor(self, other: Tensor | Number) -> Tensor:
+        """bits set in exactly one."""
+    def bitwise_xor_(self, other: Tensor | Number) -> Self:
+        """bitwise_xor, in place."""
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """the products of two equally long stacks of matrices, (b, n, k) with (b, k, m)."""
+    def bool(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.bool."""
+    def broadcast_to(self, size: Shape) -> Tensor:
+        """another name of expand."""
+    def byte(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.uint8."""
+    def cauchy_(self, median: builtins.float = 0.0, sigma: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:
+        """numbers of the Cauchy distribution."""
+    def cdouble(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.complex128."""
+    def ceil(self) -> Tensor:
+        """the smallest integer not below each element."""
+    def ceil_(self) -> Self:
+        """ceil, in place."""
+    def cfloat(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.complex64."""
+    def char(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.int8."""
+    def chunk(self, chunks: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """at most `chunks` pieces of equal size; the last may be smaller."""
+    def clamp(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
+        """each element, but not below min and not above max."""
+    def clamp_(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Self:
+        """clamp, in place."""
+    def clamp_max(self, max: Tensor | Number) -> Tensor:
+        """each element, but not above max."""
+    def clamp_max_(self, max: Tensor | Number) -> Self:
+        """clamp_max, in place."""
+    def clamp_min(self, min: Tensor | Number) -> Tensor:
+        """each element, but not below min."""
+    def clamp_min_(self, min: Tensor | Number) -> Self:
+        """clamp_min, in place."""
+    def clip(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
+        """each element, but not below min and not above max."""
+    def clip_(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Self:
+        """clamp, in place."""
+    def clone(self, *, memory_format: MemoryFormat | None = None) -> Tensor:
+        """a copy through which gradients flow."""
+    def conj(self) -> Tensor:
+        """the complex conjugate; real tensors stay as they are."""
+    def conj_physical(self) -> Tensor:
+        """the complex conjugate, computed at once."""
+    def conj_physical_(self) -> Self:
+        """conj_physical, in place."""
+    def contiguous(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """the tensor itself if its elements lie in memory one after the other, otherwise a copy in which they do."""
+    def copy_(self, other: Tensor | Number, non_blocking: builtins.bool = False) -> Self:
+        """take over the values of another tensor, broadcast and converted."""
+    def cos(self) -> Tensor:
+        """the cosine of each element."""
+    def cos_(self) -> Self:
+        """cos, in place."""
+    def count_nonzero(self, dim: DimOrDims | None = None) -> Tensor:
+        """how many elements are not zero, in the tensor or along dimensions."""
+    def cpu(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """the tensor itself, which is always there."""
+    def cuda(self, device: Device | None = None, non_blocking: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
+        """refused, leafgrad computes on the CPU only."""
+    def cumsum(self, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
+        """the sum up to and including each element along a dimension."""
+    def cumsum_(self, dim: Dim, *, dtype: Dtype | None = None) -> Self:
+        """cumsum, in place."""
+    def detach(self) -> Tensor:
+        """the same memory without the history: gradients end here."""
+    def diagonal(self, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
+        """the diagonal of two dimensions, as the last one of the result."""
+    def div(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Tensor:
+        """input / other; rounded towards zero by 'trunc', down by 'floor'."""
+    def div_(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Self:
+        """div, in place."""
+    def divide(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Tensor:
+        """input / other; rounded towards zero by 'trunc', down by 'floor'."""
+    def divide_(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Self:
+        """divide, in place."""
+    def dot(self, tensor: Tensor) -> Tensor:
+        """the sum of the products of the elements of two vectors."""
+    def double(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.float64."""
+    def eq(self, other: Tensor | Number) -> Tensor:
+        """is input equal to other, element by element?"""
+    def eq_(self, other: Tensor | Number) -> Self:
+        """eq, in place."""
+    def equal(self, other: Tensor) -> builtins.bool:
+        """do both have the same shape and the same elements?"""
+    def exp(self) -> Tensor:
+        """e to the power of each element."""
+    def exp_(self) -> Self:
+        """exp, in place."""
+    @overload
+    def expand(self, *size: builtins.int, implicit: builtins.bool = False) -> Tensor:
+        """dimensions of size 1 repeated without copying; -1 keeps a size."""
+    @overload
+    def expand(self, size: Shape, *, implicit: builtins.bool = False) -> Tensor: ...
+    def expand_as(self, other: Tensor) -> Tensor:
+        """expanded to the shape of other."""
+    def exponential_(self, lambd: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:
+        """numbers of the exponential distribution."""
+    def fill_(self, value: Tensor | Number) -> Self:
+        """one value, a number or a tensor without dimensions, everywhere."""
+    def fix(self) -> Tensor:
+        """each element without its fraction."""
+    def fix_(self) -> Self:
+        """fix, in place."""
+    def flatten(self, start_dim: Dim = 0, end_dim: Dim = -1) -> Tensor:
+        """dimensions start_dim to end_dim made one."""
+    @overload
+    def flip(self, *dims: builtins.int) -> Tensor:
+        """a copy in which the order of the elements along some dimensions is reversed."""
+    @overload
+    def flip(self, dims: Shape) -> Tensor: ...
+    def fliplr(self) -> Tensor:
+        """columns in reverse order."""
+    def flipud(self) -> Tensor:
+        """rows in reverse order."""
+    def float(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.float32."""
+    def floor(self) -> Tensor:
+        """the largest integer not above each element."""
+    def floor_(self) -> Self:
+        """floor, in place."""
+    def floor_divide(self, other: Tensor | Number) -> Tensor:
+        """input / other, rounded down. It has no derivative, as in PyTorch."""
+    def floor_divide_(self, other: Tensor | Number) -> Self:
+        """floor_divide, in place."""
+    def gather(self, dim: Dim, index: Tensor, *, sparse_grad: builtins.bool = False) -> Tensor:
+        """out[i][j] = input[index[i][j]][j] for dim 0, and likewise for the others."""
+    def ge(self, other: Tensor | Number) -> Tensor:
+        """is input at least other, element by element?"""
+    def ge_(self, other: Tensor | Number) -> Self:
+        """ge, in place."""
+    def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> Self:
+        """how many trials it takes until one of probability p succeeds."""
+    def ger(self, vec2: Tensor) -> Tensor:
+        """the old name of outer."""
+    def greater(self, other: Tensor | Number) -> Tensor:
+        """is input greater than other, element by element?"""
+    def greater_(self, other: Tensor | Number) -> Self:
+        """greater, in place."""
+    def greater_equal(self, other: Tensor | Number) -> Tensor:
+        """is input at least other, element by element?"""
+    def greater_equal_(self, other: Tensor | Number) -> Self:
+        """greater_equal, in place."""
+    def gt(self, other: Tensor | Number) -> Tensor:
+        """is input greater than other, element by element?"""
+    def gt_(self, other: Tensor | Number) -> Self:
+        """gt, in place."""
+    def half(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.float16."""
+    @property
+    def imag(self) -> Tensor:
+        """the imaginary part, as a view. Only complex tensors have one."""
+    def index_add(self, dim: Dim, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
+        """input with alpha times the slices of source added to those that the vector `index` names."""
+    def index_add_(self, dim: Dim, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Self:
+        """index_add, in place."""
+    def index_copy(self, dim: Dim, index: Tensor, source: Tensor) -> Tensor:
+        """input with the slices that the vector `index` names replaced by source."""
+    def index_copy_(self, dim: Dim, index: Tensor, source: Tensor) -> Self:
+        """index_copy, in place."""
+    def index_fill(self, dim: Dim, index: Tensor, value: Tensor | Number) -> Tensor:
+        """input with the slices that the vector `index` names filled with value."""
+    def index_fill_(self, dim: Dim, index: Tensor, value: Tensor | Number) -> Self:
+        """index_fill, in place."""
+    def index_put(self, indices: Sequence[Tensor | None], values: Tensor, accumulate: builtins.bool = False) -> Tensor:
+        """a copy of input with input[indices] = values, or with values added there."""
+    def index_put_(self, indices: Sequence[Tensor | None], values: Tensor, accumulate: builtins.bool = False) -> Self:
+        """index_put, in place."""
+    def index_reduce(self, dim: Dim, index: Tensor, source: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True) -> Tensor:
+        """the slices of source that the vector `index` assigns to one slice of input, brought together by their prod, mean, amax or amin."""
+    def index_reduce_(self, dim: Dim, index: Tensor, source: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True) -> Self:
+        """index_reduce, in place."""
+    def index_select(self, dim: Dim, index: Tensor) -> Tensor:
+        """the slices of input along `dim` that the vector `index` names."""
+    def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.int32."""
+    def is_contiguous(self, memory_format: MemoryFormat | None = None) -> builtins.bool:
+        """do the elements lie in memory one after the other?"""
+    def is_nonzero(self) -> builtins.bool:
+        """is the one element something else than zero?"""
+    def is_pinned(self) -> builtins.bool:
+        """no, all memory is ordinary memory of one process."""
+    def is_same_size(self, other: Tensor) -> builtins.bool:
+        """do both have the same shape?"""
+    def is_set_to(self, tensor: Tensor) -> builtins.bool:
+        """do both show the same memory in the same way?"""
+    def is_shared(self) -> builtins.bool:
+        """no, all memory is ordinary memory of one process."""
+    def isclose(self, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
+        """|input - other| <= atol + rtol * |other|?"""
+    def isfinite(self) -> Tensor:
+        """is each element neither infinite nor nan?"""
+    def isinf(self) -> Tensor:
+        """is each element infinite?"""
+    def isnan(self) -> Tensor:
+        """is each element not a number?"""
+    def isneginf(self) -> Tensor:
+        """is each element negative infinity?"""
+    def isposinf(self) -> Tensor:
+        """is each element positive infinity?"""
+    def isreal(self) -> Tensor:
+        """has each element no imaginary part?"""
+    def kthvalue(self, k: builtins.int, dim: Dim = -1, keepdim: builtins.bool = False) -> return_types.kthvalue:
+        """the k-th smallest element along a dimension, and its index."""
+    def le(self, other: Tensor | Number) -> Tensor:
+        """is input at most other, element by element?"""
+    def le_(self, other: Tensor | Number) -> Self:
+        """le, in place."""
+    def less(self, other: Tensor | Number) -> Tensor:
+        """is input less than other, element by element?"""
+    def less_(self, other: Tensor | Number) -> Self:
+        """less, in place."""
+    def less_equal(self, other: Tensor | Number) -> Tensor:
+        """is input at most other, element by element?"""
+    def less_equal_(self, other: Tensor | Number) -> Self:
+        """less_equal, in place."""
+    def log(self) -> Tensor:
+        """the natural logarithm of each element."""
+    def log_(self) -> Self:
+        """log, in place."""
+    def log_normal_(self, mean: builtins.float = 1.0, std: builtins.float = 2.0, *, generator: Generator | None = None) -> Self:
+        """exp of normally distributed numbers."""
+    def log_softmax(self, dim: Dim, dtype: Dtype | None = None) -> Tensor:
+        """log(softmax(input)), without the loss of precision."""
+    def logical_and(self, other: Tensor) -> Tensor:
+        """are both nonzero?"""
+    def logical_and_(self, other: Tensor) -> Self:
+        """logical_and, in place."""
+    def logical_not(self) -> Tensor:
+        """is each element zero?"""
+    def logical_not_(self) -> Self:
+        """logical_not, in place."""
+    def logical_or(self, other: Tensor) -> Tensor:
+        """is one nonzero?"""
+    def logical_or_(self, other: Tensor) -> Self:
+        """logical_or, in place."""
+    def logical_xor(self, other: Tensor) -> Tensor:
+        """is exactly one nonzero?"""
+    def logical_xor_(self, other: Tensor) -> Self:
+        """logical_xor, in place."""
+    def logsumexp(self, dim: DimOrDims, keepdim: builtins.bool = False) -> Tensor:
+        """log(sum(exp(input))) along dimensions."""
+    def long(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.int64."""
+    def lt(self, other: Tensor | Number) -> Tensor:
+        """is input less than other, element by element?"""
+    def lt_(self, other: Tensor | Number) -> Self:
+        """lt, in place."""
+    @property
+    def mH(self) -> Tensor:
+        """mH: the last two dimensions exchanged, and conjugated."""
+    @property
+    def mT(self) -> Tensor:
+        """mT: the last two dimensions exchanged."""
+    def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Tensor:
+        """value where the mask is True, input elsewhere."""
+    def masked_fill_(self, mask: Tensor, value: Tensor | Number) -> Self:
+        """masked_fill, in place."""
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """the elements of source, one after the other, where the mask is True."""
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
+        """masked_scatter, in place."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """the elements where the mask is True, in one dimension."""
+    def matmul(self, other: Tensor) -> Tensor:
+        """the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading dimensions are broadcast."""
+    @overload
+    def max(self) -> Tensor:
+        """the largest element; the largest along a dimension as (values, indices); the largest of each two."""
+    @overload
+    def max(self, other: Tensor) -> Tensor: ...
+    @overload
+    def max(self, dim: Dim, keepdim: builtins.bool = False) -> return_types.max: ...
+    def maximum(self, other: Tensor) -> Tensor:
+        """the larger of each two elements; nan if one of them is."""
+    @overload
+    def mean(self, *, dtype: Dtype | None = None) -> Tensor:
+        """the mean of all elements, or along dimensions."""
+    @overload
+    def mean(self, dim: DimOrDims | None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor: ...
+    @overload
+    def min(self) -> Tensor:
+        """the smallest element; the smallest along a dimension as (values, indices); the smallest of each two."""
+    @overload
+    def min(self, other: Tensor) -> Tensor: ...
+    @overload
+    def min(self, dim: Dim, keepdim: builtins.bool = False) -> return_types.min: ...
+    def minimum(self, other: Tensor) -> Tensor:
+        """the smaller of each two elements; nan if one of them is."""
+    def mm(self, mat2: Tensor) -> Tensor:
+        """the product of two matrices, (n, k) with (k, m)."""
+    def moveaxis(self, source: DimOrDims, destination: DimOrDims) -> Tensor:
+        """another name of movedim."""
+    def movedim(self, source: DimOrDims, destination: DimOrDims) -> Tensor:
+        """the dimensions `source` moved to the places `destination`."""
+    def msort(self) -> Tensor:
+        """the elements in order along the first dimension."""
+    def mul(self, other: Tensor | Number) -> Tensor:
+        """input * other."""
+    def mul_(self, other: Tensor | Number) -> Self:
+        """mul, in place."""
+    def multinomial(self, num_samples: builtins.int, replacement: builtins.bool = False, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+        """indices drawn with probabilities in proportion to each row of input."""
+    def multiply(self, other: Tensor | Number) -> Tensor:
+        """input * other."""
+    def multiply_(self, other: Tensor | Number) -> Self:
+        """multiply, in place."""
+    def mv(self, vec: Tensor) -> Tensor:
+        """the product of a matrix (n, k) and a vector (k)."""
+    def nanmean(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor:
+        """the mean of all elements that are not nan."""
+    def nansum(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor:
+        """the sum of all elements that are not nan."""
+    def narrow(self, dim: Dim, start: builtins.int | Tensor, length: builtins.int) -> Tensor:
+        """`length` positions of dimension `dim`, from `start` on, as a view."""
+    def ne(self, other: Tensor | Number) -> Tensor:
+        """is input different from other, element by element?"""
+    def ne_(self, other: Tensor | Number) -> Self:
+        """ne, in place."""
+    def neg(self) -> Tensor:
+        """each element with its sign changed."""
+    def neg_(self) -> Self:
+        """neg, in place."""
+    def negative(self) -> Tensor:
+        """each element with its sign changed."""
+    def negative_(self) -> Self:
+        """negative, in place."""
+    @overload
+    def new(self, *size: builtins.int, device: Device | None = None) -> Tensor:
+        """the old constructor in the dtype of this tensor."""
+    @overload
+    def new(self, data: Sequence[Any] | Tensor, *, device: Device | None = None) -> Tensor: ...
+    @overload
+    def new_empty(self, *size: builtins.int, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+        """a tensor in the dtype of this one whose values are not set."""
+    @overload
+    def new_empty(self, size: Shape, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+    def new_empty_strided(self, size: Shape, stride: Shape, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+        """as empty_strided, in the dtype of this tensor."""
+    def new_full(self, size: Shape, fill_value: Number | Tensor, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+        """one value in the dtype of this tensor."""
+    @overload
+    def new_ones(self, *size: builtins.int, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+        """ones in the dtype of this tensor."""
+    @overload
+    def new_ones(self, size: Shape, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+    def new_tensor(self, data: Any, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+        """a new leaf with a copy of data in the dtype of this tensor."""
+    @overload
+    def new_zeros(self, *size: builtins.int, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+        """zeros in the dtype of this tensor."""
+    @overload
+    def new_zeros(self, size: Shape, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+    @overload
+    def nonzero(self, *, as_tuple: Literal[False] = False) -> Tensor:
+        """the positions of the elements that are not zero, one row for each; with as_tuple one vector for each dimension."""
+    @overload
+    def nonzero(self, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+    def nonzero_static(self, *, size: builtins.int, fill_value: builtins.int = -1) -> Tensor:
+        """exactly `size` rows of nonzero, filled up or cut off."""
+    def norm(self, p: Number | builtins.str | None = 'fro', dim: DimOrDims | None = None, keepdim: builtins.bool = False, dtype: Dtype | None = None) -> Tensor:
+        """(sum of abs(x)**p) ** (1/p), of all elements or along dimensions; 'fro' is p = 2, and 'nuc' the sum of the singular values of the matrices in two dimensions."""
+    def normal_(self, mean: builtins.float = 0.0, std: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:
+        """normally distributed numbers."""
+    def not_equal(self, other: Tensor | Number) -> Tensor:
+        """is input different from other, element by element?"""
+    def not_equal_(self, other: Tensor | Number) -> Self:
+        """not_equal, in place."""
+    def outer(self, vec2: Tensor) -> Tensor:
+        """the matrix of all products of an element of one vector with an element of the other."""
+    @overload
+    def permute(self, *dims: builtins.int) -> Tensor:
+        """the dimensions in another order."""
+    @overload
+    def permute(self, dims: Shape) -> Tensor: ...
+    def pin_memory(self) -> Tensor:
+        """refused, there is no device to pin memory for."""
+    def positive(self) -> Tensor:
+        """the tensor itself."""
+    def pow(self, exponent: Tensor | Number) -> Tensor:
+        """input to the power of exponent, either of them a tensor or a number."""
+    def pow_(self, exponent: Tensor | Number) -> Self:
+        """pow, in place."""
+    @overload
+    def prod(self, *, dtype: Dtype | None = None) -> Tensor:
+        """the product of all elements, or along a dimension."""
+    @overload
+    def prod(self, dim: Dim, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor: ...
+    def put(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
+        """elements of the flat input replaced by source, or added to."""
+    def put_(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Self:
+        """put, in place."""
+    @overload
+    def random_(self, to: builtins.int | None = None, /, *, generator: Generator | None = None) -> Self:
+        """integers in [from, to), by default all that the dtype holds."""
+    @overload
+    def random_(self, low: builtins.int, to: builtins.int | None, /, *, generator: Generator | None = None) -> Self: ...
+    @overload
+    def random_(self, /, *, generator: Generator | None = None, **bounds: builtins.int | None) -> Self: ...
+    @property
+    def real(self) -> Tensor:
+        """the real part, as a view."""
+    def reciprocal(self) -> Tensor:
+        """one divided by each element."""
+    def reciprocal_(self) -> Self:
+        """reciprocal, in place."""
+    def relu(self) -> Tensor:
+        """each element, but not less than zero."""
+    def relu_(self) -> Self:
+        """relu, in place."""
+    def remainder(self, other: Tensor | Number) -> Tensor:
+        """what floor division leaves, with the sign of the divisor."""
+    def remainder_(self, other: Tensor | Number) -> Self:
+        """remainder, in place."""
+    @overload
+    def repeat(self, *repeats: builtins.int) -> Tensor:
+        """a copy in which each dimension is repeated so many times."""
+    @overload
+    def repeat(self, repeats: Shape) -> Tensor: ...
+    @overload
+    def reshape(self, *shape: builtins.int) -> Tensor:
+        """another shape; a view where that is possible, otherwise a copy."""
+    @overload
+    def reshape(self, shape: Shape) -> Tensor: ...
+    def reshape_as(self, other: Tensor) -> Tensor:
+        """reshaped to the shape of other."""
+    @overload
+    def resize_(self, *size: builtins.int, memory_format: MemoryFormat | None = None) -> Self:
+        """another shape in the same memory where that suffices; new elements are not set."""
+    @overload
+    def resize_(self, size: Shape, *, memory_format: MemoryFormat | None = None) -> Self: ...
+    def resize_as_(self, the_template: Tensor, memory_format: MemoryFormat | None = None) -> Self:
+        """resize_ to the shape of another tensor."""
+    def roll(self, shifts: builtins.int | Shape, dims: DimOrDims | None = None) -> Tensor:
+        """elements shifted along dimensions; what leaves at the end enters at the start."""
+    def rot90(self, k: builtins.int = 1, dims: Shape = (0, 1)) -> Tensor:
+        """turned k times by 90 degrees, from the first of two dimensions to the second."""
+    def round(self, *, decimals: builtins.int = 0) -> Tensor:
+        """each element rounded to so many decimals, halves to the even neighbour."""
+    def round_(self, *, decimals: builtins.int = 0) -> Self:
+        """round, in place."""
+    def rsqrt(self) -> Tensor:
+        """one divided by the square root of each element."""
+    def rsqrt_(self) -> Self:
+        """rsqrt, in place."""
+    @overload
+    def scatter(self, dim: Dim, index: Tensor, src: Tensor, *, reduce: builtins.str | None = None) -> Tensor:
+        """out[index[i][j]][j] = src[i][j] for dim 0, and likewise for the others. In the place of src may stand a number. With reduce='add' or 'multiply' it adds to what is there, or multiplies it."""
+    @overload
+    def scatter(self, dim: Dim, index: Tensor, value: Number, *, reduce: builtins.str | None = None) -> Tensor: ...
+    @overload
+    def scatter_(self, dim: Dim, index: Tensor, src: Tensor, *, reduce: builtins.str | None = None) -> Self:
+        """scatter, in place."""
+    @overload
+    def scatter_(self, dim: Dim, index: Tensor, value: Number, *, reduce: builtins.str | None = None) -> Self: ...
+    def scatter_add(self, dim: Dim, index: Tensor, src: Tensor) -> Tensor:
+        """out[index[i][j]][j] += src[i][j] for dim 0, and likewise for the others."""
+    def scatter_add_(self, dim: Dim, index: Tensor, src: Tensor) -> Self:
+        """scatter_add, in place."""
+    def scatter_reduce(self, dim: Dim, index: Tensor, src: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True) -> Tensor:
+        """the elements of src that `scatter` would write to one place, brought together by their sum, prod, mean, amax or amin."""
+    def scatter_reduce_(self, dim: Dim, index: Tensor, src: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True) -> Self:
+        """scatter_reduce, in place."""
+    def select(self, dim: Dim, index: builtins.int) -> Tensor:
+        """input without dimension `dim`, at position `index` of it."""
+    def select_scatter(self, src: Tensor, dim: Dim, index: builtins.int) -> Tensor:
+        """a copy of input in which select(dim, index) is replaced by src."""
+    def set_(self, source: Tensor | None = None, storage_offset: builtins.int = 0, size: Shape | None = None, stride: Shape | None = None) -> Self:
+        """show the memory of another tensor of the same dtype, as it does or in a shape of its own. No gradient flows through it."""
+    def sgn(self) -> Tensor:
+        """sign(input), and for complex numbers x / abs(x)."""
+    def sgn_(self) -> Self:
+        """sgn, in place."""
+    def short(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """as torch.int16."""
+    def sigmoid(self) -> Tensor:
+        """1 / (1 + exp(-x)) of each element."""
+    def sigmoid_(self) -> Self:
+        """sigmoid, in place."""
+    def sign(self) -> Tensor:
+        """-1, 0 or 1 for each element."""
+    def sign_(self) -> Self:
+        """sign, in place."""
+    def sin(self) -> Tensor:
+        """the sine of each element."""
+    def sin_(self) -> Self:
+        """sin, in place."""
+    def slice_scatter(self, src: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1) -> Tensor:
+        """a copy of input with a slice replaced by src."""
+    def softmax(self, dim: Dim, dtype: Dtype | None = None) -> Tensor:
+        """exp(input) divided by its sum along a dimension."""
+    def sort(self, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool | None = None) -> return_types.sort:
+        """the elements in order along a dimension, and the indices of where they were."""
+    @overload
+    def split(self, split_size_or_sections: builtins.int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """pieces of one size (the last may be smaller), or of given sizes."""
+    @overload
+    def split(self, *, split_size: builtins.int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]: ...
+    def split_with_sizes(self, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """consecutive pieces of the given sizes."""
+    def sqrt(self) -> Tensor:
+        """the square root of each element."""
+    def sqrt_(self) -> Self:
+        """sqrt, in place."""
+    def square(self) -> Tensor:
+        """each element times itself."""
+    def square_(self) -> Self:
+        """square, in place."""
+    def squeeze(self, dim: DimOrDims | None = None) -> Tensor:
+        """without dimensions of size 1, all of them or those of `dim`."""
+    def squeeze_(self, dim: DimOrDims | None = None) -> Self:
+        """squeeze, in place."""
+    @overload
+    def std(self, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False) -> Tensor:
+        """the standard deviation, the square root of `var`."""
+    @overload
+    def std(self, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False) -> Tensor: ...
+    @overload
+    def std(self, unbiased: builtins.bool) -> Tensor: ...
+    def sub(self, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+        """input - alpha * other."""
+    def sub_(self, other: Tensor | Number, *, alpha: Number = 1) -> Self:
+        """sub, in place."""
+    def subtract(self, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+        """input - alpha * other."""
+    def subtract_(self, other: Tensor | Number, *, alpha: Number = 1) -> Self:
+        """subtract, in place."""
+    @overload
+    def sum(self, *, dtype: Dtype | None = None) -> Tensor:
+        """the sum of all elements, or along dimensions."""
+    @overload
+    def sum(self, dim: DimOrDims | None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor: ...
+    @overload
+    def sum_to_size(self, *size: builtins.int) -> Tensor:
+        """summed over the dimensions in which `size` is 1 or missing: broadcasting undone."""
+    @overload
+    def sum_to_size(self, size: Shape) -> Tensor: ...
+    def swapaxes(self, axis0: Dim, axis1: Dim) -> Tensor:
+        """another name of transpose."""
+    def swapaxes_(self, axis0: Dim, axis1: Dim) -> Self:
+        """another name of transpose_."""
+    def swapdims(self, dim0: Dim, dim1: Dim) -> Tensor:
+        """another name of transpose."""
+    def swapdims_(self, dim0: Dim, dim1: Dim) -> Self:
+        """another name of transpose_."""
+    def t(self) -> Tensor:
+        """a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
+    def t_(self) -> Self:
+        """t, in place."""
+    def take(self, index: Tensor) -> Tensor:
+        """elements of the flat input, in the shape of index."""
+    def take_along_dim(self, indices: Tensor, dim: Dim | None = None) -> Tensor:
+        """gather with broadcasting; of the flat input if dim is None."""
+    def tanh(self) -> Tensor:
+        """the hyperbolic tangent of each element."""
+    def tanh_(self) -> Self:
+        """tanh, in place."""
+    @overload
+    def tensor_split(self, indices_or_sections: builtins.int | Shape | Tensor, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """pieces of almost equal size, or cut at the given indices."""
+    @overload
+    def tensor_split(self, *, indices: Shape, dim: Dim = 0) -> tuple[Tensor, ...]: ...
+    @overload
+    def tensor_split(self, *, sections: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]: ...
+    @overload
+    def tile(self, *dims: builtins.int) -> Tensor:
+        """repeat, where missing dimensions count as one."""
+    @overload
+    def tile(self, dims: Shape) -> Tensor: ...
+    @overload
+    def to(self, dtype: Dtype, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor:
+        """the tensor in another dtype; itself if nothing changes and no copy is asked for."""
+    @overload
+    def to(self, device: Device | None = None, dtype: Dtype | None = None, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor: ...
+    @overload
+    def to(self, other: Tensor, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor: ...
+    def topk(self, k: builtins.int, dim: Dim = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> return_types.topk:
+        """the k largest (or smallest) elements along a dimension, and their indices."""
+    def transpose(self, dim0: Dim, dim1: Dim) -> Tensor:
+        """two dimensions exchanged."""
+    def transpose_(self, dim0: Dim, dim1: Dim) -> Self:
+        """transpose, in place."""
+    def tril(self, diagonal: builtins.int = 0) -> Tensor:
+        """the lower triangle of matrices, zero above `diagonal`."""
+    def tril_(self, diagonal: builtins.int = 0) -> Self:
+        """tril, in place."""
+    def triu(self, diagonal: builtins.int = 0) -> Tensor:
+        """the upper triangle of matrices, zero below `diagonal`."""
+    def triu_(self, diagonal: builtins.int = 0) -> Self:
+        """triu, in place."""
+    def true_divide(self, other: Tensor | Number) -> Tensor:
+        """input / other, in floating point."""
+    def true_divide_(self, other: Tensor | Number) -> Self:
+        """true_divide, in place."""
+    def trunc(self) -> Tensor:
+        """each element without its fraction."""
+    def trunc_(self) -> Self:
+        """trunc, in place."""
+    @overload
+    def type(self) -> builtins.str:
+        """the name of this tensor's type, or the tensor as another type."""
+    @overload
+    def type(self, dtype: Dtype | builtins.str | builtins.type, non_blocking: builtins.bool = False) -> Tensor: ...
+    def type_as(self, other: Tensor) -> Tensor:
+        """this tensor in the dtype of another."""
+    def unbind(self, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """all slices along a dimension, which disappears."""
+    def unflatten(self, dim: Dim, sizes: Shape) -> Tensor:
+        """one dimension made several; one of the sizes may be -1."""
+    @overload
+    def uniform_(self, low: builtins.float = 0.0, to: builtins.float = 1.0, /, *, generator: Generator | None = None) -> Self:
+        """uniform numbers in [from, to)."""
+    @overload
+    def uniform_(self, /, *, generator: Generator | None = None, **bounds: builtins.float) -> Self: ...
+    def unsqueeze(self, dim: Dim) -> Tensor:
+        """with a new dimension of size 1 at `dim`."""
+    def unsqueeze_(self, dim: Dim) -> Self:
+        """unsqueeze, in place."""
+    @overload
+    def var(self, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False) -> Tensor:
+        """the variance of all elements, or along dimensions."""
+    @overload
+    def var(self, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False) -> Tensor: ...
+    @overload
+    def var(self, unbiased: builtins.bool) -> Tensor: ...
+    def vdot(self, other: Tensor) -> Tensor:
+        """dot(conj(input), other)."""
+    @overload
+    def view(self, *size: builtins.int) -> Tensor:
+        """the same memory under another shape; fails where that needs a copy."""
+    @overload
+    def view(self, size: Shape) -> Tensor: ...
+    @overload
+    def view(self, dtype: Dtype) -> Tensor: ...
+    def view_as(self, other: Tensor) -> Tensor:
+        """viewed under the shape of other."""
+    def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
+        """this tensor's elements where the condition holds, of other elsewhere."""
+    def zero_(self) -> Self:
+        """zeros everywhere."""

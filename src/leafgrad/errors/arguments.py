@@ -1,0 +1,146 @@
+"""Arguments that a function does not take, in PyTorch's words: which one it is, or which forms the call may have."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+from leafgrad._core.tensor import TensorBase
+from leafgrad.errors.form import mistake
+from leafgrad.errors.naming import library, quietly, users_frame
+
+Form = list[Parameter]
+
+
+class WrongCall:
+    """A call of the function `name` with wrong arguments: those by position, and those by name. `forms` are the
+    signatures that it has, `aliases` further names of parameters, and `refuses(parameter, value)` tells whether a value
+    is not what a parameter takes, by the name of what it takes."""
+
+    def __init__(
+        self,
+        name: str,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        forms: list[Form],
+        aliases: dict[str, str],
+        refuses: Callable[[Parameter, Any], str],
+    ) -> None:
+        self.name = name
+        self.args = args
+        self.kwargs = kwargs
+        self.forms = forms
+        self.aliases = aliases
+        self.refuses = refuses
+
+    def error(self) -> TypeError:
+        count = len(self.args) + len(self.kwargs)
+        plausible = [form for form in self.forms if required(form) <= count <= len(form)]
+        if len(self.forms) == 1 or len(plausible) == 1:
+            found = self.first_mistake((plausible or self.forms)[0])
+            if found is not None:
+                return found
+        got = ", ".join([type_name(v) for v in self.args] + [f"{k}={type_name(v)}" for k, v in self.kwargs.items()])
+        got += ", " if self.kwargs and not self.args else ""  # as PyTorch has it
+        forms = "\n".join([f" * ({form_text(form)})" for form in self.forms])
+        first = f"{self.name}() received an invalid combination of arguments - got ({got}), but expected one of:"
+        return mistake(TypeError, f"{first}\n{forms}")
+
+    def first_mistake(self, form: Form) -> TypeError | None:
+        """What is wrong with the arguments if the call is meant to have this form."""
+        places = [p for p in form if p.kind is not p.KEYWORD_ONLY]
+        if len(self.args) > len(places):
+            takes = f"{len(places)} positional argument{'' if len(places) == 1 else 's'}"
+            was = "was" if len(self.args) == 1 else "were"
+            return mistake(TypeError, f"{self.name}() takes {takes} but {len(self.args)} {was} given")
+        named = {self.aliases.get(key, key): value for key, value in self.kwargs.items()}
+        for position, p in enumerate(form):
+            if position < len(self.args):
+                value, place = self.args[position], f" (position {position + 1})"
+            elif p.name in named:
+                value, place = named[p.name], ""
+            elif p.default is p.empty:
+                missing = [q.name for q in form[position:] if q.default is q.empty and q.name not in named]
+                listed = f"{len(missing)} required positional arguments: " + ", ".join([f'"{q}"' for q in missing])
+                return mistake(TypeError, f"{self.name}() missing {listed}")
+            else:
+                continue
+            if wanted := self.refuses(p, value):
+                return self.wrong_type(p.name, place, wanted, value)
+        known = {p.name: position for position, p in enumerate(form)}
+        for key in self.kwargs:
+            position = known.get(self.aliases.get(key, key), len(form))
+            if position < len(self.args):
+                return mistake(TypeError, f"{self.name}() got multiple values for argument '{key}'")
+            if position == len(form):
+                return mistake(TypeError, f"{self.name}() got an unexpected keyword argument '{key}'")
+        return None
+
+    def wrong_type(self, argument: str, place: str, wanted: str, value: Any) -> TypeError:
+        first = f"{self.name}(): argument '{argument}'{place} must be {wanted},"
+        if wanted == "tuple of ints" and isinstance(value, (tuple, list)):
+            at, wrong = next((i, v) for i, v in enumerate(value) if isinstance(v, bool) or not hasattr(v, "__index__"))
+            return mistake(TypeError, f"{first} but found element of type {type_name(wrong)} at pos {at}")
+        numbers = isinstance(value, (int, float, complex, list, tuple, np.ndarray, np.generic))
+        fix = f"{library()}.as_tensor(...)   # makes a tensor of numbers, lists and arrays"
+        return mistake(TypeError, f"{first} not {type_name(value)}", fix=fix if numbers and wanted == "Tensor" else "")
+
+
+def required(form: Form) -> int:
+    return len([p for p in form if p.default is p.empty])
+
+
+def type_name(value: Any) -> str:
+    """What PyTorch's messages call the type of a value."""
+    kind = type(value)
+    short = kind.__module__ == "builtins" or isinstance(value, TensorBase)
+    return kind.__name__ if short else f"{kind.__module__}.{kind.__name__}"
+
+
+def form_text(form: Form) -> str:
+    """A form of a call as PyTorch writes it: Tensor input, int dim, *, Tensor out = None."""
+    parts = []
+    for p in form:
+        if p.kind is p.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        kind = str(p.annotation).removesuffix(" | None")
+        parts.append(f"{TORCH_TYPES.get(kind, kind)} {p.name}")
+        parts[-1] += "" if p.default is p.empty else f" = {p.default!r}"
+    return ", ".join(parts)
+
+
+TORCH_TYPES = {
+    "Dim": "int", "DimOrDims": "tuple of ints", "Shape": "tuple of ints", "Tensors": "tuple of Tensors",
+    "Dtype": "torch.dtype", "MemoryFormat": "torch.memory_format", "Generator": "torch.Generator", "Rounding": "str",
+    "tuple[Tensor, ...]": "tuple of Tensors", "int | Shape": "tuple of ints",
+}  # fmt: skip
+
+
+def forms_of(signatures: list[Signature], is_method: bool) -> list[Form]:
+    """The parameters of each form of a call. A tensor or a number is two forms in PyTorch."""
+    forms = []
+    for signature in signatures:
+        form = list(signature.parameters.values())[is_method:]
+        either = any([{"Tensor", "Number"} <= set(p.annotation.split(" | ")) for p in form])
+        for other in ("Number", "Tensor") if either else ("",):
+            forms.append([p.replace(annotation=without(p.annotation, other)) for p in form])
+    return forms
+
+
+def without(annotation: str, part: str) -> str:
+    """`Tensor | Number` without one of them; an annotation that is this part alone stays."""
+    return " | ".join([one for one in annotation.split(" | ") if one != part]) or annotation
+
+
+@quietly
+def keywords_here() -> tuple[str, ...]:
+    """The names of the keyword arguments in the user's call that is running: Python has them among the constants."""
+    frame = users_frame()
+    run = [i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti and i.opname != "PRECALL"]
+    if run[-1].opname == "CALL_KW" or run[-2].opname == "KW_NAMES":  # from Python 3.13 on, and before
+        return tuple(frame.f_code.co_consts[run[-2].arg or 0])
+    return ()

@@ -1,0 +1,283 @@
+"""Arguments as PyTorch takes them: looked at before an operation is called, against its declaration.
+
+`checked(call, ...)` is a function with the parameters of `call`, which asks whether each argument is what its
+annotation says and passes them on. It is written from the declaration, as text, when it is first called (no program
+calls all functions), so that arguments of the usual kinds cost a few comparisons. The others go to `unusual`: NumPy's
+names of parameters, which PyTorch takes as well, integers that are not Python's own, `out`, and mistakes, in PyTorch's
+words.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from operator import index
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from leafgrad._core.tensor import TensorBase, links
+from leafgrad._core.thread_state import state
+from leafgrad._device import layout, memory_format
+from leafgrad._dtypes import dtype
+from leafgrad.ops.out import into_out, with_out
+from leafgrad.ops.signature import Declaration, twin
+
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "..."})()
+REFUSED: Any = object()
+CO_VARARGS, CO_VARKEYWORDS = 4, 8  # flags of code objects, as `inspect` has them
+
+# -- kinds of arguments -----------------------------------------------------------------------------------------------
+
+
+def as_int(value: Any) -> Any:
+    """Integers of NumPy and tensors that hold one are integers, True and False are not."""
+    try:
+        return REFUSED if isinstance(value, (bool, np.bool_)) else index(value)
+    except TypeError:
+        return REFUSED
+
+
+def as_ints(value: Any) -> Any:
+    if not isinstance(value, (tuple, list)):
+        return REFUSED
+    found = [as_int(v) for v in value]
+    return REFUSED if REFUSED in found else tuple(found)
+
+
+def all_ints(values: tuple[Any, ...]) -> bool:
+    return [value.__class__ for value in values].count(int) == len(values)
+
+
+def as_number(value: Any) -> Any:
+    if isinstance(value, (np.number, np.bool_)) or (isinstance(value, TensorBase) and value.array.size == 1):
+        return value.item()  # type: ignore[union-attr]
+    return value if isinstance(value, (int, float, complex)) else REFUSED
+
+
+def instance_of(*kinds: type) -> Callable[[Any], Any]:
+    return lambda value: value if isinstance(value, kinds) else REFUSED
+
+
+class Kind:
+    """What an annotation asks for: what PyTorch's messages call it, a condition (on `{0}`) that holds for the usual
+    values, and a function that turns others into one, or refuses."""
+
+    def __init__(self, name: str, usual: str, take: Callable[[Any], Any]) -> None:
+        self.name = name
+        self.usual = usual
+        self.take = take
+
+
+def generator(value: Any) -> Any:
+    return value if type(value).__name__ == "Generator" else REFUSED
+
+
+KINDS = {
+    "Tensor": Kind("Tensor", "({0}.__class__ is Tensor or isinstance({0}, TensorBase))", instance_of(TensorBase)),
+    "Tensors": Kind("tuple of Tensors", "({0}.__class__ is list or {0}.__class__ is tuple)", instance_of(tuple, list)),
+    "Dim": Kind("int", "{0}.__class__ is int", as_int),
+    "int": Kind("int", "{0}.__class__ is int", as_int),
+    "bool": Kind("bool", "({0} is False or {0} is True)", instance_of(bool)),
+    "str": Kind("str", "{0}.__class__ is str", instance_of(str)),
+    "float": Kind("float", "({0}.__class__ is float or {0}.__class__ is int)", as_number),
+    "Number": Kind("Number", "({0}.__class__ is int or {0}.__class__ is float)", as_number),
+    "Shape": Kind("tuple of ints", "({0}.__class__ is tuple and all_ints({0}))", as_ints),
+    "Dtype": Kind("torch.dtype", "{0}.__class__ is dtype", instance_of(dtype)),
+    "MemoryFormat": Kind("torch.memory_format", "{0}.__class__ is memory_format", instance_of(memory_format)),
+    "Layout": Kind("torch.layout", "{0}.__class__ is layout", instance_of(layout)),
+    "Generator": Kind("torch.Generator", "False", generator),
+    "None": Kind("None", "{0} is None", lambda value: REFUSED if value is not None else None),
+}
+
+
+def kind_of(annotation: str) -> Kind | None:
+    """The kind that an annotation names; None if it says nothing that could be checked."""
+    if annotation == "DimOrDims":
+        annotation = "Shape | int"
+    elif annotation.startswith("DimOrDims | "):
+        annotation = "Shape | int | " + annotation.partition(" | ")[2]
+    elif annotation == "Rounding | None":
+        annotation = "str | None"
+    elif annotation == "Sequence[Tensor | None]":
+        annotation = "Tensors"
+    parts = [KINDS.get(part) for part in annotation.split(" | ")]
+    known = [part for part in reversed(parts) if part is not None]  # None first: it is the quickest to see
+    if len(known) < len(parts):
+        return None
+    if len(known) == 1:
+        return known[0]
+
+    def take(value: Any) -> Any:
+        for part in known:
+            if (taken := part.take(value)) is not REFUSED:
+                return taken
+        return REFUSED
+
+    return Kind(known[-1].name, f"({' or '.join([part.usual for part in known])})", take)
+
+
+# -- the function before an operation ---------------------------------------------------------------------------------
+
+
+def checked(
+    name: str, call: Callable[..., Any], declaration: Declaration, silent: bool = False, look: bool = True
+) -> Any:
+    """`call`, behind a look at its arguments (without `look`: at their names, and at the first one). `silent` says that
+    it computes before the recorder is asked, when NumPy has to be silent in its thread already."""
+    arguments: Any = None
+    space: dict[str, Any] = {"__builtins__": __builtins__}
+
+    def first_call(*args: Any, **kwargs: Any) -> Any:
+        nonlocal arguments
+        if arguments is None:
+            arguments = Arguments(name, call, declaration, silent, look)
+            space.update(arguments.names)
+        function.__defaults__, function.__kwdefaults__ = arguments.defaults, arguments.keyword_defaults
+        function.__code__ = arguments.code  # last: other threads may be here as well
+        return function(*args, **kwargs)
+
+    space["first_call"] = first_call
+    function: Any = FunctionType(_not_written_yet.__code__, space, name)
+    function.__qualname__, function.__doc__, function.__module__ = name, call.__doc__, call.__module__
+    function.__wrapped__ = declaration
+    return function
+
+
+def can_be_checked(entry: Any) -> bool:
+    """Has it a fixed number of parameters?"""
+    return not entry.declaration.__wrapped__.__code__.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
+
+
+def method_of(entry: Any) -> Any:
+    """What an operation, or a function composed of them, is as a method of Tensor (or for other modules of leafgrad, if
+    it is none)."""
+    declaration = entry.declaration.as_method(bool(entry.method and getattr(entry, "public_name", True)))
+    if entry.checked is True and can_be_checked(entry):
+        return checked(entry.name, entry.call, declaration, entry.silent)
+    return twin(entry.call, declaration)
+
+
+def method_form(name: str, method: Any, forms: tuple[str, ...] = ()) -> Any:
+    """The same for a method, or an in-place method, that a block has written itself. Arguments are looked at if they
+    are declared by another function, its `__wrapped__`."""
+    declaration = Declaration(getattr(method, "__wrapped__", method), forms, is_method=True)
+    return checked(name, method, declaration) if hasattr(method, "__wrapped__") else twin(method, declaration)
+
+
+def function_of(entry: Any, name: str, has_out: bool) -> Any:
+    """What it is under `leafgrad`: the first argument is looked at as well, and there may be `out`."""
+    declaration = entry.declaration.with_out() if has_out else entry.declaration
+    if not can_be_checked(entry):
+        return with_out(name, entry.function, declaration) if has_out else twin(entry.function, declaration)
+    if entry.checked:
+        return checked(name, entry.call, declaration, entry.silent)
+    return checked(name, entry.function, declaration, look=False) if has_out else twin(entry.function, declaration)
+
+
+def _not_written_yet(*args: Any, **kwargs: Any) -> Any:
+    return first_call(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
+
+
+class Arguments:
+    """The arguments of one function: how they are looked at, and what is said if they are wrong."""
+
+    def __init__(self, name: str, call: Callable[..., Any], declaration: Declaration, silent: bool, look: bool) -> None:
+        self.name = name
+        self.call = call
+        self.declaration = declaration
+        self.parameters = dict(declaration.__signature__.parameters)
+        if declaration.has_out:
+            del self.parameters["out"]
+        self.kinds: dict[str, Kind] = {}
+        for position, (key, p) in enumerate(self.parameters.items()):
+            kind = kind_of(str(p.annotation))
+            if position == 0 and (declaration.is_method or not (look or p.annotation == "Tensor")):
+                kind = None
+            if kind is not None and (look or position == 0):
+                self.kinds[key] = kind
+        self.positional = [p for p in self.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self.keywords = [p for p in self.parameters.values() if p.kind is p.KEYWORD_ONLY]
+        self.defaults = tuple([MISSING if p.default is p.empty else p.default for p in self.positional])
+        self.keyword_defaults = {p.name: MISSING if p.default is p.empty else p.default for p in self.keywords}
+        if declaration.has_out:
+            self.keyword_defaults["out"] = None
+        self.names: dict[str, Any] = {"call": call, "unusual": self.unusual, "state": state, "TensorBase": TensorBase}
+        self.names |= {"all_ints": all_ints, "dtype": dtype, "memory_format": memory_format, "layout": layout}
+        self.names["Tensor"] = links.tensor_class
+        self.code = self.write(silent)
+
+    def write(self, silent: bool) -> Any:
+        """The function as text, and what Python makes of it. Its file counts as one of leafgrad's."""
+        first = [p.name for p in self.positional]
+        further = [*[p.name for p in self.keywords], *(["out"] if self.declaration.has_out else [])]
+        taken = [f"{key}=0" for key in first] + ["*rest"] + [f"{key}=0" for key in further] + ["**others"]
+        usual = [kind.usual.format(key) for key, kind in self.kinds.items()]
+        unlooked = [p for p in self.parameters.values() if p.default is p.empty and p.name not in self.kinds]
+        usual += [f"{p.name} is not MISSING" for p in unlooked[self.declaration.is_method :]]
+        usual += ["out is None"] if self.declaration.has_out else []
+        passed = first + [f"{p.name}={p.name}" for p in self.keywords]
+        by_name = ", ".join([f"{key!r}: {key}" for key in first + further])
+        lines = [f"def {self.name}({', '.join(taken)}):"]
+        lines += [f"    if {' and '.join([*usual, 'not rest', 'not others'])}:"]
+        lines += ["        state.recording"] if silent else []
+        lines += [f"        return call({', '.join(passed)})", f"    return unusual({{{by_name}}}, rest, others)"]
+        file = __file__.replace("arguments.py", f"<arguments of {self.name}>")
+        text = "\n".join(lines) + "\n"
+        linecache.cache[file] = (len(text), None, [line + "\n" for line in lines], file)
+        made: dict[str, Any] = {}
+        self.names["MISSING"] = MISSING
+        exec(compile(text, file, "exec"), made)
+        return made[self.name].__code__
+
+    def unusual(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
+        """Call it with arguments that the text above does not know, if they are right."""
+        out = values.pop("out", None)
+        given = dict(values)
+        wrong = bool(rest)
+        for key, value in others.items():
+            name = NUMPY_NAMES.get(key, key)
+            p = self.parameters.get(name)
+            if p is None or name == key or not is_default(p, values[name]):
+                wrong = True
+            else:
+                given[name] = value
+        for name, kind in self.kinds.items():
+            value = given[name]
+            if value is not self.parameters[name].default:
+                given[name] = kind.take(value)
+        if wrong or any([value is REFUSED or value is MISSING for value in given.values()]):
+            raise self.wrong_call(values, rest, others)
+        state.recording  # noqa: B018  see `silent`
+        first = [given[p.name] for p in self.positional]
+        further = {p.name: given[p.name] for p in self.keywords}
+        if out is not None:
+            return into_out(self.name, self.call, first, further, out, stacklevel=5)
+        return self.call(*first, **further)
+
+    def wrong_call(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> TypeError:
+        """The error for these arguments. Which of them have been named is in the user's code."""
+        from leafgrad.errors.arguments import WrongCall, forms_of, keywords_here
+
+        named = keywords_here() or ()
+        is_method = self.declaration.is_method
+        asked = [p for p in self.parameters.values() if not is_default(p, values[p.name])][is_method:]
+        by_name = {p.name: values[p.name] for p in asked if p.name in named or p.kind is p.KEYWORD_ONLY}
+        last = max([i for i, p in enumerate(self.positional) if p in asked and p.name not in by_name], default=-1)
+        last = len(self.positional) if rest else last
+        by_position = [values[p.name] for p in self.positional[is_method : last + 1]]
+        forms = forms_of(self.declaration.all_signatures(), is_method)
+        args, kwargs = [*by_position, *rest], {**by_name, **others}
+        return WrongCall(self.name, args, kwargs, forms, NUMPY_NAMES, refused_kind).error()
+
+
+def is_default(p: Any, value: Any) -> bool:
+    return value is (MISSING if p.default is p.empty else p.default)
+
+
+def refused_kind(p: Any, value: Any) -> str:
+    """What a parameter takes, if that is something else than this value; otherwise nothing."""
+    kind = kind_of(str(p.annotation))
+    return kind.name if kind is not None and value is not p.default and kind.take(value) is REFUSED else ""

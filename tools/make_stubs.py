@@ -1,0 +1,205 @@
+"""Writes the stubs that type checkers and editors read for what is put together at run time: the functions of
+`leafgrad`, the methods of Tensor that are operations, and the named results.
+
+    python tools/make_stubs.py           writes them
+    python tools/make_stubs.py --check   says which of them are not up to date
+
+All of it comes from the declarations (leafgrad/ops/signature.py), so a new operation needs nothing here.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from collections.abc import Iterator
+from inspect import Signature
+from pathlib import Path
+from typing import Any
+
+import leafgrad
+import leafgrad.return_types
+from leafgrad._device import layout, memory_format
+from leafgrad._tensor.op_methods import OpMethods
+from leafgrad.nn import functional
+from leafgrad.ops.creation.legacy import TensorType
+from leafgrad.ops.signature import Declaration, Text
+
+PACKAGE = Path(leafgrad.__file__).parent
+NOTE = "# Written by tools/make_stubs.py from the declarations of the operations: not to be edited.\n"
+WORDS = "Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape"
+# Modules and tensors have attributes called `int`, `float`, `bool`, ..., which would be found first.
+BUILTIN = re.compile(r"(?<![\w.\"'])(bool|complex|float|int|object|str|type)(?![\w\"'])")
+
+# What the operators take; those that are not here take a tensor or a number.
+OPERATORS = {
+    "__neg__": "", "__pos__": "", "__invert__": "", "__abs__": "",
+    "__matmul__": ", other: Tensor", "__rmatmul__": ", other: Tensor",
+    "__getitem__": ", index: Any", "__setitem__": ", index: Any, value: Tensor | Number", "__delitem__": ", index: Any",
+}  # fmt: skip
+OF_TENSOR_BASE = ("__add__", "__radd__", "__sub__", "__mul__", "__rmul__", "__truediv__", "__neg__")
+OLD_PYTHON = ("__div__", "__rdiv__", "__idiv__")
+
+
+def main() -> int:
+    stale = [path for path, text in stubs().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    if "--check" in sys.argv:
+        for path in stale:
+            print(f"{path} is not up to date: run python tools/make_stubs.py")
+        return bool(stale)
+    for path in stale:
+        path.write_text(stubs()[path], encoding="utf-8")
+        print(f"wrote {path}")
+    return 0
+
+
+def stubs() -> dict[Path, str]:
+    """The text of each stub."""
+    return {
+        PACKAGE / "__init__.pyi": functions_stub(),
+        PACKAGE / "_tensor" / "op_methods.pyi": methods_stub(),
+        PACKAGE / "nn" / "functional.pyi": functional_stub(),
+        PACKAGE / "return_types.pyi": results_stub(),
+    }
+
+
+# -- functions --------------------------------------------------------------------------------------------------------
+
+
+def functions_stub() -> str:
+    imports = {"leafgrad._tensor.tensor": ["Tensor"], "leafgrad.ops.creation.legacy": ["TensorType"]}
+    names: list[str] = []
+    functions: list[str] = []
+    for name, value in public_names():
+        if value is None and name != "newaxis":
+            imports.setdefault("leafgrad", []).append(name)
+        elif isinstance(value, types.FunctionType) and isinstance(getattr(value, "__wrapped__", None), Declaration):
+            functions += function_stub(name, value, value.__wrapped__.as_method(False))
+        elif isinstance(value, (type, types.FunctionType)) and not isinstance(value, TensorType):
+            imports.setdefault(value.__module__, []).append(name)
+        else:
+            names.append(f"{name}: {type_of(value)}")
+    text = [NOTE, "import builtins", "from collections.abc import Sequence"]
+    text += ["from typing import Any, Literal, overload\n"]
+    for module, imported in sorted(imports.items()):
+        text += [f"from {module} import {name} as {name}" for name in sorted(set(imported))]
+    text += [f"from leafgrad.ops.signature import {WORDS}\n"]
+    return "\n".join([*text, *names, "", *functions]) + "\n"
+
+
+def public_names() -> Iterator[tuple[str, Any]]:
+    """The names of `leafgrad` for users and what they mean; of modules (which are None here) those that a program need
+    not import itself."""
+    modules = {"autograd", "ops", "return_types", *[name for name, place in leafgrad._LATER.items() if name == place]}
+    for name in sorted({*vars(leafgrad), *leafgrad._LATER} - {"Any", "annotations"}):
+        if name in modules:
+            yield name, None
+        elif not name.startswith("_") and not isinstance(getattr(leafgrad, name), types.ModuleType):
+            yield name, getattr(leafgrad, name)
+    yield "__version__", leafgrad.__version__
+
+
+def type_of(value: Any) -> str:
+    """The type of a constant."""
+    known: tuple[type, ...] = (leafgrad.dtype, layout, memory_format, TensorType, leafgrad.Generator)
+    for kind in known:
+        if isinstance(value, kind):
+            return kind.__name__
+    return "None" if value is None else f"builtins.{type(value).__name__}"
+
+
+def function_stub(name: str, function: Any, declaration: Declaration, indent: str = "") -> list[str]:
+    """The definition of a function, once for each form of its call, the documentation with the first."""
+    found = declaration.all_signatures()
+    lines = []
+    for number, signature in enumerate(found):
+        if len(found) > 1:
+            lines.append(f"{indent}@overload")
+        body = " ..." if number else f'\n{indent}    """{one_line(function.__doc__)}"""'
+        lines.append(f"{indent}def {name}{parameters_text(name, signature)}:{body}")
+    return lines
+
+
+def parameters_text(name: str, signature: Signature) -> str:
+    """The parameters and the result as they are written in a stub. What ends in an underscore returns its tensor."""
+    in_place = "self" in signature.parameters and name.endswith("_")
+    text = str(signature.replace(return_annotation=Text("Self")) if in_place else signature)
+    return BUILTIN.sub(r"builtins.\1", text).replace("Tensors", "Sequence[Tensor]")
+
+
+def one_line(doc: str | None) -> str:
+    """The documentation without the parameters that stand before it, in one line."""
+    text = " ".join((doc or "").split())
+    return re.sub(r"^(\w+\([^:]*\)(, )?)+(, each with [^:]*)?: ", "", text).replace('"', "'")
+
+
+def functional_stub() -> str:
+    text = [NOTE, "import builtins", "from typing import Any\n", "from leafgrad._tensor.tensor import Tensor"]
+    text += ["from leafgrad.ops.signature import Dtype\n"]
+    for name in functional.__all__:
+        text += function_stub(name, getattr(functional, name), declaration_of(getattr(functional, name)))
+    return "\n".join(text) + "\n"
+
+
+def declaration_of(function: Any) -> Declaration:
+    found = getattr(function, "__wrapped__", None)
+    return found.as_method(False) if isinstance(found, Declaration) else Declaration(function)
+
+
+# -- methods ----------------------------------------------------------------------------------------------------------
+
+
+def methods_stub() -> str:
+    text = [
+        NOTE,
+        "import builtins",
+        "from collections.abc import Sequence",
+        "from typing import Any, Literal, Self, overload\n",
+        "from leafgrad import return_types",
+        "from leafgrad._tensor.tensor import Tensor",
+        f"from leafgrad.ops.signature import {WORDS}",
+        "from leafgrad.random import Generator\n",
+        "class OpMethods:",
+    ]
+    found = {**{name: None for name in OF_TENSOR_BASE}, **vars(OpMethods)}
+    for name in sorted(found):
+        value = found[name]
+        if isinstance(value, property):
+            text += ["    @property", f"    def {name}(self) -> Tensor:", f'        """{one_line(value.__doc__)}"""']
+        elif name.startswith("__"):
+            text += operator_stub(name) if value is None or callable(value) else []
+        else:
+            declaration = getattr(value, "__wrapped__", None)
+            if not isinstance(declaration, Declaration):
+                raise TypeError(f"the method {name} is not declared")
+            text += function_stub(name, value, declaration.as_method(), "    ")
+    return "\n".join(text) + "\n"
+
+
+def operator_stub(name: str) -> list[str]:
+    if name in OLD_PYTHON:
+        return []
+    takes = OPERATORS.get(name, ", other: Tensor | Number")
+    in_place = name.startswith("__i") and name != "__invert__"
+    returns = "None" if name in ("__setitem__", "__delitem__") else "Self" if in_place else "Tensor"
+    ignored = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
+    return [f"    def {name}(self{takes}) -> {returns}: ...{ignored}"]
+
+
+# -- named results ----------------------------------------------------------------------------------------------------
+
+
+def results_stub() -> str:
+    text = [NOTE, "from leafgrad._tensor.tensor import Tensor\n", "class NamedResult(tuple[Tensor, ...]):"]
+    text += ["    n_fields: int", "    n_sequence_fields: int", "    n_unnamed_fields: int"]
+    text += ["\ndef named_result(name: str, *fields: str) -> type[NamedResult]: ..."]
+    for name, kind in sorted(vars(leafgrad.return_types).items()):
+        fields = getattr(kind, "__match_args__", ())
+        if fields:
+            text.append(f"\nclass {name}(NamedResult, tuple[{', '.join(['Tensor'] * len(fields))}]):")
+            text += [line for field in fields for line in ("    @property", f"    def {field}(self) -> Tensor: ...")]
+    return "\n".join(text) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
