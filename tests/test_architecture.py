@@ -67,12 +67,12 @@ INSIDE_FUNCTIONS = {
     "_profiler": (2, 0),
     "_tensor": (2, 7),
     "autograd": (8, 14),
-    "func": (4, 2),
-    "leafgrad": (1, 5),
-    "nn": (7, 1),
     "errors": (0, 1),
+    "func": (4, 2),
+    "leafgrad": (2, 5),
+    "nn": (6, 1),
     "ops": (4, 11),
-    "optim": (5, 0),
+    "optim": (2, 0),
     "utils": (1, 0),
 }
 

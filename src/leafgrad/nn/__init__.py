@@ -1,6 +1,6 @@
 """leafgrad.nn: models are made of modules, modules have parameters.
 
-May import `_core`, `ops`, `autograd`, `_tensor`, `errors`, `_dtypes` and `_device`; inside functions also
+May import `_core`, `ops`, `autograd`, `_tensor`, `errors`, `_dtypes`, `_device` and `_settings`; inside functions also
 `utils`, for the backward hooks of modules, and `leafgrad`, for a function by its public name.
 """
 

@@ -1,6 +1,6 @@
 """leafgrad.optim: what to do with gradients.
 
-May import `nn`, `autograd`, `_core`, `kernels`, `errors` and `_dtypes`.
+May import `_core`, `kernels`, `ops`, `autograd`, `_tensor`, `errors`, `_dtypes` and `_settings`.
 """
 
 from __future__ import annotations
