@@ -1,6 +1,6 @@
 """leafgrad.autograd: gradients of tensors with respect to other tensors.
 
-May import `_core`, `errors` and `ops`; inside functions also `_device`, `_dtypes` and `func`, which computes batches of
+May import `_core` and `errors`; inside functions also `ops`, `_device`, `_dtypes` and `func`, which computes batches of
 gradients.
 """
 
