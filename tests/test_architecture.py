@@ -31,7 +31,7 @@ FILES: dict[str, tuple[str, str]] = {
     "_dtypes": ("", ""),
     "_layouts": ("_core _device", ""),
     "_missing": ("", ""),
-    "_settings": ("_core _device _dtypes kernels", "leafgrad _build _missing ops"),
+    "_settings": ("_core _device _dtypes kernels", "leafgrad _build ops"),
     "cuda": ("_missing", ""),
     "profiler": ("autograd", ""),
     "random": ("ops", ""),
