@@ -70,6 +70,22 @@ def test_steps(name: str, rate: bool) -> None:
         np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=precision, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", [name for name in CASES if (name, False) not in PYTORCH_FAILS])
+def test_complex_parameters_are_pairs(name: str) -> None:
+    def run_complex(lib: Any) -> list[Any]:
+        start = lib.tensor([0.7 + 0.2j, -0.4 + 1j], dtype=lib.complex128, requires_grad=True)
+        p = start.clone()
+        optimizer = getattr(lib.optim, CASES[name][0])([p], lr=0.05, differentiable=True, **CASES[name][1])
+        for _ in range(3):
+            current = p.clone()
+            (p.grad,) = lib.autograd.grad((current.abs() ** 3).sum(), current, create_graph=True)
+            optimizer.step()
+        return [p.detach(), lib.autograd.grad((p.real**2 * p.imag).sum(), start)[0]]
+
+    for a, b in zip(run_complex(leafgrad), run_complex(torch), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-6 if "adam" in name else 1e-9)
+
+
 def test_betas_that_require_grad() -> None:
     def run_betas(lib: Any) -> Any:
         betas = tuple([lib.tensor(b, dtype=lib.float64, requires_grad=True) for b in (0.9, 0.99)])

@@ -107,6 +107,7 @@ class Optimizer:
         self._step_pre_hooks: Any = None
         self._step_post_hooks: Any = None
         if self._update is not None:
+            self._core = self._update.core
             names = [name for name in self._update.options if name in self.defaults]
             self._options = itemgetter(*names)
             self._counts = len(names) < len(self._update.options)
@@ -125,7 +126,10 @@ class Optimizer:
             for name in kept:
                 state[name] = zeros_for(p)
         counter = state["step"].array
-        execute(links.add, (counter, constant(1, counter.dtype)), (), counter)
+        if thread.in_modes:  # somebody sees operations
+            execute(links.add, (counter, constant(1, counter.dtype)), (), counter)
+        else:  # NumPy takes a microsecond for the same, a quarter of a small update
+            counter[()] = counter.item() + 1
         return state, counter.item()
 
     @announced
@@ -146,7 +150,7 @@ class Optimizer:
         for group in self.param_groups:
             kept = self._kept(group)
             arrays: list[Array] = []  # of parameters that have had equally many steps: nearly always all of them
-            last = None
+            last: Any = 0
             for p in group["params"]:
                 gradient = p._grad
                 if gradient is None:
@@ -157,7 +161,7 @@ class Optimizer:
                     state, count = self._prepare(p, kept)
                     if count != last:
                         if arrays:
-                            self._execute(arrays, group, kept, last)
+                            self._execute(arrays, group, last)
                             arrays = []
                         last = count
                 arrays.append(p.array)
@@ -167,19 +171,15 @@ class Optimizer:
                 version = p.version
                 version[:] = [version[0] + 1, code, lasti]
             if arrays:
-                self._execute(arrays, group, kept, last)
+                self._execute(arrays, group, last)
         return loss
 
-    def _execute(self, arrays: list[Array], group: Group, kept: tuple[str, ...], count: Any) -> None:
+    def _execute(self, arrays: list[Array], group: Group, count: Any) -> None:
         """One step of parameters, each given with its gradient and what is kept for it."""
-        options = self._options(group)
+        options = (*self._options(group), count) if self._counts else self._options(group)
         if options[0].__class__ is not float:
             options = (float(options[0]), *options[1:])  # of a tensor
-        if self._counts:
-            options = (*options, count)
-        outs = arrays[:]
-        del outs[1 :: 2 + len(kept)]  # the gradients
-        execute(self._update.core, arrays, options, outs)
+        execute(self._core, arrays, options, arrays)
 
     def _recorded_steps(self) -> None:
         """The formula on tensors, for differentiable=True: after the step each parameter has a history that leads
@@ -189,7 +189,7 @@ class Optimizer:
             kept = self._kept(group)
             for p in group["params"]:
                 if p._grad is not None:
-                    state, count = self._prepare(p, kept) if kept else ({}, None)
+                    state, count = self._prepare(p, kept) if kept else ({}, 0)
                     # PyTorch's corrections are as precise as the number of the step, a tensor: float32 as a rule
                     last = [state["step"].clone() if "step" in state else count] if self._counts else []
                     tensors = [p, *[state[name] if name in kept else None for name in self._update.inputs[2:]]]

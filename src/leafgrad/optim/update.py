@@ -20,6 +20,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from leafgrad import kernels
+from leafgrad._core.tensor import TensorBase
+from leafgrad.ops.pointwise.complex import view_as_complex, view_as_real
 from leafgrad.ops.registry import Family, Operation
 from leafgrad.ops.samples import S, ValuesOnly
 
@@ -37,8 +39,8 @@ _f64: Any = np.dtype(np.float64)
 
 class Update(Family, family=True):
     """One step of an optimiser. The kernel takes any number of parameters, each with its gradient and what is kept for
-    it, then the options, and as one more argument a list of arrays for the results: the same ones, but for the
-    gradients, or others."""
+    it, then the options, and as one more argument a list of arrays for the results: these arrays, or others of their
+    kind. What it returns has the gradients in their places, as they were."""
 
     variadic = True
     writes_into = True
@@ -49,9 +51,21 @@ class Update(Family, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        formula: Callable[..., Any] = body["formula"]
-        formula.__doc__ = operation.doc
-        return formula
+        formula: Formula = body["formula"]
+
+        def function(*args: Any) -> tuple[Any, ...]:
+            pairs = [view_as_real.function(a) if is_complex(a) else a for a in args]
+            results = formula(*pairs)
+            if not is_complex(args[0]):
+                return results
+            return tuple([None if new is None else view_as_complex.function(new) for new in results])
+
+        function.__doc__ = operation.doc
+        return function
+
+
+def is_complex(value: Any) -> bool:
+    return isinstance(value, TensorBase) and value.array.dtype.kind == "c"
 
 
 def steps(name: str, *cases: dict[str, Any]) -> ValuesOnly:
@@ -71,14 +85,12 @@ def in_place(formula: Formula, inputs: Sequence[str]) -> Callable[..., Any]:
     """The kernel of an update with this formula."""
     count = formula.__code__.co_argcount - len(inputs)
     programs: list[Callable[..., Any]] = []
-    last_kind: Any = None
-    last_options: Any = None
-    last_functions: Any = None
+    last: tuple[Any, Any, Any] = (None, None, None)
     before: Any = None
 
     def functions_for(kind: Any, options: tuple[Any, ...]) -> Any:
         """What a program returns for a dtype and options."""
-        nonlocal last_kind, last_options, last_functions, before
+        nonlocal last, before
         real = _f64 if kind.char in "dD" else _f32
         for program in programs:
             if (functions := program(real, *options)) is not None:
@@ -88,7 +100,7 @@ def in_place(formula: Formula, inputs: Sequence[str]) -> Callable[..., Any]:
             functions = programs[0](real, *options)
         # Those for options that are the same in every step are kept. A tensor is the same although its value changes.
         if options == before and NUMBERS.issuperset(map(type, options)):
-            last_kind, last_options, last_functions = kind, options, functions
+            last = (kind, options, functions)
         before = options
         return functions
 
@@ -99,17 +111,17 @@ def in_place(formula: Formula, inputs: Sequence[str]) -> Callable[..., Any]:
             end -= 1
             options = args[end:-1]
         else:
-            out, options = [], args[end:]
+            out, options = None, args[end:]
         kind = args[0].dtype
-        known = kind is last_kind and options == last_options
-        run, run_single, width = last_functions if known else functions_for(kind, options)
-        if not out or out[0] is not args[0]:
-            copies = [a.copy(order="K") for a in args[:end]]
-            results = [a for i, a in enumerate(copies) if i % width != 1]
-            kernel(*copies, *options, results)
-            for target, result in zip(out, results):
-                target[...] = result
-            return out or results
+        last_kind, last_options, functions = last  # at once, because other threads may exchange it
+        if kind is not last_kind or options != last_options:
+            functions = functions_for(kind, options)
+        run, run_single, width = functions
+        if out is None or out[0] is not args[0]:
+            out = [np.empty_like(a) for a in args[:end]] if out is None else out
+            for target, a in zip(out, args):
+                target[...] = a
+            return kernel(*out, *options, out)
         usual = kind if kind is _f32 or kind is _f64 else None
         start = 0
         while start < end:
@@ -216,7 +228,7 @@ class Trace:
         lines = []
         for i, (kernel, operands, result) in enumerate(self.calls):
             given = ", ".join([places.get(name, name) for name in operands])
-            free += {places[name] for name in operands if name in places and last_use[name] == i}
+            free += dict.fromkeys([places[name] for name in operands if name in places and last_use[name] == i])
             if result in homes and last_use.get(homes[result], -1) <= i:
                 places[result] = homes[result]
             elif free:
