@@ -10,7 +10,8 @@ of it; at the bottom the kernel runs. Gradient rules take the same way (`run_rul
     batching (vmap)             leafgrad.func                           replaces kernels and rules
     hooks for saved tensors     leafgrad.autograd.saved_tensor_hooks    sees nodes
     anomaly detection           leafgrad.autograd.anomaly_mode          sees nodes, runs rules
-    observers                   `Observer`, below: profiler, selective checkpoints, logs, a list of all kernels
+    profiles                    leafgrad._profiler                      sees kernels, rules, calls
+    observers                   `Observer`, below: selective checkpoints, logs, a list of all kernels
 """
 
 from __future__ import annotations

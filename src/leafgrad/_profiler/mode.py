@@ -14,6 +14,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
@@ -113,15 +114,15 @@ class Profile(Mode):
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def begin(self, name: str, scope: int, values: Sequence[Any] = ()) -> Record:
-        """A new record, inside of the innermost open one; `values` are the arguments."""
+    def begin(self, name: str, scope: int, arguments: Callable[[], Sequence[Any]] = tuple) -> Record:
+        """A new record, inside of the innermost open one; `arguments` are asked for if somebody wants to know them."""
         thread = self.threads.setdefault(threading.get_ident(), len(self.threads) + 1)
         number = 1 - take_order() if state.recording else -1
         record = Record(name, scope, self.open[-1] if self.open else None, thread, number)
         if self.wishes.stack:
             record.stack = stack_lines()
         if self.wishes.shapes or self.wishes.flops:
-            record.describe(values)
+            record.describe(arguments())
         self.records.append(record)
         self.open.append(record)
         self.finished = None
@@ -165,7 +166,7 @@ class Profile(Mode):
         """The records of what the engine does about one node and, inside of it, of the gradient rule."""
         self.close_calls((), state.depth - 1)
         outer = self.begin(EVALUATE + name, FUNCTION)
-        inner = self.begin(name, BACKWARD_FUNCTION, g if isinstance(g, list) else [g])
+        inner = self.begin(name, BACKWARD_FUNCTION, lambda: g if isinstance(g, list) else [g])
         outer.level = state.depth
         outer.number = inner.number = number
         if number >= 0:
@@ -179,16 +180,16 @@ class Profile(Mode):
         self.close_calls(running)
         for (frame, name), record in zip(calls, running, strict=True):
             if (record is None or record not in self.open) and not self.is_inside(name):
-                record = frame.f_locals[names.RECORD] = self.begin(name, FUNCTION, names.arguments_of(frame))
+                record = self.begin(name, FUNCTION, partial(names.arguments_of, frame))
                 record.is_call = True
+                frame.f_locals[names.RECORD] = record
         if op is links.assign and (written := self.finished) is not None and written.result == id(arrays[0]):
             return written  # the end of a call with `out=`
         name = names.kernel_name(op, arrays, options, out)
         if self.is_inside(name) or (out is not None and self.is_inside("_")):
             record = self.open[-1]
         else:
-            missing = max(0, names.parameters_of(op) - len(arrays) - len(options))
-            record = self.begin(name, FUNCTION, (*arrays, *options, *[None] * missing))
+            record = self.begin(name, FUNCTION, partial(names.arguments_for, op, arrays, options))
         if op.name in registry:
             record.count_flops = registry[op.name].flops
         return record

@@ -18,7 +18,7 @@ from leafgrad._core.tensor import links
 from leafgrad.ops.aten import name_of
 from leafgrad.ops.creation.fresh import create
 from leafgrad.ops.random.functions import bernoulli, multinomial, normal
-from leafgrad.ops.registry import entries, registry
+from leafgrad.ops.registry import composites, entries, registry
 
 RECORD = "(profiled)"  # no name that a function could use
 
@@ -34,11 +34,12 @@ def kernel_name(op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: An
     return f"aten::{name}_" if in_place and not name.endswith("_") else f"aten::{name}"
 
 
-def parameters_of(op: Op) -> int:
-    """How many parameters the public function of an operation has."""
+def arguments_for(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> list[Any]:
+    """What a kernel is given: one value, or None, for each parameter of the public function."""
     known = registry.get(op.name)
     code = None if known is None else getattr(inspect.unwrap(known.function), "__code__", None)
-    return 0 if code is None else code.co_argcount + code.co_kwonlyargcount
+    count = 0 if code is None else code.co_argcount + code.co_kwonlyargcount
+    return [*arrays, *options, *[None] * (count - len(arrays) - len(options))]
 
 
 # -- public functions -------------------------------------------------------------------------------------------------
@@ -51,11 +52,11 @@ _known: list[tuple[int, Functions]] = [(0, {})]  # how many operations there wer
 
 def public_functions() -> Functions:
     """PyTorch's names of the public functions, by their code."""
-    known = entries()
-    if _known[0][0] == len(known):
+    count = len(registry) + len(composites)
+    if _known[0][0] == count:
         return _known[0][1]
     found: Functions = {}
-    for entry in known:
+    for entry in entries():
         for function in (entry.function, entry.method, *entry.operators.values()):
             add(found, function, entry.aten_function)
     for function in (bernoulli, multinomial, normal):
@@ -63,7 +64,7 @@ def public_functions() -> Functions:
     for name, method in vars(links.tensor_class).items():
         if name.endswith("_") and not name.startswith("_"):
             add(found, method, name)
-    _known[0] = len(known), found
+    _known[0] = count, found
     return found
 
 

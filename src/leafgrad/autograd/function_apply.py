@@ -54,7 +54,7 @@ def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
     edges = look_at_one(args[0], ctx) if len(args) == 1 else look_at(args, ctx)
     if not switches["recording"]:
         edges = None
-    if switches["in_modes"]:
+    if modes:
         output = call_in_modes(cls.__name__, True, lambda: run_forward(cls, ctx, args, two_parts, switches))
     else:
         output = run_forward(cls, ctx, args, two_parts, switches)

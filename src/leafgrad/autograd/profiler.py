@@ -326,38 +326,32 @@ class record_function(ContextDecorator):
             mode.end(record)
 
 
-class emit_nvtx:
+class Marks:
+    """What emit_nvtx and emit_itt have in common: leafgrad does not have them."""
+
+    error: type[Exception] = NotImplementedError
+    text = "leafgrad has no marks for Intel's profiler; autograd.profiler.profile records itself"
+
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
+        self.enabled = enabled
+        self.record_shapes = record_shapes
+
+    def __enter__(self) -> None:
+        if self.enabled:
+            raise self.error(self.text)
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+
+class emit_nvtx(Marks):
     """emit_nvtx(enabled=True, record_shapes=False): marks for NVIDIA's profiler, which needs CUDA."""
 
-    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
-        self.enabled = enabled
-        self.record_shapes = record_shapes
-
-    def __enter__(self) -> emit_nvtx | None:
-        if not self.enabled:
-            return None
-        raise AssertionError("Torch not compiled with CUDA enabled")
-
-    def __exit__(self, *error: Any) -> None:
-        pass
+    error, text = AssertionError, "Torch not compiled with CUDA enabled"
 
 
-class emit_itt:
+class emit_itt(Marks):
     """emit_itt(enabled=True, record_shapes=False): marks for Intel's profiler, which leafgrad does not know."""
-
-    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
-        self.enabled = enabled
-        self.record_shapes = record_shapes
-
-    def __enter__(self) -> emit_itt | None:
-        if not self.enabled:
-            return None
-        raise NotImplementedError(
-            "leafgrad has no marks for Intel's profiler; autograd.profiler.profile records itself"
-        )
-
-    def __exit__(self, *error: Any) -> None:
-        pass
 
 
 def load_nvprof(path: str) -> EventList:
