@@ -17,6 +17,7 @@ import pytest
 
 import leafgrad as lg
 from leafgrad._tensor import install
+from leafgrad._tensor.op_methods import OpMethods
 from leafgrad.autograd import forward_ad
 from leafgrad.func import vmap
 from leafgrad.ops.registry import Operation, registry
@@ -40,7 +41,7 @@ def imported(path: Path, name: str) -> ModuleType:
 
 def places() -> list[set[str]]:
     """All that knows ops by name."""
-    return [set(registry), set(vars(lg)), set(vars(lg.Tensor))]
+    return [set(registry), set(vars(lg)), set(vars(OpMethods))]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def hypot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operation]:
     for name in functions:
         delattr(lg, name)
     for name in install.methods_of(made):
-        delattr(lg.Tensor, name)
+        delattr(OpMethods, name)
     del registry[made.name]
     assert places() == before
 

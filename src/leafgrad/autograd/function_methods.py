@@ -6,6 +6,11 @@ import inspect
 from typing import Any
 
 
+def with_any_parameters(method: Any) -> Any:
+    """For type checkers: subclasses may give this method the parameters that they need."""
+    return method
+
+
 class FunctionMethods:
     """What a Function has of its own until the user defines it."""
 
@@ -17,11 +22,13 @@ class FunctionMethods:
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
+    @with_any_parameters
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
         """setup_context(ctx, inputs, output): optional. With it forward takes no ctx, and this is called afterwards."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
+    @with_any_parameters
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """backward(ctx, *grad_outputs): the gradients of the arguments of forward, from those of its results."""
         raise NotImplementedError(
@@ -32,6 +39,7 @@ class FunctionMethods:
     vjp = backward
 
     @staticmethod
+    @with_any_parameters
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """jvp(ctx, *grad_inputs): the tangents of the results of forward, from those of its arguments."""
         raise NotImplementedError(
@@ -39,6 +47,7 @@ class FunctionMethods:
         )
 
     @staticmethod
+    @with_any_parameters
     def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
         """vmap(info, in_dims, *args): forward for a whole batch; returns the results and where their batch lies."""
         raise NotImplementedError(
