@@ -67,17 +67,15 @@ INSIDE_FUNCTIONS = {
     "_tensor": (2, 7),
     "autograd": (8, 14),
     "errors": (0, 1),
-    "func": (4, 2),
+    "func": (3, 2),
     "leafgrad": (2, 5),
-    "nn": (6, 1),
-    "ops": (4, 11),
-    "optim": (2, 0),
-    "utils": (1, 0),
+    "nn": (2, 1),
+    "ops": (5, 11),
 }
 
 # What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.
 SLOW_OR_OPTIONAL = {
-    "copy", "ctypes", "importlib", "importlib.util", "ml_dtypes", "numpy", "numpy.random", "platform", "traceback",
+    "copy", "ctypes", "importlib", "importlib.util", "inspect", "ml_dtypes", "numpy", "numpy.random", "platform", "traceback",
 }  # fmt: skip
 
 PROFILER_FACES = {"profiler", "autograd.profiler", "autograd.profiler_util"}

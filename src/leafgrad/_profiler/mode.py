@@ -183,8 +183,8 @@ class Profile(Mode):
                 record = self.begin(name, FUNCTION, partial(names.arguments_of, frame))
                 record.is_call = True
                 frame.f_locals[names.RECORD] = record
-        if op is links.assign and (written := self.finished) is not None and written.result == id(arrays[0]):
-            return written  # the end of a call with `out=`
+        if op is links.assign and self.open and self.open[-1].is_call and self.open[-1].result == id(arrays[0]):
+            return self.open[-1]  # the end of a call with `out=`
         name = names.kernel_name(op, arrays, options, out)
         if self.is_inside(name) or (out is not None and self.is_inside("_")):
             record = self.open[-1]

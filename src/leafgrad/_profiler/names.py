@@ -7,6 +7,7 @@ same call, and dies with it. A frame that the profiler held would keep all the v
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Sequence
 from types import CodeType, FrameType
@@ -15,11 +16,13 @@ from typing import Any
 from leafgrad._core import origin
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import links
+from leafgrad.ops.arguments import _not_written_yet
 from leafgrad.ops.aten import name_of
 from leafgrad.ops.creation.fresh import create
 from leafgrad.ops.random.functions import bernoulli, multinomial, normal
 from leafgrad.ops.registry import composites, entries, registry
 
+NOT_WRITTEN_YET = _not_written_yet.__code__  # of public functions that nobody has called
 RECORD = "(profiled)"  # no name that a function could use
 
 
@@ -61,18 +64,30 @@ def public_functions() -> Functions:
             add(found, function, entry.aten_function)
     for function in (bernoulli, multinomial, normal):
         add(found, function, function.__name__)
-    for name, method in vars(links.tensor_class).items():
-        if name.endswith("_") and not name.startswith("_"):
-            add(found, method, name)
+    for cls in links.tensor_class.__mro__:
+        for name, method in vars(cls).items():
+            if name.endswith("_") and not name.startswith("_"):
+                add(found, method, name)
     _known[0] = count, found
     return found
 
 
 def add(found: Functions, function: Any, name: str) -> None:
     code = getattr(function, "__code__", None)
-    if code is not None and not function.__module__.startswith("leafgrad._core"):  # which may be compiled
+    if code is not None and code is not NOT_WRITTEN_YET and not function.__module__.startswith("leafgrad._core"):
         identity = tuple([id(cell.cell_contents) for cell in function.__closure__ or ()])
         found.setdefault(code, {}).setdefault(identity, f"aten::{name}")
+
+
+def looks_at_arguments(code: CodeType) -> bool:
+    """Is this the code that leafgrad/ops/arguments.py writes around a public function?"""
+    return "<arguments of " in code.co_filename
+
+
+@functools.cache
+def public_names() -> dict[str, str]:
+    """What PyTorch calls the public functions, by their names here."""
+    return {entry.name: f"aten::{entry.aten_function}" for entry in entries()}
 
 
 def calls_on_stack(frame: FrameType | None) -> list[tuple[FrameType, str]]:
@@ -82,7 +97,11 @@ def calls_on_stack(frame: FrameType | None) -> list[tuple[FrameType, str]]:
     while frame is not None and origin.is_internal(frame.f_code.co_filename):
         code = frame.f_code
         functions = public.get(code)
-        if functions is not None:
+        if looks_at_arguments(code):
+            name = public_names().get(code.co_name, f"aten::{code.co_name}")
+        elif frame.f_back is not None and looks_at_arguments(frame.f_back.f_code):
+            name = None  # the same call, further in
+        elif functions is not None:
             enclosed = frame.f_locals if code.co_freevars else {}
             name = functions.get(tuple([id(enclosed.get(variable)) for variable in code.co_freevars]))
         else:
@@ -109,7 +128,7 @@ def arguments_of(frame: FrameType) -> list[Any]:
     count = code.co_argcount + code.co_kwonlyargcount
     names = [name for name in code.co_varnames[:count] if name != "out" or values.get(name) is not None]
     given = [values.get(name) for name in names]
-    if code.co_flags & inspect.CO_VARARGS:
+    if code.co_flags & inspect.CO_VARARGS and not looks_at_arguments(code):
         caught = values.get(code.co_varnames[count], ())
         given.insert(code.co_argcount, caught[0] if len(caught) == 1 else caught)
     return given

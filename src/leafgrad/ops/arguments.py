@@ -230,7 +230,7 @@ class Arguments:
         made: dict[str, Any] = {}
         self.names["MISSING"] = MISSING
         exec(compile(text, file, "exec"), made)
-        return made[self.name].__code__
+        return made.pop(self.name).__code__  # out of the names that it would hold, and they it
 
     def unusual(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
         """Call it with arguments that the text above does not know, if they are right."""
