@@ -54,16 +54,20 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def announced(method: Method) -> Method:
-    """A method of optimisers whose calls modes are told of, under the name that PyTorch's profiles have for them."""
+    """The `step` of somebody's own optimiser, of whose calls modes are told."""
 
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not thread.in_modes:
             return method(self, *args, **kwargs)
-        name = f"Optimizer.{method.__name__}#{type(self).__name__}.{method.__name__}"
-        return call_in_modes(name, False, lambda: method(self, *args, **kwargs))
+        return announce(self, method.__name__, lambda: method(self, *args, **kwargs))
 
     return call  # type: ignore[return-value]
+
+
+def announce(optimizer: Any, name: str, function: Callable[[], Any]) -> Any:
+    """Call a function of which the modes are told, under the name that PyTorch's profiles have for it."""
+    return call_in_modes(f"Optimizer.{name}#{type(optimizer).__name__}.{name}", False, function)
 
 
 class Optimizer:
@@ -132,9 +136,13 @@ class Optimizer:
             counter[()] = counter.item() + 1
         return state, counter.item()
 
-    @announced
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """step(closure=None): update all parameters that have a gradient. A closure computes the loss again."""
+        if thread.modes or shared_modes:
+            return announce(self, "step", lambda: self._step(closure, True))
+        return self._step(closure, False)
+
+    def _step(self, closure: Callable[[], Any] | None, watched: bool) -> Any:
         loss = None
         if closure is not None:
             with enable_grad():
@@ -146,7 +154,6 @@ class Optimizer:
             return loss
         frame = origin.user_frame()
         code, lasti = frame.f_code, frame.f_lasti
-        watched = thread.modes or shared_modes
         for group in self.param_groups:
             kept = self._kept(group)
             arrays: list[Array] = []  # of parameters that have had equally many steps: nearly always all of them
@@ -204,9 +211,14 @@ class Optimizer:
         """Did somebody call `step`? Unknown, and so True, for a class that has a `step` of its own."""
         return self._stepped or type(self).step is not Optimizer.step
 
-    @announced
     def zero_grad(self, set_to_none: bool = True) -> None:
         """zero_grad(set_to_none=True): forget the gradients of all parameters, or set them to zero."""
+        if thread.in_modes:
+            announce(self, "zero_grad", lambda: self._zero_grad(set_to_none))
+        else:
+            self._zero_grad(set_to_none)
+
+    def _zero_grad(self, set_to_none: bool) -> None:
         for group in self.param_groups:
             for p in group["params"]:
                 if set_to_none:
