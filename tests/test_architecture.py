@@ -67,10 +67,12 @@ INSIDE_FUNCTIONS = {
     "_tensor": (2, 7),
     "autograd": (8, 14),
     "errors": (0, 1),
-    "func": (3, 2),
+    "func": (4, 2),
     "leafgrad": (2, 5),
-    "nn": (2, 1),
-    "ops": (5, 11),
+    "nn": (6, 1),
+    "ops": (4, 11),
+    "optim": (2, 0),
+    "utils": (1, 0),
 }
 
 # What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.
@@ -127,8 +129,9 @@ def imports_below(node: ast.AST, importer: str, function: str = "") -> Iterator[
             yield from (Import(importer, target, function, child.lineno) for target in targets(child))
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from imports_below(child, importer, child.name)
-        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue  # never executed
+        elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":  # never executed, but for `else`
+            for other in child.orelse:
+                yield from imports_below(ast.Module([other], []), importer, function)
         elif not isinstance(child, ast.expr):  # in which there is no import
             yield from imports_below(child, importer, function)
 

@@ -17,6 +17,7 @@ Everything here runs only when something has gone wrong. The functions return th
     backward.py  starting a backward pass, graphs that were cut, freed or changed
     shapes.py    shapes that do not fit together
     values.py    changes in place, conversions, arguments
+    arguments.py arguments that are not what a function takes
     functions.py autograd.Function: gradients that do not fit, saved tensors, arguments changed in place
     messages.py  the names that others use
 

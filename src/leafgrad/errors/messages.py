@@ -1,5 +1,6 @@
 """All error messages by name, for `from leafgrad import errors`. Imported when the first of them is needed."""
 
+from leafgrad.errors.arguments import WrongCall, forms_of, keywords_here
 from leafgrad.errors.backward import (
     complex_root,
     grad_of_non_leaf,
@@ -52,7 +53,7 @@ from leafgrad.errors.values import (
 
 __all__ = [
     "inference_changed", "inference_requires_grad", "inference_saved",
-    "C_NAMES", "as_code", "broadcast_mismatch",
+    "C_NAMES", "WrongCall", "forms_of", "keywords_here", "as_code", "broadcast_mismatch",
     "complex_root", "deepcopy_of_non_leaf", "describe", "describe_array", "detached_view", "dimension_range",
     "dtype_refused", "expand_mismatch", "explain", "flag_of_non_leaf", "grad_dtype",
     "grad_of_non_leaf", "grad_shape", "gradient_kind", "gradient_mismatch", "gradient_of_wrong_shape",

@@ -12,11 +12,12 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from operator import index
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
 from leafgrad._device import layout, memory_format
@@ -205,7 +206,13 @@ class Arguments:
         if declaration.has_out:
             self.keyword_defaults["out"] = None
         self.names: dict[str, Any] = {"call": call, "unusual": self.unusual, "state": state, "TensorBase": TensorBase}
-        self.names |= {"all_ints": all_ints, "dtype": dtype, "memory_format": memory_format, "layout": layout}
+        self.names |= {
+            "MISSING": MISSING,
+            "all_ints": all_ints,
+            "dtype": dtype,
+            "memory_format": memory_format,
+            "layout": layout,
+        }
         self.names["Tensor"] = links.tensor_class
         self.code = self.write(silent)
 
@@ -227,10 +234,7 @@ class Arguments:
         file = __file__.replace("arguments.py", f"<arguments of {self.name}>")
         text = "\n".join(lines) + "\n"
         linecache.cache[file] = (len(text), None, [line + "\n" for line in lines], file)
-        made: dict[str, Any] = {}
-        self.names["MISSING"] = MISSING
-        exec(compile(text, file, "exec"), made)
-        return made.pop(self.name).__code__  # out of the names that it would hold, and they it
+        return next(code for code in compile(text, file, "exec").co_consts if isinstance(code, CodeType))
 
     def unusual(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
         """Call it with arguments that the text above does not know, if they are right."""
@@ -259,18 +263,16 @@ class Arguments:
 
     def wrong_call(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> TypeError:
         """The error for these arguments. Which of them have been named is in the user's code."""
-        from leafgrad.errors.arguments import WrongCall, forms_of, keywords_here
-
-        named = keywords_here() or ()
+        named = errors.keywords_here() or ()
         is_method = self.declaration.is_method
         asked = [p for p in self.parameters.values() if not is_default(p, values[p.name])][is_method:]
         by_name = {p.name: values[p.name] for p in asked if p.name in named or p.kind is p.KEYWORD_ONLY}
         last = max([i for i, p in enumerate(self.positional) if p in asked and p.name not in by_name], default=-1)
         last = len(self.positional) if rest else last
         by_position = [values[p.name] for p in self.positional[is_method : last + 1]]
-        forms = forms_of(self.declaration.all_signatures(), is_method)
+        forms = errors.forms_of(self.declaration.all_signatures(), is_method)
         args, kwargs = [*by_position, *rest], {**by_name, **others}
-        return WrongCall(self.name, args, kwargs, forms, NUMPY_NAMES, refused_kind).error()
+        return errors.WrongCall(self.name, args, kwargs, forms, NUMPY_NAMES, refused_kind).error()
 
 
 def is_default(p: Any, value: Any) -> bool:
