@@ -2,7 +2,7 @@
 
 Run it with PyTorch installed: ``python tests/data/make_printing.py``.
 
-Each case is a dict that `tests/test_printing.py` reads as well:
+Each case is a dict that `tests/_tensor/test_printing.py` reads as well:
     dtype, values, shape: the values, repeated to fill the shape; complex numbers are written as strings
     view: 'T' (transposed) or 'step' (every other element of the last axis), to have a non-contiguous array
     requires_grad, grad_fn, class, default: as in `tensor_repr`

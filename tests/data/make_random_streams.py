@@ -28,7 +28,7 @@ NEW_INTEGERS = ["uint16", "uint32", "uint64"]
 
 
 def probabilities(size: int, dtype: str) -> torch.Tensor:
-    """The same numbers as in tests/test_random_streams.py."""
+    """The same numbers as in tests/ops/test_random_streams.py."""
     numbers = ((np.arange(size) * 37 + 11) % 101 + 1) / 103
     return torch.from_numpy(numbers).to(torch.float32).to(getattr(torch, dtype))
 

@@ -50,7 +50,7 @@ switches: Final = Switches()
 class Mode:
     """The base class: a mode overrides what it wants to see. As a context manager it is on in this thread."""
 
-    sees_operations: ClassVar[bool] = True  # False: only of changes in place, so the recorder takes its short ways
+    sees_operations: ClassVar[bool] = True  # False: only of changes in place, so the executor takes its short ways
     asked_first: ClassVar[bool] = False  # is it asked before all others of its thread, whichever was switched on last?
     wants_tensors: ClassVar[bool] = False  # must gradient rules run on tensors while it is on?
     batches: ClassVar[bool] = False  # is it a vmap?

@@ -67,7 +67,7 @@ class Node:
         code: Any,
         lasti: int,
     ) -> Node:
-        """Set all fields. Not `__init__`, because the recorder's shortcut for two operands sets them one by one."""
+        """Set all fields. Not `__init__`, because the executor's short cut for two operands sets them one by one."""
         self.op = op
         self.inputs = inputs
         self.saved = saved

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 # Compiled functions have no Python frame, so the nearest frame is the caller's own; in plain Python the functions of
-# the recorder lie between.
+# the core lie between.
 COMPILED: Final = not __file__.endswith(".py")
 _getframe: Final[Callable[[int], Any]] = sys._getframe
 _OWN_FRAMES: Final = 0 if COMPILED else 2  # that of user_frame and that of its caller

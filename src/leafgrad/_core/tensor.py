@@ -1,5 +1,5 @@
 """The fields of a tensor. The public `Tensor` (leafgrad/_tensor/tensor.py) is an ordinary Python class on top of
-`TensorBase`; this file, like all of the recorder, is written so that mypyc can compile it as it stands."""
+`TensorBase`; this file, like most of `_core`, is written so that mypyc can compile it as it stands."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from leafgrad.kernels import allocator
 
-# The values of `state.recording`. The recorder's short ways ask whether it *is* True or False; while a mode wants to
+# The values of `state.recording`. The executor's short ways ask whether it *is* True or False; while a mode wants to
 # see operations it is one of the other two, which are as true and as false, and everything goes the long way.
 RECORD, SKIP = True, False
 RECORD_IN_MODES, SKIP_IN_MODES = 2, 0
@@ -89,7 +89,7 @@ state = ThreadState()
 
 
 def silence_numpy() -> None:
-    """Called by functions that compute on arrays before the recorder is asked: NumPy must be silent in this thread."""
+    """Called by functions that compute on arrays before the executor is asked: NumPy must be silent in this thread."""
     state.recording  # noqa: B018  a thread's first look at its state makes it so
 
 

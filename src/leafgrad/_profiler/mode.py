@@ -68,7 +68,7 @@ class Profile(Mode):
             self.in_kernel = False
             self.end(record)
         if isinstance(result, np.generic):
-            result = as_array(result)  # what the recorder would make of it: a scalar is not found again
+            result = as_array(result)  # what `bind` would make of it: a scalar is not found again
         for around in (record, *self.open_ended()):
             around.result = id(result)
         if self.wishes.memory:

@@ -1,5 +1,6 @@
-"""Tensor: the class users see. Its fields and the recorder are in `_core`; most of its methods are the functions of
-`leafgrad.ops`, put on it by `leafgrad.methods`. What is written here is what only a tensor can do."""
+"""Tensor: the class users see. Its fields, and what computes and records, are in `_core`; most of its methods are the
+functions of `leafgrad.ops`, put on it by leafgrad/_tensor/install.py. What is written here is what only a tensor can
+do."""
 
 from __future__ import annotations
 

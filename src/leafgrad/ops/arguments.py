@@ -127,7 +127,7 @@ def checked(
     name: str, call: Callable[..., Any], declaration: Declaration, silent: bool = False, look: bool = True
 ) -> Any:
     """`call`, behind a look at its arguments (without `look`: at their names, and at the first one). `silent` says that
-    it computes before the recorder is asked, when NumPy has to be silent in its thread already."""
+    it computes before the executor is asked, when NumPy has to be silent in its thread already."""
     arguments: Any = None
     space: dict[str, Any] = {"__builtins__": __builtins__}
 

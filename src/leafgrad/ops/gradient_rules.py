@@ -43,7 +43,7 @@ def separate_rules(operation: Operation, body: dict[str, Any]) -> GradientRules:
     needs = [() if rule is None else parameters(rule)[1:] for rule in each]
     names = list(dict.fromkeys(n for need in needs for n in need))
     if operation.is_pair:
-        names = [*operation.inputs, "out"]  # the fixed places of the recorder's shortcut for two operands
+        names = [*operation.inputs, "out"]  # the fixed places of `binary` in leafgrad/_core/bind.py
     places = [place(operation, name) for name in names]
 
     def saves(mask: int) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """Operands of every kind: tensors of different dtypes, Python numbers, NumPy arrays.
 
-The recorder handles two tensors of the same float dtype by itself; everything else comes here.
+`binary` of leafgrad/_core/bind.py handles two tensors of the same float dtype by itself; everything else comes here.
 """
 
 from __future__ import annotations

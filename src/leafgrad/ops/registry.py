@@ -227,7 +227,7 @@ class Family(metaclass=Block, family=True):
     vmap: Any = "kernel"
     samples: Any = None
     row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
-    pair = False  # does the recorder's shortcut for two operands apply?
+    pair = False  # does the executor's short cut for two operands, `binary`, apply?
     finds: str | None = None  # what the kernel returns beside its result, under the name by which the rule asks for it
     writes_into = False  # does the kernel, as ufuncs do, take an array for its result as one more argument?
     flops: Any = None  # how many multiplications and additions: a function of the shapes of its arguments
@@ -247,7 +247,7 @@ class Family(metaclass=Block, family=True):
     signatures: tuple[str, ...] = ()  # the forms of its call, where the parameters of `call` do not tell them
     # Are arguments looked at before the function is called? "function": not before the method, which would feel it.
     checked: Any = True
-    silent = False  # does `call` compute before the recorder is asked, so that NumPy has to be silent before?
+    silent = False  # does `call` compute before the executor is asked, so that NumPy has to be silent before?
 
     # what PyTorch calls it
     aten: Any = None  # in its dispatcher, if not by the public name; or such names by that of the node

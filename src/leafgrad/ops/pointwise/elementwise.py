@@ -362,7 +362,7 @@ def not_an_operand(name: str, input: Any, other: Any) -> TypeError:
 
 
 def broadcast_binary(core: Any, a: Any, b: Any) -> Any:
-    """The recorder's binary operation, with an error that names both shapes."""
+    """The executor's `binary`, with an error that names both shapes."""
     try:
         return binary(core, a, b)
     except ValueError:
