@@ -19,7 +19,7 @@ import pytest
 
 import leafgrad as torch
 from leafgrad import nn
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import links
 
 GLOBAL = torch.ones(2, requires_grad=True)
 
@@ -373,7 +373,7 @@ def test_objects_with_slots() -> None:
 
 
 def test_a_tensor_that_is_not_set_up() -> None:
-    bare = TensorBase.__new__(torch.Tensor)
+    bare = links.new(torch.Tensor)
     x = torch.ones(2, requires_grad=True)
     assert "'x', shape [2]" in message_of(lambda: x.add_(1))
     assert bare is not x

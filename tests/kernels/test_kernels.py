@@ -1,4 +1,4 @@
-"""Elementwise loops: `fast(ufunc)` computes what the ufunc computes, natively or not, with one thread or more."""
+"""Elementwise loops: `native(ufunc)` computes what the ufunc computes, natively or not, with one thread or more."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pytest
 
 import leafgrad as lg
 from leafgrad import kernels
-from leafgrad.kernels import CHEAP, NATIVE, SPLIT_CHEAP, SPLIT_COSTLY, fast
+from leafgrad.kernels import CHEAP, NATIVE, SPLIT_CHEAP, SPLIT_COSTLY, native
 from leafgrad.kernels.select import BITS_FROM, BITS_FROM_FOR_ZERO, choose
 from leafgrad.ops.registry import registry
 
 
-def native(test: Any) -> Any:
+def if_native(test: Any) -> Any:
     """For tests of what there is only where the native loops are built."""
     return test if NATIVE else None
 
@@ -77,7 +77,7 @@ def assert_same(found: Any, expected: Any) -> None:
 # -- the same numbers -------------------------------------------------------------------------------------------------
 
 
-@native
+@if_native
 def test_the_ops_use_the_loops() -> None:
     assert {name for name in UNARY + BINARY if type(forward(name)).__name__ != "Loop"} == set()
     assert {name: forward(name).ufunc for name in UFUNCS} == UFUNCS  # type: ignore[attr-defined]
@@ -96,7 +96,7 @@ def test_all_sizes(name: str, kind: Any, threads: int) -> None:
         assert_same(forward(name)(*x), UFUNCS[name](*x))
 
 
-@native
+@if_native
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", UNARY + BINARY)
 @pytest.mark.parametrize("threads", [2, 5])
@@ -260,7 +260,7 @@ def test_the_result_is_a_new_dense_array() -> None:
     "name", [n for n in UNARY + BINARY if n not in ("maximum", "minimum")]
 )  # NumPy wants out= there
 def test_in_place(name: str, kind: Any, size: int) -> None:
-    loop = fast(UFUNCS[name])
+    loop = native(UFUNCS[name])
     for place in range(1 if name in UNARY else 2):
         x = operands(name, size, kind)
         expected = UFUNCS[name](*x)
@@ -274,7 +274,7 @@ def test_in_place(name: str, kind: Any, size: int) -> None:
 
 def test_in_place_with_operands_that_overlap() -> None:
     """The result is that of operands that were read before anything was written."""
-    loop = fast(np.multiply)
+    loop = native(np.multiply)
     cases: list[Callable[[Any], tuple[Any, Any, Any]]] = [
         lambda x: (x[:-1], x[:-1], x[1:]),
         lambda x: (x[1:], x[:-1], x[:-1]),
@@ -312,13 +312,13 @@ def test_errors_are_those_of_the_ufunc() -> None:
         with pytest.raises(Exception) as expected:
             np.multiply(*args)
         with pytest.raises(expected.type) as found:
-            fast(np.multiply)(*args)
+            native(np.multiply)(*args)
         assert str(found.value) == str(expected.value)
 
 
 def test_keywords_and_larger_results() -> None:
     x, out = np.arange(4, dtype=np.float32), np.zeros((3, 4), np.float32)
-    loop = fast(np.multiply)
+    loop = native(np.multiply)
     assert loop(x, x, dtype=np.float64).dtype == np.float64
     np.testing.assert_array_equal(loop(x, x, where=[True, False] * 2, out=np.zeros(4, np.float32)), [0, 0, 4, 0])
     assert loop(x, x, out) is out  # broadcast into it
@@ -399,7 +399,7 @@ def run(program: str) -> str:
     return done.stdout.strip()
 
 
-@native
+@if_native
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="asks Linux for the threads of a process")
 def test_helpers_are_made_when_they_are_needed() -> None:
     program = """
@@ -435,7 +435,7 @@ import leafgrad as lg
 from leafgrad import kernels
 lg.set_num_threads(2)
 x = np.arange(200_000, dtype=np.float32)
-multiply = kernels.fast(np.multiply)
+multiply = kernels.native(np.multiply)
 expected = np.multiply(x, x)
 stop = False
 def busy():
@@ -461,7 +461,7 @@ print(good, bool((multiply(x, x) == expected).all()))
     assert run(program) == "20 True"
 
 
-@native
+@if_native
 def test_set_num_threads_reaches_the_loops() -> None:
     from leafgrad.kernels import _loops
 
@@ -479,7 +479,7 @@ def test_set_num_threads_reaches_the_loops() -> None:
 
 
 def test_otherwise_serves_tensors() -> None:
-    times = fast(np.multiply, operator.mul)
+    times = native(np.multiply, operator.mul)
     x = lg.tensor([1.0, 2.0], requires_grad=True)
     (first,) = lg.autograd.grad(times(x, x).sum(), x, create_graph=True)
     (second,) = lg.autograd.grad(times(first, x).sum(), x)
@@ -490,24 +490,24 @@ def test_otherwise_serves_tensors() -> None:
         times(object(), 1)
 
 
-@native
+@if_native
 def test_what_a_loop_can_be_made_of() -> None:
     from leafgrad.kernels import _loops
 
     for wrong in (np.divmod, np.matmul, np.frexp, len, None):
         with pytest.raises(TypeError):
             _loops.Loop(wrong)  # type: ignore[arg-type]
-    loop = fast(np.multiply)
+    loop = native(np.multiply)
     assert loop.__name__ == "multiply"
     assert repr(loop) == "<loop of <ufunc 'multiply'>>"
-    less = fast(np.less)  # no loop from floats to floats: the ufunc itself
+    less = native(np.less)  # no loop from floats to floats: the ufunc itself
     assert less(np.ones(3), np.zeros(3)).dtype == np.bool_
     assert np.exp not in CHEAP and np.add in CHEAP
 
 
 def test_nothing_is_leaked() -> None:
     x, y, kind, other, large = np.ones(10), np.ones(10), np.dtype(np.float64), np.ones((3, 1)), np.full(3, 1e300)
-    loop, one = fast(np.multiply), np.ones(())
+    loop, one = native(np.multiply), np.ones(())
     counts = [sys.getrefcount(o) for o in (x, y, kind, other, large, loop)]
     with np.errstate(over="raise"):
         for _ in range(1000):

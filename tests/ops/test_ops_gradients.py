@@ -112,7 +112,7 @@ def test_a_rule_keeps_its_promises(operation: Operation) -> None:
 # The engine adds to large gradients in place, and lets rules overwrite what nobody will need again.
 LARGE = (96, 96)
 plain = [o for o in differentiable_ops if not o.options and not o.variadic and o.jvp == "elementwise"]
-overwriting = [o for o in differentiable_ops if o.core.gradient_rules().consume is not None]
+overwriting = [o for o in differentiable_ops if o.core.gradient_rules().vjp_in_place is not None]
 
 
 def large_gradients(operation: Operation, times: int = 1, **how: bool) -> list[Any]:

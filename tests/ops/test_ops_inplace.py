@@ -176,7 +176,7 @@ def test_a_tensor_that_overwrites_its_own_operand_has_no_gradient(name: str) -> 
 def returns_pieces(entry: Entry) -> bool:
     """Are the results pieces of one tensor that come out of one node? Then none of them and not the tensor itself may
     change, as in PyTorch."""
-    views = [t.extra.view for case in cases(entry) for t in case.outputs() if t.extra is not None]
+    views = [t.rare.view for case in cases(entry) for t in case.outputs() if t.rare is not None]
     return any([view is not None and view.restriction == MULTI_VIEW for view in views])
 
 

@@ -399,7 +399,7 @@ def recording_everything(operation: Operation) -> Iterator[list[Recorded]]:
     """Let an operation save all its inputs and options, whatever its rules ask for, and note each use of its rule."""
     core, uses = operation.core, []
     rules = core.gradient_rules()
-    saves, rule, keeps, consume = rules.saves, core.backward, core.keeps, core.consume
+    saves, rule, keeps, vjp_in_place = rules.saves, core.backward, core.keeps, core.vjp_in_place
 
     def save_all(mask: int) -> tuple[int, ...]:
         if operation.is_pair:
@@ -421,12 +421,12 @@ def recording_everything(operation: Operation) -> Iterator[list[Recorded]]:
         uses.append(use)
         return rule(g, use.saved, edges)
 
-    rules.saves, core.backward, core.consume, core.keeps = save_all, noted, None, [7] * len(keeps)
+    rules.saves, core.backward, core.vjp_in_place, core.keeps = save_all, noted, None, [7] * len(keeps)
     core.plans.clear()
     try:
         yield uses
     finally:
-        rules.saves, core.backward, core.consume, core.keeps = saves, rule, consume, keeps
+        rules.saves, core.backward, core.vjp_in_place, core.keeps = saves, rule, vjp_in_place, keeps
         core.plans.clear()
 
 

@@ -202,7 +202,7 @@ def check_replay(entry: Entry) -> None:
 
 
 def replayed(t: Any) -> Array:
-    view = t.extra.view
+    view = t.rare.view
     x = view.base.array
     for operation, options in view.steps:
         x = operation(x, *options)

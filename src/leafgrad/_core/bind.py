@@ -78,7 +78,7 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
         return bind_in_modes(op, tensors, options, arrays)
     forward = op.forward  # in two steps: to find a function in a slot and to call it is slower in one
     if arrays is None:
-        if len(tensors) == 1 and tensors[0].extra is None:  # a fifth of the time of an operation on few elements
+        if len(tensors) == 1 and tensors[0].rare is None:  # a fifth of the time of an operation on few elements
             a = tensors[0]
             x = a.array
             out = forward(x, *options) if options else forward(x)
@@ -95,7 +95,7 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
     unusual = False
     for t in tensors:
         if t is not None:
-            if t.extra is not None:
+            if t.rare is not None:
                 settle(t)
                 unusual = True
             if t.needs_grad:
@@ -167,7 +167,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
             b = number
     if not usual:
         return links.mixed_binary(op, a, b)
-    if a.extra is not None or b.extra is not None or (recording is not True and recording is not False):
+    if a.rare is not None or b.rare is not None or (recording is not True and recording is not False):
         return unusual_binary(op, a, b, x, y)
     forward = op.forward  # see bind
     try:
@@ -237,7 +237,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     result.needs_grad = True
     result.version = version
     result._grad = None
-    result.extra = None
+    result.rare = None
     return result
 
 

@@ -32,12 +32,12 @@ from leafgrad._core.special import ORDINARY, Special
 from leafgrad._core.tensor import TensorBase, links, ndarray, wrap
 from leafgrad._core.thread_state import Pass, in_new_thread
 from leafgrad._core.unbroadcast import unbroadcast
-from leafgrad.kernels import add, fast
+from leafgrad.kernels import add, native
 
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 state: Final[Any] = thread_state.state
 add_arrays: Final[Any] = add
-plus: Final[Any] = fast(np.add, operator.add)  # for tensors as well
+plus: Final[Any] = native(np.add, operator.add)  # for tensors as well
 SMALL: Final = 256  # elements
 NESTED: Final = 20  # backward passes inside each other that share a stack
 
@@ -119,8 +119,8 @@ def walk(
             node.saved = freed
         if unusual is not None:
             targets, results = unusual.run(node, g, saved)
-        elif reusable and node.op.consume is not None:
-            results = node.op.consume(g, saved, targets)
+        elif reusable and node.op.vjp_in_place is not None:
+            results = node.op.vjp_in_place(g, saved, targets)
             g = None  # its memory may be one of the results now
         else:
             rule = node.op.backward  # in two steps: to find a function in a slot and to call it is slower in one
@@ -319,8 +319,8 @@ def run_special(
             arrived[leaf] = g
             if deliver:
                 accumulate(leaf, g, leaf in ours and wanted is None, on_tensors)
-            elif leaf.extra is not None and leaf.extra.hooks is not None:
-                arrived[leaf] = leaf.extra.hooks.arrived(leaf, g, on_tensors)
+            elif leaf.rare is not None and leaf.rare.hooks is not None:
+                arrived[leaf] = leaf.rare.hooks.arrived(leaf, g, on_tensors)
         return arrived
     finally:
         state.passes.pop()
@@ -337,10 +337,10 @@ def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -
 
 def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
     """Add a gradient to `leaf.grad`. The first one is moved there, not copied, if nobody else holds it."""
-    extra = leaf.extra
-    if not leaf.needs_grad or (extra is not None and extra.view is not None and extra.view.silent):
+    rare = leaf.rare
+    if not leaf.needs_grad or (rare is not None and rare.view is not None and rare.view.silent):
         return  # it did need a gradient when the graph was recorded
-    hooks = None if extra is None else extra.hooks
+    hooks = None if rare is None else rare.hooks
     if hooks is not None:
         g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
         owned = False

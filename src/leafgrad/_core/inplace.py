@@ -53,13 +53,13 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
             other = number
         else:
             return False
-        if other.extra is not None and may_change(other):
+        if other.rare is not None and may_change(other):
             return False
         if alpha is not None:
             if other is number or other.needs_grad or not (alpha.__class__ is float or alpha.__class__ is int):
                 return False
             y = _multiply(y, constant(alpha, kind))
-    if x.extra is not None and (x.extra.inference or (recording and may_change(x))):
+    if x.rare is not None and (x.rare.inference or (recording and may_change(x))):
         return False
     recorded = recording and (x.needs_grad or (other is not None and other.needs_grad))
     if recorded and (b is x or not may_record(x, other)):
@@ -106,9 +106,9 @@ def may_record(x: TensorBase, other: TensorBase | None) -> bool:
     """Is a recorded change of x one that makes a node and nothing else?"""
     if x.needs_grad and x.node is None:
         return False
-    if x.extra is not None and (x.extra.view is not None or x.extra.retains_grad or x.extra.hooks is not None):
+    if x.rare is not None and (x.rare.view is not None or x.rare.retains_grad or x.rare.hooks is not None):
         return False
-    return other is None or other.extra is None or not other.extra.inference  # else saving it may be refused
+    return other is None or other.rare is None or not other.rare.inference  # else saving it may be refused
 
 
 def in_modes(recording: Any) -> bool:
@@ -127,7 +127,7 @@ def is_free(x: TensorBase, b: Any = None, c: Any = None) -> bool:
     array = x.array
     if array.__class__ is not ndarray or 0 in array.strides:
         return False
-    if x.extra is not None and (x.extra.inference or (recording and may_change(x))):
+    if x.rare is not None and (x.rare.inference or (recording and may_change(x))):
         return False
     if recording and x.needs_grad:
         return False
@@ -140,7 +140,7 @@ def is_constant(x: TensorBase, b: Any, recording: Any) -> bool:
         return True
     if b.array.__class__ is not ndarray or b.version is x.version:
         return False
-    return not (recording and (b.needs_grad or (b.extra is not None and may_change(b))))
+    return not (recording and (b.needs_grad or (b.rare is not None and may_change(b))))
 
 
 def assign(x: TensorBase, values: Array) -> None:
@@ -158,6 +158,6 @@ def count_change(x: TensorBase) -> None:
 
 def may_change(t: TensorBase) -> bool:
     """Is this a view whose history depends on what happens to its base?"""
-    assert t.extra is not None
-    view = t.extra.view
+    assert t.rare is not None
+    view = t.rare.view
     return view is not None and (view.base.needs_grad or view.restriction == "custom")

@@ -15,7 +15,7 @@ class GradientRules:
     `saves(mask)` tells what has to be kept for it when the inputs of `mask` (bit i for input i) need a gradient.
     """
 
-    __slots__ = ("backward", "consume", "hidden", "saved_names", "saves")
+    __slots__ = ("backward", "hidden", "saved_names", "saves", "vjp_in_place")
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class GradientRules:
         saves: Callable[[int], tuple[int, ...]],
         saved_names: tuple[str, ...] = (),
         hidden: tuple[int, ...] = (),
-        consume: Backward | None = None,
+        vjp_in_place: Backward | None = None,
     ) -> None:
         self.backward = backward
         self.saves = saves
@@ -31,7 +31,7 @@ class GradientRules:
         self.hidden = hidden  # inputs that are never differentiated, which PyTorch does not show
         # like backward, but free to overwrite g and what else nobody holds: for large arrays that will not be needed
         # again, because the graph is not kept
-        self.consume = consume
+        self.vjp_in_place = vjp_in_place
 
 
 def unread(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
@@ -47,8 +47,19 @@ class Op:
     """
 
     __slots__ = (
-        "backward", "conjugated", "consume", "forward", "keeps", "name", "node_class", "node_name", "plans", "read",
-        "rules", "vmap", "writes_into",
+        "backward",
+        "conjugated",
+        "forward",
+        "keeps",
+        "name",
+        "node_class",
+        "node_name",
+        "plans",
+        "read",
+        "rules",
+        "vjp_in_place",
+        "vmap",
+        "writes_into",
     )  # fmt: skip
 
     def __init__(
@@ -64,7 +75,7 @@ class Op:
         self.forward = forward
         self.vmap = vmap  # how many samples are computed at once, and the names of the options: see leafgrad.func
         self.backward: Backward = unread
-        self.consume: Backward | None = None
+        self.vjp_in_place: Backward | None = None
         self.plans: dict[int, tuple[int, ...]] = {}  # what `saves` has answered
         self.keeps: list[int] = [UNREAD, UNREAD, UNREAD, UNREAD]  # and in short, if the operation is one of two tensors
         self.writes_into = False  # does the kernel take an array for its result as one more argument?
@@ -86,7 +97,7 @@ class Op:
 
     def take(self, rules: GradientRules) -> GradientRules:
         self.backward = rules.backward
-        self.consume = rules.consume
+        self.vjp_in_place = rules.vjp_in_place
         self.rules = rules  # last, because other threads look whether it is there
         return rules
 

@@ -15,7 +15,7 @@ from leafgrad._core import origin, thread_state
 from leafgrad._core.modes import recorded_in_modes
 from leafgrad._core.node import UNCHANGING, Node, Version, output_of
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
-from leafgrad._core.tensor import Array, Cut, Extra, TensorBase, links, ndarray, wrap
+from leafgrad._core.tensor import Array, GraphBreak, RareFields, TensorBase, links, ndarray, wrap
 
 state: Final[Any] = thread_state.state
 _f32: Final[Any] = np.dtype(np.float32)
@@ -27,7 +27,7 @@ def needs_recording(tensors: Sequence[Any]) -> bool:
     needed = False
     for t in tensors:
         if t is not None:
-            if t.extra is not None:
+            if t.rare is not None:
                 settle(t)
             if t.needs_grad:
                 needed = True
@@ -46,7 +46,7 @@ def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tup
     result.needs_grad = True
     result.version = version
     result._grad = None
-    result.extra = None
+    result.rare = None
     return result
 
 
@@ -112,7 +112,7 @@ def make_node(
                 saved.append(arrays[place])
                 t = tensors[place]
                 if t is not None:  # a Python number cannot change
-                    if t.extra is not None and t.extra.inference:
+                    if t.rare is not None and t.rare.inference:
                         raise inference_tensor_saved(t)
                     versions.append(t.version)
                     versions.append(t.version[0])
@@ -154,7 +154,7 @@ def edge(t: Any) -> Any:
     """Where a gradient of `t` goes: the node it came from, or `t` itself if it is a leaf (or already such a place)."""
     if isinstance(t, Node):
         return t
-    if t.extra is not None:
+    if t.rare is not None:
         settle(t)
     node = t.node
     if node is None:
@@ -164,8 +164,8 @@ def edge(t: Any) -> Any:
 
 def settle(t: TensorBase) -> None:
     """If the memory behind a view was changed through another tensor, the view's history is now the base's."""
-    assert t.extra is not None
-    view = t.extra.view
+    assert t.rare is not None
+    view = t.rare.view
     if view is None or (view.seen == t.version[0] and t.needs_grad):
         return
     if view.base.needs_grad or view.restriction == "custom":  # a Function's result may be a view of its own copy
@@ -177,15 +177,15 @@ def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:
     result: TensorBase = wrap(out)
     for t in tensors:
         if t is not None and t.needs_grad:
-            if result.extra is None:
-                result.extra = Extra()
+            if result.rare is None:
+                result.rare = RareFields()
             mode = "inference_mode" if state.inference else "no_grad"
-            result.extra.cut = Cut(op.name if state.recording else mode)
+            result.rare.graph_break = GraphBreak(op.name if state.recording else mode)
             return result
     for t in tensors:
-        if t is not None and t.extra is not None and t.extra.cut is not None:
-            if result.extra is None:
-                result.extra = Extra()
-            result.extra.cut = t.extra.cut
+        if t is not None and t.rare is not None and t.rare.graph_break is not None:
+            if result.rare is None:
+                result.rare = RareFields()
+            result.rare.graph_break = t.rare.graph_break
             return result
     return result

@@ -7,7 +7,7 @@ from typing import Any
 
 from leafgrad._core.node import Edge, Freed, Node, output_of, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT
-from leafgrad._core.tensor import Extra, state, wrap, wrap_node
+from leafgrad._core.tensor import RareFields, state, wrap, wrap_node
 
 
 def changed(versions: tuple[Any, ...]) -> bool:
@@ -46,9 +46,9 @@ def with_tangents(t: Any, kept: dict[int, Any]) -> Any:
     """A saved tensor with the tangents it had. A leaf that was made dual is another tensor than the leaf itself."""
     if t.node is None and t.needs_grad:
         t = alias_of_leaf(t)
-    if t.extra is None:
-        t.extra = Extra()
-    t.extra.tangents = kept
+    if t.rare is None:
+        t.rare = RareFields()
+    t.rare.tangents = kept
     return t
 
 
@@ -60,7 +60,7 @@ def alias_of_leaf(leaf: Any) -> Any:
         alias = leaf.view_as(leaf)
     finally:
         state.forward_mode = before
-    alias.extra.view = alias.extra.tangents = None
+    alias.rare.view = alias.rare.tangents = None
     return alias
 
 

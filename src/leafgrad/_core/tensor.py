@@ -62,31 +62,31 @@ links: Final = Links()
 class TensorBase:
     """The fields of a tensor. `array` holds the numbers (and shape, strides and dtype); the rest is autograd's."""
 
-    __slots__ = ("_grad", "array", "extra", "needs_grad", "node", "version")
+    __slots__ = ("_grad", "array", "needs_grad", "node", "rare", "version")
 
     array: Any
     node: Node | None  # the operation it came from; None for a leaf
     needs_grad: bool
     version: Version  # counts in-place changes; shared with every view of the same memory
     _grad: Any
-    extra: Extra | None
+    rare: RareFields | None
 
 
-class Extra:
+class RareFields:
     """What few tensors have: a base that they are a view of, hooks, a reason why their graph ends, tangents."""
 
-    __slots__ = ("cut", "hooks", "inference", "retains_grad", "tangents", "view")
+    __slots__ = ("graph_break", "hooks", "inference", "retains_grad", "tangents", "view")
 
     def __init__(self) -> None:
         self.view: View | None = None
         self.hooks: Any = None
         self.retains_grad: bool = False
-        self.cut: Cut | None = None
+        self.graph_break: GraphBreak | None = None
         self.inference: bool = False  # made in inference_mode: never part of a graph
         self.tangents: dict[int, Any] | None = None  # forward mode: the derivative for each open level
 
 
-class Cut:
+class GraphBreak:
     """Why a tensor has no graph behind it: what ended the graph, and where."""
 
     __slots__ = ("code", "lasti", "reason")
@@ -124,10 +124,10 @@ def wrap(array: Array) -> Any:
     t.needs_grad = False
     t.version = [0]
     t._grad = None
-    t.extra = None
+    t.rare = None
     if switches.inference != 0 and state.inference:
-        t.extra = Extra()
-        t.extra.inference = True
+        t.rare = RareFields()
+        t.rare.inference = True
     return t
 
 
@@ -139,7 +139,7 @@ def wrap_node(array: Array, node: Node) -> Any:
     t.needs_grad = True
     t.version = [0]
     t._grad = None
-    t.extra = None
+    t.rare = None
     return t
 
 

@@ -17,7 +17,7 @@ from leafgrad._core.modes import current_modes
 from leafgrad._core.node import Node
 from leafgrad._core.op import OPTION, SHAPE, Op
 from leafgrad._core.recorder import needs_recording, settle
-from leafgrad._core.tensor import Array, Extra, TensorBase, View, as_array, links, ndarray
+from leafgrad._core.tensor import Array, RareFields, TensorBase, View, as_array, links, ndarray
 
 Operation = Any  # of leafgrad.ops.registry: the steps of a view are these, each with its options
 
@@ -45,12 +45,12 @@ def bind_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any,
     steps: tuple[Any, ...] = ((operation, options),)
     base = t
     restriction: str | None = None
-    extra = t.extra
-    if extra is not None:
+    rare = t.rare
+    if rare is not None:
         settle(t)
-        if extra.cut is not None or extra.inference:
+        if rare.graph_break is not None or rare.inference:
             return view_with_notes(core, operation, t, options, out)
-        outer = extra.view
+        outer = rare.view
         if outer is not None:
             base = outer.base
             steps = outer.steps + steps
@@ -84,7 +84,7 @@ def bind_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any,
     result.needs_grad = node is not None
     result.version = t.version
     result._grad = None
-    result.extra = known = Extra()
+    result.rare = known = RareFields()
     known.view = View(base, steps, restriction)
     return result
 
@@ -98,21 +98,21 @@ def view_with_notes(core: Op, operation: Operation, t: TensorBase, options: tupl
 def link(result: Any, t: TensorBase, operation: Operation, options: tuple[Any, ...], restriction: str | None) -> Any:
     """Make `result` known as a view of `t` (or of what `t` is a view of)."""
     result.version = t.version
-    if result.extra is None:
-        result.extra = Extra()
-    result.extra.inference = t.extra is not None and t.extra.inference
-    if result.extra.inference:
+    if result.rare is None:
+        result.rare = RareFields()
+    result.rare.inference = t.rare is not None and t.rare.inference
+    if result.rare.inference:
         return result  # nobody will ask what it is a view of
-    outer = t.extra.view if t.extra is not None else None
+    outer = t.rare.view if t.rare is not None else None
     base = t if outer is None else outer.base
     steps = ((operation, options),) if outer is None else (*outer.steps, (operation, options))
     if not state.recording:
         restriction = INFERENCE_VIEW if state.inference else NO_GRAD_VIEW
     elif restriction is None and outer is not None:
         restriction = outer.restriction
-    result.extra.view = View(base, steps, restriction)
+    result.rare.view = View(base, steps, restriction)
     if t.needs_grad and not state.recording:
-        result.needs_grad = result.extra.view.silent = True
+        result.needs_grad = result.rare.view.silent = True
     for mode in current_modes():
         mode.linked(result, t, operation, options)
     return result

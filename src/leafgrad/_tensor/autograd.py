@@ -15,7 +15,7 @@ from leafgrad._core.bind import TensorOperators
 from leafgrad._core.modes import refuse_in_modes
 from leafgrad._core.node import Output
 from leafgrad._core.recorder import settle
-from leafgrad._core.tensor import Cut, Extra, TensorBase, is_batched, wrap
+from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, is_batched, wrap
 from leafgrad._core.thread_state import state
 from leafgrad.autograd import hooks, public_nodes
 
@@ -33,8 +33,8 @@ class AutogradTensor(TensorOperators):
 
     @property
     def requires_grad(self) -> bool:
-        if self.extra is not None and self.extra.view is not None:
-            view = self.extra.view
+        if self.rare is not None and self.rare.view is not None:
+            view = self.rare.view
             return view.base.needs_grad or (self.needs_grad and not view.silent)
         return self.needs_grad
 
@@ -63,24 +63,24 @@ class AutogradTensor(TensorOperators):
         if wanted and self.is_inference() and not state.inference:
             raise errors.inference_requires_grad(self)
         self.needs_grad = wanted
-        if self.extra is not None and self.extra.view is not None:
-            self.extra.view.silent = False
+        if self.rare is not None and self.rare.view is not None:
+            self.rare.view.silent = False
         return self
 
     def is_inference(self) -> bool:
         """is_inference(): was it made inside inference_mode, so that it can never be part of a graph?"""
-        return self.extra is not None and self.extra.inference
+        return self.rare is not None and self.rare.inference
 
     @property
     def is_leaf(self) -> bool:
-        if self.extra is not None:
+        if self.rare is not None:
             self._settle()
         return self.node is None
 
     @property
     def grad_fn(self) -> Any:
         """The node of the operation that this tensor came from; None for a leaf."""
-        if self.extra is not None:
+        if self.rare is not None:
             self._settle()
         node = self.node
         if node is None:
@@ -89,7 +89,7 @@ class AutogradTensor(TensorOperators):
 
     def _settle(self) -> None:
         """Bring the history of a view up to date."""
-        if self.extra is not None and self.extra.view is not None and self.extra.view.restriction is not None:
+        if self.rare is not None and self.rare.view is not None and self.rare.view.restriction is not None:
             from leafgrad.ops.shape.views import refuse_stale
 
             refuse_stale(self)
@@ -101,7 +101,7 @@ class AutogradTensor(TensorOperators):
 
     @property
     def grad(self) -> Tensor | None:
-        if self._grad is None and self.node is not None and not (self.extra is not None and self.extra.retains_grad):
+        if self._grad is None and self.node is not None and not (self.rare is not None and self.rare.retains_grad):
             warnings.warn(errors.grad_of_non_leaf(self), UserWarning, stacklevel=2)
         return self._grad  # type: ignore[no-any-return]
 
@@ -135,7 +135,7 @@ class AutogradTensor(TensorOperators):
         if state.modes:
             refuse_in_modes("backward")
         array = self.array
-        if inputs is None and not create_graph and self.extra is None and self.needs_grad:
+        if inputs is None and not create_graph and self.rare is None and self.needs_grad:
             g: Any = None  # the usual cases, where there is no need to look any further: a loss,
             if gradient is None:
                 g = _ONES.get(array.dtype) if array.ndim == 0 else None
@@ -154,23 +154,23 @@ class AutogradTensor(TensorOperators):
             raise errors.needs_graph("can't retain_grad on Tensor that has requires_grad=False", self)
         if self.node is None or self.retains_grad:
             return
-        if self.extra is not None:
+        if self.rare is not None:
             settle(self)
-        if self.extra is None:
-            self.extra = Extra()
-        self.extra.retains_grad = True
+        if self.rare is None:
+            self.rare = RareFields()
+        self.rare.retains_grad = True
         hooks.hooks_of(self).keep_for = weakref.ref(self)
 
     @property
     def retains_grad(self) -> bool:
-        return self.node is not None and self.extra is not None and self.extra.retains_grad
+        return self.node is not None and self.rare is not None and self.rare.retains_grad
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> hooks.RemovableHandle:
         """register_hook(hook): call `hook(gradient)` when this tensor's gradient is known; what it returns, if
         anything, takes the gradient's place."""
         if not self.requires_grad:
             raise errors.needs_graph("cannot register a hook on a tensor that doesn't require gradient", self)
-        if self.extra is not None:
+        if self.rare is not None:
             settle(self)
         registered = hooks.hooks_of(self).on_gradient
         handle = hooks.RemovableHandle(registered)
@@ -180,7 +180,7 @@ class AutogradTensor(TensorOperators):
     @property
     def _backward_hooks(self) -> Any:
         """The hooks of `register_hook` by the ids of their handles; None if there never were any."""
-        holder = self.node.hooks if self.node is not None else None if self.extra is None else self.extra.hooks
+        holder = self.node.hooks if self.node is not None else None if self.rare is None else self.rare.hooks
         return holder.on_gradient or None if holder is not None else None
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> hooks.RemovableHandle:
@@ -199,11 +199,11 @@ class AutogradTensor(TensorOperators):
         """detach_(): forget the history of this tensor, which becomes a leaf."""
         if self._is_view():
             raise errors.detached_view(self)
-        if self.extra is not None:
-            self.extra.tangents = None
+        if self.rare is not None:
+            self.rare.tangents = None
         if self.needs_grad:
-            self.extra = self.extra or Extra()
-            self.extra.cut = Cut("detach")
+            self.rare = self.rare or RareFields()
+            self.rare.graph_break = GraphBreak("detach")
         self.node = None
         self.needs_grad = False
         return self
@@ -215,8 +215,8 @@ class AutogradTensor(TensorOperators):
             raise self.array.refusal("data")
         made: Tensor = wrap(self.array.view())
         if self.needs_grad:
-            made.extra = Extra()
-            made.extra.cut = Cut("data")
+            made.rare = RareFields()
+            made.rare.graph_break = GraphBreak("data")
         return made
 
     @data.setter
@@ -235,10 +235,10 @@ class AutogradTensor(TensorOperators):
 
     @property
     def _base(self) -> Any:
-        return self.extra.view.base if self._is_view() else None  # type: ignore[union-attr]
+        return self.rare.view.base if self._is_view() else None  # type: ignore[union-attr]
 
     def _is_view(self) -> bool:
-        return self.extra is not None and self.extra.view is not None
+        return self.rare is not None and self.rare.view is not None
 
 
 def clear_grad(parameter: Any, set_to_none: bool) -> None:

@@ -189,7 +189,7 @@ def checked_inputs(inputs: Sequence[Any], refusal: str = errors.NO_GRAD_INPUT) -
         if not isinstance(t, TensorBase):
             got = type(t).__name__
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {got}\n  at {errors.here()}")
-        if t.extra is not None:
+        if t.rare is not None:
             edge(t)  # a view whose memory was changed gets its history brought up to date
         if not t.needs_grad:
             raise errors.needs_graph(refusal, t)
@@ -198,7 +198,7 @@ def checked_inputs(inputs: Sequence[Any], refusal: str = errors.NO_GRAD_INPUT) -
 
 def is_silent(t: TensorBase) -> bool:
     """Is it a view that was made under no_grad, which no gradient reaches though it requires grad?"""
-    return t.node is None and t.extra is not None and t.extra.view is not None and t.extra.view.silent
+    return t.node is None and t.rare is not None and t.rare.view is not None and t.rare.view.silent
 
 
 def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) -> list[Any]:
@@ -211,7 +211,7 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
         if not isinstance(root, TensorBase):
             got = type(root).__name__
             raise AssertionError(f"Expected output to be a torch.Tensor\n  got {got}, at {errors.here()}")
-        if root.extra is not None:
+        if root.rare is not None:
             edge(root)
         if not root.needs_grad or is_silent(root):
             raise errors.no_graph(root, index)
@@ -257,7 +257,7 @@ def separate(results: list[Any]) -> list[Any]:
     """Two results must not be the same memory, or a change of one would show in the other."""
     seen: set[int] = set()
     for i, t in enumerate(results):
-        if t is None or t.needs_grad or t.extra is not None:  # under create_graph it may be a tensor of the user
+        if t is None or t.needs_grad or t.rare is not None:  # under create_graph it may be a tensor of the user
             continue
         owner = id(t.array if t.array.base is None else t.array.base)
         if owner in seen or not t.array.flags.writeable:

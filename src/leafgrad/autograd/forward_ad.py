@@ -27,7 +27,7 @@ from leafgrad._core.node import Output, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
 from leafgrad._core.recorder import is_complex
 from leafgrad._core.saved import alias_of_leaf
-from leafgrad._core.tensor import Extra, TensorBase, number, wrap
+from leafgrad._core.tensor import RareFields, TensorBase, number, wrap
 from leafgrad._core.thread_state import every_thread, state
 from leafgrad._core.unbroadcast import unbroadcast_tensor
 from leafgrad.autograd.hooks import of_node
@@ -161,17 +161,17 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 
 def tangents_of(t: Any) -> dict[int, Any]:
     """The tangents of a tensor for levels that are open, by level."""
-    extra = t.extra
+    extra = t.rare
     if extra is None:
         return {}
     known = {level: tangent for level, tangent in (extra.tangents or {}).items() if level in open_levels}
-    return known if extra.view is None or extra.view.base.extra is None else seen_tangents(t, known)
+    return known if extra.view is None or extra.view.base.rare is None else seen_tangents(t, known)
 
 
 def set_tangent(t: Any, level: int, tangent: Any) -> None:
-    if t.extra is None:
-        t.extra = Extra()
-    t.extra.tangents = {**tangents_of(t), level: tangent}
+    if t.rare is None:
+        t.rare = RareFields()
+    t.rare.tangents = {**tangents_of(t), level: tangent}
 
 
 def below(t: Any, level: Any) -> Any:
@@ -185,8 +185,8 @@ def below(t: Any, level: Any) -> Any:
         same = wrap(t.array)
         same.node, same.needs_grad, same.version = t.node, t.needs_grad, t.version
     if kept:
-        same.extra = same.extra or Extra()
-        same.extra.tangents = kept
+        same.rare = same.rare or RareFields()
+        same.rare.tangents = kept
     return same
 
 
@@ -219,8 +219,8 @@ class Tangents(Mode):
 
     def stood_in(self, old: Any, x: Any) -> None:
         if found := tangents_of(x):  # copies: the tangents of x will change in place as well
-            old.extra = old.extra or Extra()
-            old.extra.tangents = {level: tangent.clone() for level, tangent in found.items()}
+            old.rare = old.rare or RareFields()
+            old.rare.tangents = {level: tangent.clone() for level, tangent in found.items()}
 
 
 tangents_mode = Tangents()
@@ -423,7 +423,7 @@ def change_part(x: Any, index: Any, part: Any) -> None:
 def own_tangent(x: Any, level: int) -> Any:
     """The tangent of a tensor that may be written to; that of a view is a view of its base's. None if it has none."""
     old = tangents_of(x).get(level)
-    view = x.extra.view if x.extra is not None else None
+    view = x.rare.view if x.rare is not None else None
     if old is None and view is not None:
         set_tangent(view.base, level, zeros_like(view.base))
         old = tangents_of(x)[level]
@@ -438,7 +438,7 @@ def link_tangents(result: Any, t: Any, operation: Any, options: tuple[Any, ...])
     from leafgrad.ops.shape.views import link
 
     sources = tangents_of(t)
-    for level, tangent in (result.extra.tangents or {}).items():
+    for level, tangent in (result.rare.tangents or {}).items():
         if level in sources and tangent is not sources[level]:
             link(tangent, sources[level], operation, options, None)
 
@@ -447,10 +447,10 @@ def seen_tangents(t: Any, known: dict[int, Any]) -> dict[int, Any]:
     """The tangents of a view: also those that its base has got since, by a change in place."""
     from leafgrad.ops.shape.views import current_steps, view_of
 
-    for level, tangent in tangents_of(t.extra.view.base).items():
+    for level, tangent in tangents_of(t.rare.view.base).items():
         if level not in known:
-            for operation, options in current_steps(t, t.extra.view):
+            for operation, options in current_steps(t, t.rare.view):
                 tangent = view_of(operation, tangent, *options)
             known[level] = tangent
-            t.extra.tangents = known
+            t.rare.tangents = known
     return known

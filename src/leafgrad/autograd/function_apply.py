@@ -94,7 +94,7 @@ def look_at(args: tuple[Any, ...], ctx: Context) -> tuple[Any, ...] | None:
         needs_grad = False
         edge: Any = None
         if is_tensor:
-            if a.extra is not None:
+            if a.rare is not None:
                 settle(a)
             if a.needs_grad:
                 anything = needs_grad = True
@@ -112,7 +112,7 @@ def look_at_one(a: Any, ctx: Context) -> tuple[Any, ...] | None:
     if not isinstance(a, TensorBase):
         ctx._record.is_tensor = ctx.needs_input_grad = _NO
         return None
-    if a.extra is not None:
+    if a.rare is not None:
         settle(a)
     ctx._record.is_tensor = _YES
     if not a.needs_grad:
@@ -156,7 +156,7 @@ def is_ordinary(t: TensorBase, ctx: Context, args: tuple[Any, ...]) -> bool:
         return False
     if ctx.dirty_tensors is not None or ctx.non_differentiable is not None or ctx.saved_for_forward is not None:
         return False
-    extra = t.extra
+    extra = t.rare
     if extra is not None:  # it may know that it was computed without recording
         if extra.view is not None or extra.hooks is not None or extra.retains_grad or extra.inference:
             return False
@@ -186,7 +186,7 @@ def record_call(cls: Any, ctx: Context, edges: tuple[Any, ...], t: TensorBase) -
     record.node = ref(node)
     t.node = node
     t.needs_grad = True
-    t.extra = None
+    t.rare = None
     to_save = ctx.to_save
     if not to_save:
         return

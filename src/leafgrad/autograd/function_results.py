@@ -127,7 +127,7 @@ def without_history(t: Any, is_input: bool, is_dirty: bool) -> Any:
             return links.alias(t, None)
     if is_input:
         return t.detach()
-    if t.extra is None or t.extra.view is None:
+    if t.rare is None or t.rare.view is None:
         t.node, t.needs_grad = None, False
     return t
 
@@ -136,9 +136,9 @@ def give_history(t: Any, node: Any, index: int) -> None:
     """Hang a result on the node. If it is a view of something, its memory must not be changed through it: that would
     replace the user's backward by that of the view."""
     hooks.give_history(t, result_of(node, index, t.array))
-    if t.extra is not None:
-        t.extra.cut = None
-        view = t.extra.view
+    if t.rare is not None:
+        t.rare.graph_break = None
+        view = t.rare.view
         if view is not None:
             view.restriction, view.silent, view.seen = CUSTOM_VIEW, False, t.version[0]
 
@@ -163,7 +163,7 @@ def change_history(cls: Any, t: Any, node: Any, index: int, is_input: bool, coun
         )
         give_history(t, node, index)
         return
-    view = t.extra.view if t.extra is not None else None
+    view = t.rare.view if t.rare is not None else None
     if view is not None:
         if view.restriction is not None:
             raise errors.view_in_place(t, view.restriction == MULTI_VIEW)

@@ -34,7 +34,7 @@ class SavedTensor:
     packed: Any = None  # if hooks take care of it
 
     def keep(self, t: TensorBase, result: int) -> None:
-        if t.extra is not None and t.extra.inference:
+        if t.rare is not None and t.rare.inference:
             raise errors.inference_saved(t)
         self.version = t.version
         self.count = t.version[0]

@@ -81,8 +81,8 @@ def check_tangent(ctx: Any, index: int, tangent: Any, result: Any, of_argument: 
                 f"inplace.{where}"
             )
         return
-    is_view = result.extra is not None and result.extra.view is not None
-    if is_view and (tangent.extra is None or tangent.extra.view is None):
+    is_view = result.rare is not None and result.rare.view is not None
+    if is_view and (tangent.rare is None or tangent.rare.view is None):
         raise RuntimeError(
             "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a "
             f"view.{where}"

@@ -18,7 +18,7 @@ from leafgrad import errors
 from leafgrad._core.function import CallNode
 from leafgrad._core.modes import switches
 from leafgrad._core.node import Freed, Node
-from leafgrad._core.tensor import Extra, TensorBase, wrap
+from leafgrad._core.tensor import RareFields, TensorBase, wrap
 from leafgrad._core.thread_state import every_thread, state
 
 Registered = dict[int, Callable[..., Any]]
@@ -209,12 +209,12 @@ def hooks_of(tensor: Any) -> Hooks:
     node = tensor.node
     if node is not None:
         return of_node(node)
-    if tensor.extra is None:
-        tensor.extra = Extra()
-    if tensor.extra.hooks is None:
-        tensor.extra.hooks = Hooks()
+    if tensor.rare is None:
+        tensor.rare = RareFields()
+    if tensor.rare.hooks is None:
+        tensor.rare.hooks = Hooks()
         switches.leaf_hooks = True
-    return tensor.extra.hooks  # type: ignore[no-any-return]
+    return tensor.rare.hooks  # type: ignore[no-any-return]
 
 
 def of_node(node: Node) -> Hooks:
@@ -233,7 +233,7 @@ def register(where: Any, hook: Callable[..., Any]) -> RemovableHandle:
 def give_history(tensor: Any, node: Node) -> None:
     """Make `node` the one that a tensor comes from. Hooks belong to the value that it had when they were registered;
     a gradient that is retained is always that of the newest value."""
-    retained = tensor.extra is not None and tensor.extra.retains_grad
+    retained = tensor.rare is not None and tensor.rare.retains_grad
     if retained and tensor.node is not None and tensor.node.hooks is not None:
         tensor.node.hooks.keep_for = None
     tensor.node = node

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from leafgrad._core.node import Freed, Node, Output, plan_of
-from leafgrad._core.tensor import Cut, TensorBase, links
+from leafgrad._core.tensor import GraphBreak, TensorBase, links
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.errors.form import describe, describe_result, explain, mistake, recorded, size
 from leafgrad.errors.naming import (
@@ -107,7 +107,7 @@ def needs_graph(first: str, tensor: TensorBase) -> RuntimeError:
 def why_no_graph(tensor: TensorBase) -> tuple[str, Place | None, str]:
     """Why a tensor does not require grad, where its graph was cut, and what to do about that."""
     torch = library()
-    cut: Cut | None = tensor.extra.cut if tensor.extra is not None else None
+    cut: GraphBreak | None = tensor.rare.graph_break if tensor.rare is not None else None
     if cut is None:
         if tensor.array.dtype.kind in "biu":
             kind = from_numpy_dtype(tensor.array.dtype)

@@ -79,9 +79,9 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
     changed = "is being modified inplace"
     if indirect:
         changed = "its base or another view of its base has been modified inplace"
-    if view.extra is not None and view.extra.view is not None and view.extra.view.restriction == "custom":
+    if view.rare is not None and view.rare.view is not None and view.rare.view.restriction == "custom":
         return view_of_function(view, changed)
-    inference = view.extra is not None and view.extra.view is not None and view.extra.view.restriction == "inference"
+    inference = view.rare is not None and view.rare.view is not None and view.rare.view.restriction == "inference"
     block = "inference_mode block" if inference else "no_grad block"
     if inference:
         what = f"A view was created in inference mode and {changed} in normal mode."
@@ -102,7 +102,7 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
         "moving both the view and the inplace either both inside the " + block + " (if you don't want the inplace "
         "to be tracked) or both outside (if you want the inplace to be tracked)."
     )
-    base = view.extra.view.base if view.extra is not None and view.extra.view is not None else None
+    base = view.rare.view.base if view.rare is not None and view.rare.view is not None else None
     if indirect:
         fix = "take the view again after the change"
     elif many:

@@ -13,7 +13,7 @@ from typing import Any
 from leafgrad._core.bind import bind
 from leafgrad._core.node import Node
 from leafgrad._core.recorder import edge, settle
-from leafgrad._core.tensor import Extra, TensorBase, wrap
+from leafgrad._core.tensor import RareFields, TensorBase, wrap
 from leafgrad._core.thread_state import state
 from leafgrad.func import trees
 from leafgrad.ops.registry import Family, op
@@ -61,7 +61,7 @@ class Aliases:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(t)}")
         if t.array.dtype.kind in "biu":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if t.extra is not None:
+        if t.rare is not None:
             settle(t)
         if t.needs_grad and self.recorded:
             alias = bind(differentiated.core, (t,))
@@ -104,9 +104,9 @@ def same_value(t: Any) -> Any:
     """A tensor on the same memory, without a history; what travels along in forward mode still does."""
     same = wrap(t.array)
     same.version = t.version
-    if t.extra is not None and t.extra.tangents is not None:
-        same.extra = Extra()
-        same.extra.tangents = t.extra.tangents
+    if t.rare is not None and t.rare.tangents is not None:
+        same.rare = RareFields()
+        same.rare.tangents = t.rare.tangents
     return same
 
 

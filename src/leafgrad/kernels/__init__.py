@@ -1,7 +1,7 @@
 """Elementwise kernels: NumPy's ufuncs, or the same loops called natively.
 
-`fast(np.multiply)` is what an op uses as its forward. Where the extension `_loops` was built, that is a native `Loop`:
-for dense float32 and float64 arrays it calls NumPy's own inner loop directly, a quarter of the time of a ufunc call
+`native(np.multiply)` is what an op uses as its forward. Where the extension `_loops` was built, that is a `Loop`: for
+dense float32 and float64 arrays it calls NumPy's own inner loop directly, a quarter of the time of a ufunc call
 on a few elements, and with several threads on many. Where it was not built it is the ufunc itself, so nothing
 changes but the time. The numbers are the same: both run the same machine code on the same elements.
 
@@ -35,11 +35,11 @@ CHEAP = {
 }  # fmt: skip
 
 
-def fast(ufunc: np.ufunc, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
+def native(ufunc: np.ufunc, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """`ufunc`, natively if possible. It takes the inputs and, as one more positional argument, an array for the result.
 
     `otherwise` is called with all operands that are not dense float arrays, instead of `ufunc`. With an operator there,
-    as in `fast(np.multiply, operator.mul)`, the function works on tensors as well, and records.
+    as in `native(np.multiply, operator.mul)`, the function works on tensors as well, and records.
     """
     if NATIVE:
         return _loops.Loop(ufunc, otherwise, SPLIT_CHEAP if ufunc in CHEAP else SPLIT_COSTLY)
@@ -47,18 +47,18 @@ def fast(ufunc: np.ufunc, otherwise: Callable[..., Any] | None = None) -> Callab
 
 
 # Those that kernels are made of. exp and the like are public operations elsewhere, so the names here are longer.
-absolute: Any = fast(np.absolute)
-add: Any = fast(np.add)
-divide: Any = fast(np.true_divide)
-exponential: Any = fast(np.exp)
-log1p: Any = fast(np.log1p)
-maximum: Any = fast(np.maximum)
-minimum: Any = fast(np.minimum)
-multiply: Any = fast(np.multiply)
-negative: Any = fast(np.negative)
-square_root: Any = fast(np.sqrt)
-subtract: Any = fast(np.subtract)
-clip: Any = fast(_CLIP) if isinstance(_CLIP, np.ufunc) else np.clip  # clip(x, low, high)
+absolute: Any = native(np.absolute)
+add: Any = native(np.add)
+divide: Any = native(np.true_divide)
+exponential: Any = native(np.exp)
+log1p: Any = native(np.log1p)
+maximum: Any = native(np.maximum)
+minimum: Any = native(np.minimum)
+multiply: Any = native(np.multiply)
+negative: Any = native(np.negative)
+square_root: Any = native(np.sqrt)
+subtract: Any = native(np.subtract)
+clip: Any = native(_CLIP) if isinstance(_CLIP, np.ufunc) else np.clip  # clip(x, low, high)
 
 
 def use_threads(count: int) -> None:

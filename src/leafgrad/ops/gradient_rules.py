@@ -32,7 +32,9 @@ def shared_rule(operation: Operation, body: dict[str, Any]) -> GradientRules:
 
     names = parameters(rule)[2:]
     places = tuple([place(operation, name) for name in names])
-    return GradientRules(backward, lambda mask: places, tuple(map(name_in_pytorch, names)), (), body.get("consume"))
+    return GradientRules(
+        backward, lambda mask: places, tuple(map(name_in_pytorch, names)), (), body.get("vjp_in_place")
+    )
 
 
 def separate_rules(operation: Operation, body: dict[str, Any]) -> GradientRules:
@@ -53,7 +55,7 @@ def separate_rules(operation: Operation, body: dict[str, Any]) -> GradientRules:
     backward = one_by_one(each, [[names.index(n) for n in need] for need in needs])
     numbers = operation.hides.get(operation.core.node_name, ())
     hidden = tuple([i for i, rule in enumerate(each) if rule is None or operation.inputs[i] in numbers])
-    return GradientRules(backward, saves, tuple(map(name_in_pytorch, names)), hidden, body.get("consume"))
+    return GradientRules(backward, saves, tuple(map(name_in_pytorch, names)), hidden, body.get("vjp_in_place"))
 
 
 def parameters(rule: Callable[..., Any]) -> tuple[str, ...]:

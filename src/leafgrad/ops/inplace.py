@@ -136,12 +136,12 @@ def stand_in(x: TensorBase) -> Any:
 def check_writable(x: TensorBase, *others: TensorBase) -> None:
     """Refuse changes that could not be differentiated: of a leaf, of a view of one, of a view that cannot follow its
     base. `others` are the tensors that the new values are computed from, beside x."""
-    if x.extra is not None and x.extra.inference and not state.inference:
+    if x.rare is not None and x.rare.inference and not state.inference:
         raise errors.inference_changed(x)
     about_to_change(x)
     if not state.recording:
         return
-    view = x.extra.view if x.extra is not None else None
+    view = x.rare.view if x.rare is not None else None
     wanted = x.needs_grad or (view is not None and view.base.needs_grad)
     if wanted or any([t.needs_grad for t in others]):
         if view is not None:
@@ -244,7 +244,7 @@ def rebase(x: TensorBase, result: Any) -> None:
     """Make the history of `result` (None: a constant) the history of `x` and, if `x` is a view, of its base."""
     if not state.recording or x.array.dtype.kind in "biu":
         return
-    seen_through = x.extra.view if x.extra is not None else None
+    seen_through = x.rare.view if x.rare is not None else None
     if seen_through is None:
         if result is not None:
             give_history(x, result.node)

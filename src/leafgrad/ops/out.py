@@ -90,7 +90,7 @@ def resize_output(out: TensorBase, shape: tuple[int, ...]) -> None:
 def store_output(name: str, out: TensorBase, array: Any) -> Any:
     """The values of `array` in `out`, which has its shape."""
     check_no_gradient(name, [out])
-    if out.extra is not None and out.extra.inference and not state.inference:
+    if out.rare is not None and out.rare.inference and not state.inference:
         raise errors.inference_changed(out)
     check_no_overlap(out.array)
     assign(out, array)

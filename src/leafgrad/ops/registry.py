@@ -20,7 +20,7 @@ recorder uses a twin of the op that conjugates what goes in and comes out, which
 function; the few others say `holomorphic = False` and deal with it themselves. A rule returns new arrays, or `g`, or
 a view of `g`, but never a saved array, because the engine adds to arrays it considers its own.
 
-    consume(g, saved, inputs)   optional, for large arrays: all gradients, where g itself may be overwritten
+    vjp_in_place(g, saved, inputs)   optional, for large arrays: all gradients, where g itself may be overwritten
 
     jvp = "elementwise"    a tangent is treated as a gradient is (diagonal Jacobian)
     jvp = "linear"         forward, applied to the tangent
@@ -310,7 +310,7 @@ def renamed(operation: Operation, core: Op, node_name: str) -> Op:
         before, now = [operation.hides.get(name, ()) for name in (core.node_name, node_name)]
         hidden = {i for i in known.hidden if operation.inputs[i] not in before}
         hidden |= {operation.inputs.index(name) for name in now}
-        return GradientRules(known.backward, known.saves, known.saved_names, tuple(hidden), known.consume)
+        return GradientRules(known.backward, known.saves, known.saved_names, tuple(hidden), known.vjp_in_place)
 
     twin = Op(core.name, node_name, core.forward, rules, core.vmap)
     twin.writes_into = core.writes_into

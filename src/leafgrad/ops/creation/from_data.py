@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.tensor import Cut, Extra, TensorBase, wrap
+from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device, layout, strided
 from leafgrad._dtypes import dtype as Dtype
@@ -133,8 +133,8 @@ def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
         )
     made = finished(copied(data, as_dtype("tensor", dtype)), requires_grad)
     if not requires_grad and holds_history(data):  # which is not copied: remembered, if somebody misses it later
-        made.extra = Extra()
-        made.extra.cut = Cut("tensor")
+        made.rare = RareFields()
+        made.rare.graph_break = GraphBreak("tensor")
     return made
 
 

@@ -277,7 +277,7 @@ def write_view(x: Any, reading: Reading, part: Any) -> None:
     check_expands(part.array.shape, into.shape, part.array)
     check_part_writable(x, part)
     check_overlap(into, x.version, (part,), into.shape)
-    seen_through = x.extra.view if x.extra is not None else None
+    seen_through = x.rare.view if x.rare is not None else None
     base, steps = (x, (step,)) if seen_through is None else (seen_through.base, (*current_steps(x, seen_through), step))
     recorded = needs_recording((base, part)) and x.array.dtype.kind not in "biu"
     if recorded:
@@ -299,7 +299,7 @@ def write_view(x: Any, reading: Reading, part: Any) -> None:
 
 def check_part_writable(x: TensorBase, part: TensorBase) -> None:
     """What `check_writable` would say of x[view], if that had been made first."""
-    is_base = x.extra is None or x.extra.view is None
+    is_base = x.rare is None or x.rare.view is None
     if is_base and x.needs_grad and x.node is None and state.recording:
         raise errors.leaf_in_place(x, True)
     if not is_base and state.recording:

@@ -441,7 +441,7 @@ def only_values(*tensors: TensorBase) -> bool:
     """Does nobody ask for more of these tensors than their values: is there no graph, no tangent and no batch?"""
     if state.recording or any([is_batched(t.array) for t in tensors]):
         return False
-    return all([t.extra is None or t.extra.tangents is None for t in tensors])
+    return all([t.rare is None or t.rare.tangents is None for t in tensors])
 
 
 def _check_smoothing(label_smoothing: float) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.tensor import Cut, Extra, TensorBase, links, wrap
+from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._device import channels_last
 from leafgrad._dtypes import bool_, complex128, float64, from_numpy_dtype
@@ -114,13 +114,13 @@ def detach(input: Tensor) -> Tensor:
     """detach(input): the same memory without the history: gradients end here."""
     result: TensorBase = wrap(input.array)
     result.version = input.version
-    cut = Cut("detach") if input.needs_grad else None if input.extra is None else input.extra.cut
-    inference = input.extra is not None and input.extra.inference
-    result.extra = None  # a view of a tensor that was made outside inference_mode is an ordinary tensor inside as well
+    cut = GraphBreak("detach") if input.needs_grad else None if input.rare is None else input.rare.graph_break
+    inference = input.rare is not None and input.rare.inference
+    result.rare = None  # a view of a tensor that was made outside inference_mode is an ordinary tensor inside as well
     if cut is not None or inference:
-        result.extra = Extra()
-        result.extra.cut = cut
-        result.extra.inference = inference
+        result.rare = RareFields()
+        result.rare.graph_break = cut
+        result.rare.inference = inference
     return result
 
 

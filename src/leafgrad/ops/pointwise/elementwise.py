@@ -15,7 +15,7 @@ from leafgrad._core.bind import TensorOperators, binary, bind
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad.kernels import add as plus
-from leafgrad.kernels import clip, divide, exponential, fast, multiply, negative
+from leafgrad.kernels import clip, divide, exponential, multiply, native, negative
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.where import where
@@ -25,7 +25,7 @@ from leafgrad.ops.samples import pairs, real
 from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
-times: Any = fast(np.multiply, operator.mul)  # `g * x` for rules: on arrays as on tensors
+times: Any = native(np.multiply, operator.mul)  # `g * x` for rules: on arrays as on tensors
 
 # Constants of kernels: NumPy takes a zero-dimensional array much faster than a Python number.
 _FAST = (np.dtype(np.float32), np.dtype(np.float64))
@@ -79,7 +79,7 @@ class Unary(Family, family=True):
 class neg(Unary):
     """neg(input): each element with its sign changed."""
 
-    forward = fast(np.negative)
+    forward = native(np.negative)
     integers = "same"
     aliases = ("negative",)
     operators = {"__neg__": TensorOperators.__neg__}
@@ -96,7 +96,7 @@ class neg(Unary):
 class exp(Unary):
     """exp(input): e to the power of each element."""
 
-    forward = fast(np.exp)
+    forward = native(np.exp)
 
     def vjp(g: A, out: A) -> A:
         return g * out
@@ -106,7 +106,7 @@ class exp(Unary):
 class log(Unary):
     """log(input): the natural logarithm of each element."""
 
-    forward = fast(np.log)
+    forward = native(np.log)
     samples = real(0.1, 4)
 
     def vjp(g: A, input: A) -> A:
@@ -117,7 +117,7 @@ class log(Unary):
 class sqrt(Unary):
     """sqrt(input): the square root of each element."""
 
-    forward = fast(np.sqrt)
+    forward = native(np.sqrt)
     samples = real(0.1, 4)
 
     def vjp(g: A, out: A) -> A:
@@ -128,7 +128,7 @@ class sqrt(Unary):
 class sin(Unary):
     """sin(input): the sine of each element."""
 
-    forward = fast(np.sin)
+    forward = native(np.sin)
 
     def vjp(g: A, input: A) -> A:
         return g * cos(input)
@@ -138,7 +138,7 @@ class sin(Unary):
 class cos(Unary):
     """cos(input): the cosine of each element."""
 
-    forward = fast(np.cos)
+    forward = native(np.cos)
 
     def vjp(g: A, input: A) -> A:
         return g * -sin(input)
@@ -148,7 +148,7 @@ class cos(Unary):
 class tanh(Unary):
     """tanh(input): the hyperbolic tangent of each element."""
 
-    forward = fast(np.tanh)
+    forward = native(np.tanh)
 
     def vjp(g: A, out: A) -> A:
         return g * (1 - out * out)
@@ -252,7 +252,7 @@ class sgn(Unary):
 class abs(Unary):
     """abs(input): the distance of each element from zero."""
 
-    forward = fast(np.abs)
+    forward = native(np.abs)
     integers = "same"
     aliases = ("absolute",)
     operators = ("__abs__",)
@@ -275,7 +275,7 @@ class abs(Unary):
 class reciprocal(Unary):
     """reciprocal(input): one divided by each element."""
 
-    forward = fast(np.reciprocal)
+    forward = native(np.reciprocal)
     samples = real(0.3, 3)
 
     def vjp(g: A, out: A) -> A:
@@ -401,7 +401,7 @@ def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
 class add(Binary):
     """add(input, other, *, alpha=1): input + alpha * other."""
 
-    forward = fast(np.add)
+    forward = native(np.add)
     takes_alpha = True
     flops = as_many_as_elements
     operators = {"__add__": TensorOperators.__add__, "__radd__": TensorOperators.__radd__}
@@ -417,7 +417,7 @@ class add(Binary):
 class sub(Binary):
     """sub(input, other, *, alpha=1): input - alpha * other."""
 
-    forward = fast(np.subtract)
+    forward = native(np.subtract)
     takes_alpha = True
     aliases = ("subtract",)
     operators = {"__sub__": TensorOperators.__sub__}
@@ -442,7 +442,7 @@ class sub(Binary):
 class mul(Binary):
     """mul(input, other): input * other."""
 
-    forward = fast(np.multiply)
+    forward = native(np.multiply)
     aliases = ("multiply",)
     flops = as_many_as_elements
     operators = {"__mul__": TensorOperators.__mul__, "__rmul__": TensorOperators.__rmul__}
@@ -453,7 +453,7 @@ class mul(Binary):
     def vjp_other(g: A, input: A) -> A:
         return times(g, input)
 
-    def consume(g: A, saved: A, inputs: A) -> A:
+    def vjp_in_place(g: A, saved: A, inputs: A) -> A:
         """The same rules, in the memory of g and of the saved input where nobody else holds it."""
         second = None
         if inputs[1] is not None:
@@ -470,7 +470,7 @@ class mul(Binary):
 class true_div(Binary):
     """true_div(input, other): input / other, in floating point; what `/` and `div` do."""
 
-    forward = fast(np.true_divide)
+    forward = native(np.true_divide)
     as_float = True
     node_name = "DivBackward0"
     node_names = ("DivBackward1",)  # by a number that is no argument, as in the mean of a loss
@@ -519,7 +519,7 @@ def tensors_only(plain: Callable[..., Any]) -> Callable[..., Any]:
 class maximum(Binary):
     """maximum(input, other): the larger of each two elements; nan if one of them is."""
 
-    forward = fast(np.maximum)
+    forward = native(np.maximum)
     vjp_input, vjp_other = _choose("max")
     refuses = (COMPLEX,)
     because = "maximum not implemented for complex tensors."
@@ -532,7 +532,7 @@ class maximum(Binary):
 class minimum(Binary):
     """minimum(input, other): the smaller of each two elements; nan if one of them is."""
 
-    forward = fast(np.minimum)
+    forward = native(np.minimum)
     vjp_input, vjp_other = _choose("min")
     refuses = (COMPLEX,)
     because = "minimum not implemented for complex tensors."

@@ -138,7 +138,7 @@ def fill_with_tensor(input: TensorBase, value: TensorBase) -> Any:
 
 
 def has_history(t: TensorBase) -> bool:
-    return t.needs_grad or t.extra is not None
+    return t.needs_grad or t.rare is not None
 
 
 def overwritten(t: Any, value: Any) -> Any:

@@ -33,15 +33,15 @@ def look_through(x: Any, operation: Any, node_name: str, options: tuple[Any, ...
     x.array = array
     bases.reshaped = True
     count_change(x)
-    known = x.extra.view if x.extra is not None else None
+    known = x.rare.view if x.rare is not None else None
     if known is not None:
         steps = (*known.steps, (operation, options))
         if operation is as_strided:
             steps = ((as_strided, (Geometry.between(known.base.array, array),)),)
-        x.extra.view = View(known.base, steps, known.restriction)
-        x.extra.view.silent = known.silent
+        x.rare.view = View(known.base, steps, known.restriction)
+        x.rare.view.silent = known.silent
         if not state.recording:
-            x.extra.view.seen = known.seen  # its history is out of date now
+            x.rare.view.seen = known.seen  # its history is out of date now
     if old.needs_grad and state.recording and old.node is not None:
         core = operation.named[node_name]
         give_history(x, make_node(core, (old,), (before,), options, (), (), array.shape, array.dtype))

@@ -69,7 +69,7 @@ links.replay_view = replay
 
 def refuse_stale(t: TensorBase) -> None:
     """A view that cannot follow its base has no history to show once the base has changed, whatever the mode."""
-    view = t.extra.view if t.extra is not None else None
+    view = t.rare.view if t.rare is not None else None
     if view is None or view.restriction is None or view.seen == t.version[0]:
         return
     if view.base.needs_grad or view.restriction == CUSTOM_VIEW:
