@@ -32,6 +32,7 @@ workloads: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(workloads))
 def test_a_workload_runs(name: str) -> None:
     make, arguments, _ = workloads[name]

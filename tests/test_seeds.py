@@ -6,6 +6,8 @@ import pytest
 
 import seed_blocks
 
+pytestmark = pytest.mark.slow  # each block runs in a process of its own
+
 EXPECTED = seed_blocks.stored()
 RUNS = [name for name in seed_blocks.NAMES if EXPECTED[name].error is None]
 

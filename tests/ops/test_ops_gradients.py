@@ -50,6 +50,7 @@ def test_the_gradient_is_the_derivative(entry: Entry) -> None:
             check_gradient(case)
 
 
+@pytest.mark.slow
 @every_op
 def test_the_second_gradient_is_the_derivative_of_the_first(entry: Entry) -> None:
     for case in accepted(entry) if entry.derivatives >= 2 else []:

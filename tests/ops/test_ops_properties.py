@@ -16,6 +16,8 @@ from leafgrad.ops.registry import Operation, registry
 from op_checks import assert_close, tolerance
 from op_promises import DOUBLE
 
+pytestmark = pytest.mark.slow
+
 # fixed examples: a failure must not come and go
 law = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 

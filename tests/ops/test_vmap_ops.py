@@ -25,12 +25,14 @@ def test_values(entry: Entry) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @ops
 def test_gradients(entry: Entry) -> None:
     wrong = [what for same in samples_of(entry) for what in check(same, gradients=True)]
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @ops
 def test_tangents(entry: Entry) -> None:
     wrong = [what for same in samples_of(entry) for what in check_tangents(same)]
