@@ -189,6 +189,7 @@ class Arguments:
         self.name = name
         self.call = call
         self.declaration = declaration
+        self.look = look
         self.parameters = dict(declaration.__signature__.parameters)
         if declaration.has_out:
             del self.parameters["out"]
@@ -230,6 +231,12 @@ class Arguments:
         lines = [f"def {self.name}({', '.join(taken)}):"]
         lines += [f"    if {' and '.join([*usual, 'not rest', 'not others'])}:"]
         lines += ["        state.recording"] if silent else []
+        optional = {p.name: p.default for p in self.parameters.values() if p.default is not p.empty}
+        if not self.look and optional:  # then `call` knows a short way if nothing else is given
+            self.names |= {f"default_{key}": value for key, value in optional.items()}
+            plain = " and ".join([f"{key} is default_{key}" for key in optional])
+            required = ", ".join([key for key in first if key not in optional])
+            lines += [f"        if {plain}:", f"            return call({required})"]
         lines += [f"        return call({', '.join(passed)})", f"    return unusual({{{by_name}}}, rest, others)"]
         file = __file__.replace("arguments.py", f"<arguments of {self.name}>")
         text = "\n".join(lines) + "\n"
