@@ -65,7 +65,8 @@ class WrongCall:
                 value, place = named[p.name], ""
             elif p.default is p.empty:
                 missing = [q.name for q in form[position:] if q.default is q.empty and q.name not in named]
-                what = f"{len(missing)} required positional argument{'s' if len(missing) == 1 else ''}"  # as PyTorch has it
+                plural = "s" if len(missing) == 1 else ""  # as PyTorch has it
+                what = f"{len(missing)} required positional argument{plural}"
                 listed = ", ".join([f'"{name}"' for name in missing])
                 return mistake(TypeError, f"{self.name}() missing {what}: {listed}")
             else:
