@@ -65,8 +65,10 @@ class WrongCall:
                 value, place = named[p.name], ""
             elif p.default is p.empty:
                 missing = [q.name for q in form[position:] if q.default is q.empty and q.name not in named]
-                listed = f"{len(missing)} required positional arguments: " + ", ".join([f'"{q}"' for q in missing])
-                return mistake(TypeError, f"{self.name}() missing {listed}")
+                plural = "s" if len(missing) == 1 else ""  # as PyTorch has it
+                what = f"{len(missing)} required positional argument{plural}"
+                listed = ", ".join([f'"{name}"' for name in missing])
+                return mistake(TypeError, f"{self.name}() missing {what}: {listed}")
             else:
                 continue
             if wanted := self.refuses(p, value):
@@ -84,7 +86,11 @@ class WrongCall:
         first = f"{self.name}(): argument '{argument}'{place} must be {wanted},"
         if wanted == "tuple of ints" and isinstance(value, (tuple, list)):
             at, wrong = next((i, v) for i, v in enumerate(value) if isinstance(v, bool) or not hasattr(v, "__index__"))
-            return mistake(TypeError, f"{first} but found element of type {type_name(wrong)} at pos {at}")
+            if at == 0:
+                return mistake(TypeError, f"{first} but found element of type {type_name(wrong)} at pos 0")
+            why = f'with error "type must be tuple of ints,but got {type_name(wrong)}"'
+            first = f"{self.name}(): argument '{argument}' failed to unpack the object at pos {at + 1} {why}"
+            return mistake(TypeError, first)
         numbers = isinstance(value, (int, float, complex, list, tuple, np.ndarray, np.generic))
         fix = f"{library()}.as_tensor(...)   # makes a tensor of numbers, lists and arrays"
         return mistake(TypeError, f"{first} not {type_name(value)}", fix=fix if numbers and wanted == "Tensor" else "")

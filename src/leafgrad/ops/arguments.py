@@ -86,9 +86,9 @@ KINDS = {
     "float": Kind("float", "({0}.__class__ is float or {0}.__class__ is int)", as_number),
     "Number": Kind("Number", "({0}.__class__ is int or {0}.__class__ is float)", as_number),
     "Shape": Kind("tuple of ints", "({0}.__class__ is tuple and all_ints({0}))", as_ints),
-    "Dtype": Kind("torch.dtype", "{0}.__class__ is dtype", instance_of(dtype)),
-    "MemoryFormat": Kind("torch.memory_format", "{0}.__class__ is memory_format", instance_of(memory_format)),
-    "Layout": Kind("torch.layout", "{0}.__class__ is layout", instance_of(layout)),
+    "Dtype": Kind("torch.dtype", "{0}.__class__ is Dtype", instance_of(dtype)),
+    "MemoryFormat": Kind("torch.memory_format", "{0}.__class__ is MemoryFormat", instance_of(memory_format)),
+    "Layout": Kind("torch.layout", "{0}.__class__ is Layout", instance_of(layout)),
     "Generator": Kind("torch.Generator", "False", generator),
     "None": Kind("None", "{0} is None", lambda value: REFUSED if value is not None else None),
 }
@@ -120,22 +120,31 @@ def kind_of(annotation: str) -> Kind | None:
     return Kind(known[-1].name, f"({' or '.join([part.usual for part in known])})", take)
 
 
+# What the text of a function may name, beside its own parameters: no name that a parameter has.
+NAMES: dict[str, Any] = {
+    "Dtype": dtype, "Layout": layout, "MISSING": MISSING, "MemoryFormat": memory_format, "TensorBase": TensorBase,
+    "all_ints": all_ints, "state": state,
+}  # fmt: skip
+
 # -- the function before an operation ---------------------------------------------------------------------------------
 
 
 def checked(
-    name: str, call: Callable[..., Any], declaration: Declaration, silent: bool = False, look: bool = True
+    name: str,
+    call: Callable[..., Any],
+    declaration: Declaration,
+    silent: bool = False,
+    look: bool = True,
+    short: Callable[..., Any] | None = None,
 ) -> Any:
     """`call`, behind a look at its arguments (without `look`: at their names, and at the first one). `silent` says that
-    it computes before the executor is asked, when NumPy has to be silent in its thread already."""
-    arguments: Any = None
+    it computes before the executor is asked, when NumPy has to be silent in its thread already; `short` is a shorter
+    way if none of the optional arguments is given."""
     space: dict[str, Any] = {"__builtins__": __builtins__}
 
     def first_call(*args: Any, **kwargs: Any) -> Any:
-        nonlocal arguments
-        if arguments is None:
-            arguments = Arguments(name, call, declaration, silent, look)
-            space.update(arguments.names)
+        arguments = Arguments(name, call, declaration, silent, look, short)
+        space.update(arguments.names)
         function.__defaults__, function.__kwdefaults__ = arguments.defaults, arguments.keyword_defaults
         function.__code__ = arguments.code  # last: other threads may be here as well
         return function(*args, **kwargs)
@@ -173,9 +182,13 @@ def function_of(entry: Any, name: str, has_out: bool) -> Any:
     declaration = entry.declaration.with_out() if has_out else entry.declaration
     if not can_be_checked(entry):
         return with_out(name, entry.function, declaration) if has_out else twin(entry.function, declaration)
-    if entry.checked:
+    if entry.checked is True:
         return checked(name, entry.call, declaration, entry.silent)
-    return checked(name, entry.function, declaration, look=False) if has_out else twin(entry.function, declaration)
+    if entry.checked:
+        return checked(name, entry.declaration.__wrapped__, declaration, entry.silent, short=entry.call)
+    if has_out:
+        return checked(name, entry.function, declaration, look=False, short=entry.function)
+    return twin(entry.function, declaration)
 
 
 def _not_written_yet(*args: Any, **kwargs: Any) -> Any:
@@ -185,7 +198,15 @@ def _not_written_yet(*args: Any, **kwargs: Any) -> Any:
 class Arguments:
     """The arguments of one function: how they are looked at, and what is said if they are wrong."""
 
-    def __init__(self, name: str, call: Callable[..., Any], declaration: Declaration, silent: bool, look: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        call: Callable[..., Any],
+        declaration: Declaration,
+        silent: bool,
+        look: bool,
+        short: Callable[..., Any] | None,
+    ) -> None:
         self.name = name
         self.call = call
         self.declaration = declaration
@@ -205,18 +226,10 @@ class Arguments:
         self.keyword_defaults = {p.name: MISSING if p.default is p.empty else p.default for p in self.keywords}
         if declaration.has_out:
             self.keyword_defaults["out"] = None
-        self.names: dict[str, Any] = {"call": call, "unusual": self.unusual, "state": state, "TensorBase": TensorBase}
-        self.names |= {
-            "MISSING": MISSING,
-            "all_ints": all_ints,
-            "dtype": dtype,
-            "memory_format": memory_format,
-            "layout": layout,
-        }
-        self.names["Tensor"] = links.tensor_class
-        self.code = self.write(silent)
+        self.names = {**NAMES, "call": call, "unusual": self.unusual, "Tensor": links.tensor_class}
+        self.code = self.write(silent, short)
 
-    def write(self, silent: bool) -> Any:
+    def write(self, silent: bool, short: Callable[..., Any] | None) -> Any:
         """The function as text, and what Python makes of it. Its file counts as one of leafgrad's."""
         first = [p.name for p in self.positional]
         further = [*[p.name for p in self.keywords], *(["out"] if self.declaration.has_out else [])]
@@ -230,8 +243,15 @@ class Arguments:
         lines = [f"def {self.name}({', '.join(taken)}):"]
         lines += [f"    if {' and '.join([*usual, 'not rest', 'not others'])}:"]
         lines += ["        state.recording"] if silent else []
+        optional = {p.name: p.default for p in self.parameters.values() if p.default is not p.empty}
+        if short is not None and optional:
+            self.names |= {"short": short, **{f"default_{key}": value for key, value in optional.items()}}
+            plain = " and ".join([f"{key} is default_{key}" for key in optional])
+            required = ", ".join([key for key in first if key not in optional])
+            lines += [f"        if {plain}:", f"            return short({required})"]
         lines += [f"        return call({', '.join(passed)})", f"    return unusual({{{by_name}}}, rest, others)"]
-        file = __file__.replace("arguments.py", f"<arguments of {self.name}>")
+        owner = "Tensor." if self.declaration.is_method else ""
+        file = __file__.replace("arguments.py", f"<arguments of {owner}{self.name}>")
         text = "\n".join(lines) + "\n"
         linecache.cache[file] = (len(text), None, [line + "\n" for line in lines], file)
         return next(code for code in compile(text, file, "exec").co_consts if isinstance(code, CodeType))

@@ -173,6 +173,7 @@ def power_of(self: Any, base: Any) -> Any:
     in_place=True,
     out=True,
     operators={"__pow__": power, "__rpow__": power_of},
+    checked=False,
 )
 def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """pow(input, exponent): input to the power of exponent, either of them a tensor or a number."""

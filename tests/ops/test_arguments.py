@@ -1,0 +1,52 @@
+"""Arguments are looked at against the declaration: PyTorch's messages, NumPy's names, integers of other kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import leafgrad as torch
+from argument_cases import CASES, first_line
+
+x = torch.ones(2, 3)
+
+
+@pytest.mark.parametrize("expression", CASES)
+def test_message(expression: str) -> None:
+    assert first_line(expression, torch, np) == CASES[expression]
+
+
+def test_forms_are_listed() -> None:
+    with pytest.raises(TypeError) as found:
+        torch.sum(x, dim="rows")
+    assert str(found.value).split("\n")[1:3] == [
+        " * (Tensor input, *, torch.dtype dtype = None, Tensor out = None)",
+        " * (Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)",
+    ]
+
+
+def test_names_of_numpy() -> None:
+    assert torch.softmax(x=x, axis=1).tolist() == x.softmax(1).tolist()
+    assert x.sum(axis=1, keepdims=True).shape == (2, 1) == torch.amax(a=x, axis=(1,), keepdims=True).shape
+    with pytest.raises(TypeError, match="multiple values for argument 'axis'"):
+        x.cumsum(0, axis=0)
+
+
+@pytest.mark.parametrize("one", [np.int64(1), torch.tensor(1)], ids=["NumPy", "tensor"])
+def test_integers_of_other_kinds(one: Any) -> None:
+    assert x.cumsum(one).tolist() == x.cumsum(1).tolist()
+    assert x.sum((0, one)).tolist() == 6.0
+
+
+def test_a_subclass_and_out() -> None:
+    parameter, out = torch.nn.Parameter(x.clone()), torch.empty(2, 3)
+    assert torch.softmax(parameter, 1).requires_grad
+    assert torch.softmax(x, 1, out=out) is out and out.tolist() == x.softmax(1).tolist()
+
+
+def test_a_function_is_written_once() -> None:
+    assert torch.tril(x).tolist() == [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    before = torch.tril.__code__
+    assert torch.tril(x, 1).tolist() == [[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]] and torch.tril.__code__ is before
