@@ -232,8 +232,7 @@ class nll_loss_(Family):
         size = input_shape[dim]
         kind = g.array.dtype if isinstance(g, TensorBase) else g.dtype
         plain = g.array if isinstance(g, TensorBase) and only_values(g) else g
-        numbers = isinstance(plain, (np.ndarray, np.generic))
-        if numbers and weight is None and len(input_shape) == 2 and not is_half(kind):
+        if plain.__class__ is np.ndarray and weight is None and len(input_shape) == 2 and not is_half(kind):
             chosen, counts = read_targets(raw(target), size, ignore_index)
             if counts is None:
                 back = np.zeros(input_shape, kind)
@@ -440,8 +439,8 @@ class scores_gradient(Family):
 
 
 def only_values(*tensors: TensorBase) -> bool:
-    """Does nobody ask for more of these tensors than their values: is there no graph, no tangent and no batch? Then
-    rules take their short ways on tensors as well, so that a profile does not change the last digit of a gradient."""
+    """Does nobody ask for more of these tensors than their values: is there no graph, no tangent and no batch? Then rules
+    take their short ways on tensors as well, so that a profile does not change the last digit of a gradient."""
     if state.recording or any([is_batched(t.array) for t in tensors]):
         return False
     return all([t.rare is None or t.rare.tangents is None for t in tensors])
