@@ -231,14 +231,13 @@ class nll_loss_(Family):
         dim = class_dim(input_shape)
         size = input_shape[dim]
         kind = g.array.dtype if isinstance(g, TensorBase) else g.dtype
-        plain = g.array if isinstance(g, TensorBase) and only_values(g) else g
-        if plain.__class__ is np.ndarray and weight is None and len(input_shape) == 2 and not is_half(kind):
-            chosen, counts = read_targets(raw(target), size, ignore_index)
+        if g.__class__ is np.ndarray and weight is None and len(input_shape) == 2 and not is_half(kind):
+            chosen, counts = read_targets(target, size, ignore_index)
             if counts is None:
                 back = np.zeros(input_shape, kind)
-                share = plain / -len(chosen) if reduction == "mean" else -plain
+                share = g / -len(chosen) if reduction == "mean" else -g
                 back.reshape(-1)[starts_of_rows(*input_shape) + chosen] = share
-                return back if plain is g else wrap(back)
+                return back
         classes, shares = class_shares(target, weight, input_shape, ignore_index, reduction, kind)
         if reduction == "none":
             g = beside_classes(g, input_shape)
@@ -439,8 +438,7 @@ class scores_gradient(Family):
 
 
 def only_values(*tensors: TensorBase) -> bool:
-    """Does nobody ask for more of these tensors than their values: is there no graph, no tangent and no batch? Then rules
-    take their short ways on tensors as well, so that a profile does not change the last digit of a gradient."""
+    """Does nobody ask for more of these tensors than their values: is there no graph, no tangent and no batch?"""
     if state.recording or any([is_batched(t.array) for t in tensors]):
         return False
     return all([t.rare is None or t.rare.tangents is None for t in tensors])

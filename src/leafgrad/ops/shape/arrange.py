@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.bind import bind, execute
-from leafgrad._core.tensor import TensorBase, links
+from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import laid_like
 from leafgrad.ops.index.slices import ALL, alias
 from leafgrad.ops.registry import Family, composite, op
@@ -213,8 +212,11 @@ def sum_dims(x: A, dims: Sequence[int]) -> A:
     """The sum over some dimensions of an array or a tensor."""
     if not dims:
         return x
-    options = (tuple(dims), False)
-    return (bind if isinstance(x, TensorBase) else execute)(links.sum_dim, (x,), options)
+    if isinstance(x, TensorBase):
+        return x.sum(tuple(dims))  # type: ignore[attr-defined]
+    wide = np.float32 if x.dtype.itemsize == 2 else None  # half precision sums in single precision
+    total = x.sum(axis=tuple(dims), dtype=wide)
+    return total if wide is None else total.astype(x.dtype)
 
 
 @composite(lambda t: [S(t(2, 3), (2,)), S(t(2, 3), (2, 1, 2)), S(t(), (2,)), S(t(2, 3), ())])
