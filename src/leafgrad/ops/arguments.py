@@ -111,8 +111,10 @@ def kind_of(annotation: str) -> Kind | None:
     if len(known) == 1:
         return known[0]
 
+    tensors_first = sorted(known, key=lambda part: part is not KINDS["Tensor"])  # a tensor is no number where it may be
+
     def take(value: Any) -> Any:
-        for part in known:
+        for part in tensors_first:
             if (taken := part.take(value)) is not REFUSED:
                 return taken
         return REFUSED

@@ -375,6 +375,8 @@ def _put_samples(t: Any) -> list[S]:
 
 def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
     """index_put_(indices, values, accumulate=False): index_put, in place."""
+    if not isinstance(values, TensorBase):
+        raise errors.not_a_tensor("index_put_", "values", 2, values)
     places = _places_of_tensors("index_put_", self, indices, values)
     return write_places(self, places, values, accumulate)
 

@@ -156,6 +156,7 @@ class class_shares(Family):
     inputs = ("target", "weight")
     options = ("shape", "ignore_index", "reduction", "kind")
     results = 2
+    aten = aten_function = "nll_loss_backward"
     differentiable = False
     public_name = ""
     method = False
