@@ -46,8 +46,8 @@ def two_threads() -> Iterator[None]:
     kernels.use_threads(kernels.available_cores())
 
 
-def forward(name: str) -> Callable[..., Any]:
-    return registry[name].forward
+def kernel(name: str) -> Callable[..., Any]:
+    return registry[name].kernel
 
 
 def numbers(size: int, kind: Any, seed: int = 0) -> Any:
@@ -79,8 +79,8 @@ def assert_same(found: Any, expected: Any) -> None:
 
 @if_native
 def test_the_ops_use_the_loops() -> None:
-    assert {name for name in UNARY + BINARY if type(forward(name)).__name__ != "Loop"} == set()
-    assert {name: forward(name).ufunc for name in UFUNCS} == UFUNCS  # type: ignore[attr-defined]
+    assert {name for name in UNARY + BINARY if type(kernel(name)).__name__ != "Loop"} == set()
+    assert {name: kernel(name).ufunc for name in UFUNCS} == UFUNCS  # type: ignore[attr-defined]
 
 
 SIZES = [0, 1, 2, 3, 1000, 16_383, 16_384, SPLIT_COSTLY + 1, SPLIT_CHEAP - 1, SPLIT_CHEAP, SPLIT_CHEAP + 1, 300_007]
@@ -93,7 +93,7 @@ def test_all_sizes(name: str, kind: Any, threads: int) -> None:
     kernels.use_threads(threads)
     for size in SIZES:
         x = operands(name, size, kind)
-        assert_same(forward(name)(*x), UFUNCS[name](*x))
+        assert_same(kernel(name)(*x), UFUNCS[name](*x))
 
 
 @if_native
@@ -118,8 +118,8 @@ def test_a_zero_dimensional_operand(name: str, kind: Any, size: int) -> None:
     x = numbers(size, kind)
     for value in SPECIAL:
         y = np.asarray(value, kind)
-        assert_same(forward(name)(x, y), UFUNCS[name](x, y))
-        assert_same(forward(name)(y, x), UFUNCS[name](y, x))
+        assert_same(kernel(name)(x, y), UFUNCS[name](x, y))
+        assert_same(kernel(name)(y, x), UFUNCS[name](y, x))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -127,7 +127,7 @@ def test_a_zero_dimensional_operand(name: str, kind: Any, size: int) -> None:
 def test_zero_dimensional_results(name: str, kind: Any) -> None:
     for value in SPECIAL:
         x = [np.asarray(value, kind), np.asarray(0.7, kind)][: 1 if name in UNARY else 2]
-        assert_same(forward(name)(*x), UFUNCS[name](*x))
+        assert_same(kernel(name)(*x), UFUNCS[name](*x))
 
 
 def layouts(kind: Any) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def test_all_layouts(name: str, kind: Any) -> None:
         for y in [None] if name in UNARY else forms.values():
             args = (x,) if y is None else (x, y)
             expected = UFUNCS[name](*args)
-            found = forward(name)(*args)
+            found = kernel(name)(*args)
             assert_same(found, expected)
             if expected.ndim == 2 and not expected.flags.c_contiguous:
                 assert found.strides == expected.strides
@@ -183,9 +183,9 @@ def test_kernels_made_of_several_loops(kind: Any) -> None:
     inputs += [np.asarray(value, kind) for value in SPECIAL]
     for x in inputs:
         before = x.copy()
-        assert_same(forward("sigmoid")(x), 1 / (1 + np.exp(-x)))
+        assert_same(kernel("sigmoid")(x), 1 / (1 + np.exp(-x)))
         if type(x) is np.ndarray:
-            assert_same(forward("relu")(x), np.where(x < 0, np.zeros((), kind), x)[()])  # -0.0 and nan stay
+            assert_same(kernel("relu")(x), np.where(x < 0, np.zeros((), kind), x)[()])  # -0.0 and nan stay
         np.testing.assert_array_equal(x, before)
 
 
@@ -245,7 +245,7 @@ def test_choose(kind: Any) -> None:
 
 def test_the_result_is_a_new_dense_array() -> None:
     x = np.ones((3, 4), np.float32)
-    y = forward("mul")(x, x)
+    y = kernel("mul")(x, x)
     assert y.base is None and y.flags.owndata and y.flags.c_contiguous and y.flags.writeable
     assert y.dtype is x.dtype
     assert not np.shares_memory(x, y)
@@ -339,21 +339,21 @@ def test_numpys_error_handling_is_kept(size: int) -> None:
         zero[place] = 0
         for _ in range(5):  # whoever computes that element
             with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="divide by zero encountered"):
-                forward("true_div")(one, zero)
+                kernel("true_div")(one, zero)
             with np.errstate(divide="warn"), pytest.warns(RuntimeWarning, match="divide by zero encountered in divide"):
-                forward("true_div")(one, zero)
+                kernel("true_div")(one, zero)
             with np.errstate(divide="ignore"):
-                assert np.isinf(forward("true_div")(one, zero)).sum() == 1
+                assert np.isinf(kernel("true_div")(one, zero)).sum() == 1
     with np.errstate(all="raise"):
-        assert forward("true_div")(one, one)[-1] == 1  # what happened before does not count
+        assert kernel("true_div")(one, one)[-1] == 1  # what happened before does not count
     big = np.full(size, 3e38, np.float32)
     with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow encountered in multiply"):
-        forward("mul")(big, big)
+        kernel("mul")(big, big)
     with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="invalid value encountered in sqrt"):
-        forward("sqrt")(-one)
+        kernel("sqrt")(-one)
     tiny = np.full(size, 1e-38, np.float32)
     with np.errstate(under="raise"), pytest.raises(FloatingPointError, match="underflow encountered in multiply"):
-        forward("mul")(tiny, tiny)
+        kernel("mul")(tiny, tiny)
 
 
 # -- threads and processes --------------------------------------------------------------------------------------------
@@ -369,7 +369,7 @@ def test_several_threads_at_once() -> None:
             expected = np.multiply(x, y), np.tanh(x)
             start.wait()
             for _ in range(100):
-                found = forward("mul")(x, y), forward("tanh")(x)
+                found = kernel("mul")(x, y), kernel("tanh")(x)
                 if not all(np.array_equal(f, e, equal_nan=True) for f, e in zip(found, expected)):
                     wrong.append(seed)
 
@@ -386,7 +386,7 @@ def test_the_number_of_threads_may_change_at_any_time() -> None:
     expected = np.multiply(x, x)
     for count in [1, 4, 2, 1, 3, 64, 1, 2] * 5:
         kernels.use_threads(count)
-        assert_same(forward("mul")(x, x), expected)
+        assert_same(kernel("mul")(x, x), expected)
 
 
 def run(program: str) -> str:

@@ -40,7 +40,7 @@ A = Any
 
 def operation(**body: Any) -> Operation:
     """An operation of one tensor that is not in the registry; by default the square."""
-    square = {"forward": np.square, "vjp": lambda g, input: g * (2 * input), "integers": "same"}
+    square = {"kernel": np.square, "vjp": lambda g, input: g * (2 * input), "integers": "same"}
     return Operation("made_up", Unary, {"__doc__": "made_up(input): for tests.", **square, **body})
 
 
@@ -49,7 +49,7 @@ def operation_of_two(**body: Any) -> Operation:
         return made.record(input, other)
 
     product = {
-        "forward": np.multiply,
+        "kernel": np.multiply,
         "vjp_input": lambda g, other: g * other,
         "vjp_other": lambda g, input: g * input,
         "samples": lambda t: [S(t(3, 4), t(3, 4)), S(t(), t())],
@@ -99,7 +99,7 @@ def hiding() -> Operation:
     def call(input: Any) -> Any:
         return made.record(input, input.array)
 
-    body = {"forward": lambda x, kept: np.square(x), "vjp": lambda g, kept: g * (2 * kept), "options": ("kept",)}
+    body = {"kernel": lambda x, kept: np.square(x), "vjp": lambda g, kept: g * (2 * kept), "options": ("kept",)}
     samples = lambda t: [S(t(3, 4))]
     doc = {"__doc__": "made_up(input): for tests.", "call": call, "samples": samples}
     made = Operation("made_up", Family, {**doc, **body})
@@ -126,7 +126,7 @@ BROKEN: list[tuple[str, str, Operation]] = [
     ("gradient", "a wrong factor", operation(vjp=lambda g, input: g * input)),
     ("gradient", "a lost sign", operation(vjp=lambda g, input: g * abs(2 * input))),
     ("complex gradient", "no conjugation", operation(holomorphic=False)),
-    ("complex gradient", "conjugation where there is none", operation(forward=np.conj, vjp=lambda g: g)),
+    ("complex gradient", "conjugation where there is none", operation(kernel=np.conj, vjp=lambda g: g)),
     ("second gradient", "a rule that leaves the graph", operation(vjp=lambda g, input: g * (2 * array_of(input)))),
     ("complex second gradient", "the same for complex", operation(vjp=lambda g, input: g * (2 * array_of(input)))),
     (
@@ -134,17 +134,17 @@ BROKEN: list[tuple[str, str, Operation]] = [
         "half of a rule that leaves the graph",
         operation(vjp=lambda g, input: g * input + g * array_of(input)),
     ),
-    ("float32", "digits lost on the way", operation(forward=lambda x: (x * x + 64) - 64)),
+    ("float32", "digits lost on the way", operation(kernel=lambda x: (x * x + 64) - 64)),
     ("float32", "digits of the gradient lost", operation(vjp=lambda g, input: g * ((2 * input + 512) - 512))),
-    ("bfloat16", "digits lost on the way", operation(forward=lambda x: (x * x + 64) - 64)),
-    ("transposed", "elements in the order of memory", operation(forward=in_memory_order)),
-    ("expanded", "strides taken for granted", operation(forward=lambda x: np.square(x) * (x.strides.count(0) + 1))),
-    ("memory", "an input overwritten", operation(forward=in_place)),
-    ("memory", "a given gradient overwritten", operation(forward=lambda x: 3 * x, vjp=overwriting)),
+    ("bfloat16", "digits lost on the way", operation(kernel=lambda x: (x * x + 64) - 64)),
+    ("transposed", "elements in the order of memory", operation(kernel=in_memory_order)),
+    ("expanded", "strides taken for granted", operation(kernel=lambda x: np.square(x) * (x.strides.count(0) + 1))),
+    ("memory", "an input overwritten", operation(kernel=in_place)),
+    ("memory", "a given gradient overwritten", operation(kernel=lambda x: 3 * x, vjp=overwriting)),
     ("memory", "a saved array as a gradient", operation(vjp=lambda g, out: out)),
     ("rule memory", "a saved array as a gradient", operation(vjp=lambda g, input: input)),
     ("rule memory", "a view of a saved array", operation(vjp=lambda g, input: input[...])),
-    ("rule memory", "the given gradient overwritten", operation(forward=lambda x: 3 * x, vjp=overwriting)),
+    ("rule memory", "the given gradient overwritten", operation(kernel=lambda x: 3 * x, vjp=overwriting)),
     ("rule memory", "one array for two inputs", operation_of_two(vjp_all=lambda g, needs: twice(g))),
     ("linear rule", "a constant added", operation(vjp=lambda g, input: g * (2 * input) + 1)),
     ("linear rule", "a sign of g", operation(vjp=lambda g, input: abs(g) * (2 * input))),
@@ -153,7 +153,7 @@ BROKEN: list[tuple[str, str, Operation]] = [
     (
         "forward derivative",
         "elementwise, but it mixes elements",
-        operation(forward=lambda x: np.cumsum(x), vjp=lambda g: np.cumsum(g[::-1])[::-1], samples=lambda t: [S(t(4))]),
+        operation(kernel=lambda x: np.cumsum(x), vjp=lambda g: np.cumsum(g[::-1])[::-1], samples=lambda t: [S(t(4))]),
     ),
     ("change", "values kept behind the recorder's back", hiding()),
 ]
@@ -173,7 +173,7 @@ def test_a_sound_operation_passes(check: str) -> None:
 
 
 def test_a_saved_result_is_noticed_too() -> None:
-    check_change(operation(forward=np.exp, vjp=lambda g, out: g * out))
+    check_change(operation(kernel=np.exp, vjp=lambda g, out: g * out))
 
 
 # -- the helpers ------------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_errors_of_numpy_are_told_from_those_of_leafgrad() -> None:
     with pytest.raises(TypeError) as ours:
         lg.add(lg.ones(1), "x")
     assert raised_by_leafgrad(ours.value)
-    broken = operation(forward=lambda x: np.left_shift(x, 1.5))
+    broken = operation(kernel=lambda x: np.left_shift(x, 1.5))
     with pytest.raises(TypeError) as numpys:
         broken.function(wrap(np.ones(2)))
     assert not raised_by_leafgrad(numpys.value)
@@ -246,7 +246,7 @@ def test_the_class_statement_of_a_block_makes_an_operation_and_registers_nothing
     class made_up_(Unary):
         """made_up(input): for tests."""
 
-        forward = np.square
+        kernel = np.square
 
         def vjp(g: A, input: A) -> A:
             return g * (2 * input)

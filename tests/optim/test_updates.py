@@ -97,7 +97,7 @@ def test_two_threads_do_not_disturb_each_other() -> None:
     def work(lr: float) -> None:
         for _ in range(2000):
             arrays = [np.ones(2), np.ones(2)]
-            sgd_step.forward(*arrays, lr, 0, 0, 0, False, False, False, arrays)
+            sgd_step.kernel(*arrays, lr, 0, 0, 0, False, False, False, arrays)
             if arrays[0][0] != 1 - lr:
                 wrong.append(lr)
 

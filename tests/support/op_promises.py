@@ -206,7 +206,7 @@ def tangent_of_result(operation: Operation, use: Recorded, tangents: Sequence[An
     # what does not change has no tangent, which is a zero; but indices and masks stay what they are
     still = [x if x is None or x.dtype.kind in "biu" else np.zeros_like(x) for x in use.arrays]
     moved = [x if t is None else t for x, t in zip(still, tangents, strict=True)]
-    found = operation.forward(*moved, *use.options)
+    found = operation.kernel(*moved, *use.options)
     return list(found) if isinstance(found, (list, tuple)) else [found]
 
 

@@ -52,19 +52,19 @@ def execute(op: Op, arrays: Sequence[Array], options: tuple[Any, ...] = (), out:
     if recording is not True and recording is not False:
         return execute_in_modes(run, op, arrays, options, out)
     if out is None:
-        return op.forward(*arrays, *options)
+        return op.kernel(*arrays, *options)
     if op.writes_into:
-        return op.forward(*arrays, *options, out)
+        return op.kernel(*arrays, *options, out)
     return run(op, arrays, options, out)
 
 
 def run(op: Op, arrays: Sequence[Array], options: tuple[Any, ...], out: Any) -> Any:
     """Run the kernel itself, at the bottom of all modes."""
     if out is None:
-        return op.forward(*arrays, *options)
+        return op.kernel(*arrays, *options)
     if op.writes_into:
-        return op.forward(*arrays, *options, out)
-    copyto(out, op.forward(*arrays, *options), casting="unsafe")
+        return op.kernel(*arrays, *options, out)
+    copyto(out, op.kernel(*arrays, *options), casting="unsafe")
     return out
 
 
@@ -76,19 +76,19 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
     recording = state.recording  # first of all, see execute
     if recording is not True and recording is not False:
         return bind_in_modes(op, tensors, options, arrays)
-    forward = op.forward  # in two steps: to find a function in a slot and to call it is slower in one
+    kernel = op.kernel  # in two steps: to find a function in a slot and to call it is slower in one
     if arrays is None:
         if len(tensors) == 1 and tensors[0].rare is None:  # a fifth of the time of an operation on few elements
             a = tensors[0]
             x = a.array
-            out = forward(x, *options) if options else forward(x)
+            out = kernel(x, *options) if options else kernel(x)
             if out.__class__ is not ndarray:
                 out = as_array(out)
             if not a.needs_grad:
                 return wrap(out)
             return record(op, tensors, (x,), options, out) if recording else unrecorded(op, tensors, out)
         arrays = [None if t is None else t.array for t in tensors]
-    out = forward(*arrays, *options)
+    out = kernel(*arrays, *options)
     if out.__class__ is not ndarray:
         out = as_array(out)
     needed = False
@@ -169,9 +169,9 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         return links.mixed_binary(op, a, b)
     if a.rare is not None or b.rare is not None or (recording is not True and recording is not False):
         return unusual_binary(op, a, b, x, y)
-    forward = op.forward  # see bind
+    kernel = op.kernel  # see bind
     try:
-        out = forward(x, y)
+        out = kernel(x, y)
     except ValueError:
         return links.mixed_binary(op, a, b)  # which finds the words for it
     if out.__class__ is not ndarray:

@@ -87,7 +87,7 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
 
 def compute_into(op: Op, array: Array, y: Any) -> bool:
     """array = op(array), or op(array, y): done?"""
-    kernel = op.forward
+    kernel = op.kernel
     if array.size == _SINGLE:
         if y is None:
             array[...] = kernel(array)

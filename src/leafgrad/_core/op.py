@@ -41,7 +41,7 @@ def unread(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[
 class Op:
     """What recorder and engine know of an operation. Built by the `@op` decorator from one block in `leafgrad.ops`.
 
-    `forward(*arrays, *options)` computes on plain arrays. The gradient rules are read when the operation is recorded
+    `kernel(*arrays, *options)` computes on plain arrays. The gradient rules are read when the operation is recorded
     for the first time: no program uses all operations, and to read the rules of all would be a fifth of the time of
     `import leafgrad`. The argument `rules` is a function that reads them, or the rules.
     """
@@ -49,8 +49,8 @@ class Op:
     __slots__ = (
         "backward",
         "conjugated",
-        "forward",
         "keeps",
+        "kernel",
         "name",
         "node_class",
         "node_name",
@@ -66,13 +66,13 @@ class Op:
         self,
         name: str,
         node_name: str,
-        forward: Callable[..., Any],
+        kernel: Callable[..., Any],
         rules: GradientRules | Callable[[], GradientRules],
         vmap: tuple[Any, tuple[str, ...]] = ("kernel", ()),
     ) -> None:
         self.name = name
         self.node_name = node_name
-        self.forward = forward
+        self.kernel = kernel
         self.vmap = vmap  # how many samples are computed at once, and the names of the options: see leafgrad.func
         self.backward: Backward = unread
         self.vjp_in_place: Backward | None = None

@@ -166,7 +166,7 @@ def settle(t: TensorBase) -> None:
     """If the memory behind a view was changed through another tensor, the view's history is now the base's."""
     assert t.rare is not None
     view = t.rare.view
-    if view is None or (view.seen == t.version[0] and t.needs_grad):
+    if view is None or (view.node_version == t.version[0] and t.needs_grad):
         return
     if view.base.needs_grad or view.restriction == "custom":  # a Function's result may be a view of its own copy
         links.replay_view(t, view)

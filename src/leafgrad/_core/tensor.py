@@ -101,12 +101,12 @@ class GraphBreak:
 class View:
     """How a tensor looks at the memory of another: `base` seen through `steps`, each an Op with its options."""
 
-    __slots__ = ("base", "restriction", "seen", "silent", "steps")
+    __slots__ = ("base", "node_version", "restriction", "silent", "steps")
 
     def __init__(self, base: TensorBase, steps: tuple[Any, ...], restriction: str | None) -> None:
         self.base = base
         self.steps = steps
-        self.seen: int = base.version[0]  # the version for which the view's own node is right
+        self.node_version: int = base.version[0]  # the version for which the view's own node is right
         self.restriction = restriction  # why an in-place change of it cannot be differentiated, if so
         # made under no_grad of a base that requires grad: as in PyTorch it requires grad as well, but gets none
         self.silent: bool = False

@@ -38,8 +38,8 @@ def bind_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any,
         recorded = needs_recording((t,))
         out = as_array(execute(core, (t.array,), options))
         return link(bind_result(core, (t,), options, (t.array,), out, recorded), t, operation, options, None)
-    forward = core.forward
-    out = forward(t.array, *options)
+    kernel = core.kernel
+    out = kernel(t.array, *options)
     if out.__class__ is not ndarray:
         out = as_array(out)
     steps: tuple[Any, ...] = ((operation, options),)

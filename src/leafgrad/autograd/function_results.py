@@ -140,7 +140,7 @@ def give_history(t: Any, node: Any, index: int) -> None:
         t.rare.graph_break = None
         view = t.rare.view
         if view is not None:
-            view.restriction, view.silent, view.seen = CUSTOM_VIEW, False, t.version[0]
+            view.restriction, view.silent, view.node_version = CUSTOM_VIEW, False, t.version[0]
 
 
 def returned_as_is(t: Any, node: Any, index: int) -> Any:

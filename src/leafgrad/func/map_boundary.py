@@ -36,9 +36,9 @@ class enter_map(Family):
     jvp = "linear"
     holomorphic = False
 
-    def forward(x: A, dim: int, level: int, trace: Trace) -> A:
+    def kernel(x: A, dim: int, level: int, trace: Trace) -> A:
         if x.__class__ is BatchedArray and x.level > level:  # a gradient may be in a map that is further in
-            return BatchedArray(enter_map.forward(x.value, dim + 1, level, trace), x.level)
+            return BatchedArray(enter_map.kernel(x.value, dim + 1, level, trace), x.level)
         return BatchedArray(np.moveaxis(x, dim, 0) if dim else x, level)
 
     def call(input: Any, dim: int, level: int) -> Any:
@@ -61,9 +61,9 @@ class leave_map(Family):
     jvp = "linear"
     holomorphic = False
 
-    def forward(x: A, dim: int, level: int, size: int, trace: Trace) -> A:
+    def kernel(x: A, dim: int, level: int, size: int, trace: Trace) -> A:
         if x.__class__ is BatchedArray and x.level > level:
-            return BatchedArray(leave_map.forward(x.value, dim + 1, level, size, trace), x.level)
+            return BatchedArray(leave_map.kernel(x.value, dim + 1, level, size, trace), x.level)
         samples = spread(x, level, size)
         return np.moveaxis(samples, 0, dim) if dim else samples
 
@@ -86,9 +86,9 @@ class share_in_map(Family):
     jvp = "linear"
     holomorphic = False
 
-    def forward(x: A, level: int, size: int) -> A:
+    def kernel(x: A, level: int, size: int) -> A:
         if x.__class__ is BatchedArray and x.level > level:
-            return BatchedArray(share_in_map.forward(x.value, level, size), x.level)
+            return BatchedArray(share_in_map.kernel(x.value, level, size), x.level)
         return BatchedArray(spread(x, level, size), level)
 
     def call(input: Any, level: int, size: int) -> Any:

@@ -55,7 +55,7 @@ class ForSamples:
         """New memory for different numbers for each sample."""
         for m in self.different:
             if b.size_at(array, m.level) is None:
-                array = share_in_map.forward(array, m.level, m.size)
+                array = share_in_map.kernel(array, m.level, m.size)
         return array.copy("C" if array.flags.c_contiguous else "K") if array.__class__ is BatchedArray else array
 
     def wrapped(self, values: Any) -> Any:
@@ -82,7 +82,7 @@ class ForSamples:
         for m in self.maps:
             if b.size_at(values, m.level) is None:
                 if m in self.different:
-                    values = share_in_map.forward(values, m.level, m.size)
+                    values = share_in_map.kernel(values, m.level, m.size)
             elif m not in self.different:
                 raise RuntimeError(messages.SAME_FOR_BATCH)
         return by_sample(draw, generator, values, tuple([plain(o) if isinstance(o, np.dtype) else o for o in options]))

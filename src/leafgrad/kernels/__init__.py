@@ -1,6 +1,6 @@
 """Elementwise kernels: NumPy's ufuncs, or the same loops called natively.
 
-`native(np.multiply)` is what an op uses as its forward. Where the extension `_loops` was built, that is a `Loop`: for
+`native(np.multiply)` is what an op uses as its kernel. Where the extension `_loops` was built, that is a `Loop`: for
 dense float32 and float64 arrays it calls NumPy's own inner loop directly, a quarter of the time of a ufunc call
 on a few elements, and with several threads on many. Where it was not built it is the ufunc itself, so nothing
 changes but the time. The numbers are the same: both run the same machine code on the same elements.

@@ -155,7 +155,7 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
             # What is changed are elements of the base. So their history is the base's: also of those that the input of
             # as_strided did not show, and without the hooks of the view, which belong to what it was.
             if view.steps[0][0] is as_strided or (x.node is not None and x.node.hooks is not None):
-                view.seen = -1
+                view.node_version = -1
             settle(x)
 
 
@@ -281,7 +281,7 @@ class copy_slices(Family):
     jvp = "linear"
     holomorphic = False  # a part may be the real or the imaginary one
 
-    def forward(base: A, part: A, steps: Any, axes: Any) -> A:
+    def kernel(base: A, part: A, steps: Any, axes: Any) -> A:
         copy = copy_in_order(base, axes)
         see_in(copy, steps)[...] = part
         return copy
@@ -320,7 +320,7 @@ class constant(Family):
     jvp = "linear"
     vmap = "elementwise"
 
-    def forward(x: A) -> A:
+    def kernel(x: A) -> A:
         return x
 
     def call(input: Any) -> Any:

@@ -3,11 +3,11 @@
     @op
     class exp(Unary):
         \"\"\"exp(input): e to the power of each element.\"\"\"
-        forward = np.exp
+        kernel = np.exp
         def vjp(g, out): return g * out
         samples = real(-3, 3)
 
-`forward` works on arrays: the inputs, then the options, all positional. Rules name what they need, and that is what
+`kernel` works on arrays: the inputs, then the options, all positional. Rules name what they need, and that is what
 is saved: an input, an option, `out` for the result (`out1`, ... for further results), `<input>_shape` for a shape.
 
     vjp(g, ...)            the gradient of the one input
@@ -23,7 +23,7 @@ a view of `g`, but never a saved array, because the engine adds to arrays it con
     vjp_in_place(g, saved, inputs)   optional, for large arrays: all gradients, where g itself may be overwritten
 
     jvp = "elementwise"    a tangent is treated as a gradient is (diagonal Jacobian)
-    jvp = "linear"         forward, applied to the tangent
+    jvp = "linear"         the kernel, applied to the tangent
     jvp = "transpose"      derived from the vjp: the default, always right, not always fastest
 
     vmap = "kernel", "elementwise", "dims", ...    how many samples are computed at once: by a rule of this kind in
@@ -60,11 +60,11 @@ def in_rows(out: Any) -> Any:
     return out if out.__class__ is not np.ndarray or out.flags.c_contiguous else out.copy()
 
 
-def in_row_major(forward: Callable[..., Any]) -> Callable[..., Any]:
+def in_row_major(plain: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel whose results lie in memory row by row, whatever the layout of its input."""
 
     def kernel(*args: Any) -> Any:
-        out = forward(*args)
+        out = plain(*args)
         return [in_rows(o) for o in out] if isinstance(out, (tuple, list)) else in_rows(out)
 
     return kernel
@@ -79,8 +79,8 @@ class Operation:
         known = {**defaults(family), **body}
         self.name = name
         self.doc: str = body.get("__doc__") or ""
-        forward = known["forward"]
-        self.forward: Callable[..., Any] = in_row_major(forward) if known["row_major"] else forward
+        kernel = known["kernel"]
+        self.kernel: Callable[..., Any] = in_row_major(kernel) if known["row_major"] else kernel
         self.inputs: tuple[str, ...] = known["inputs"]
         self.options: tuple[str, ...] = known["options"]
         self.results: int = known["results"]
@@ -126,10 +126,10 @@ class Operation:
         self.saves_view_of: str | None = known["saves_view_of"]
         self.hides: dict[str, tuple[str, ...]] = known["hides"]
         vmap = known["vmap"], self.options
-        self.core = core = Op(name, node_name, self.forward, lambda: gradient_rules(self, body), vmap)
-        core.writes_into = self.writes_into or is_float_ufunc(self.forward, len(self.inputs))
+        self.core = core = Op(name, node_name, self.kernel, lambda: gradient_rules(self, body), vmap)
+        core.writes_into = self.writes_into or is_float_ufunc(self.kernel, len(self.inputs))
         if self.holomorphic and self.differentiable:
-            core.conjugated = Op(name, node_name, self.forward, lambda: conjugated_rules(core), vmap)
+            core.conjugated = Op(name, node_name, self.kernel, lambda: conjugated_rules(core), vmap)
         self.named = {other: renamed(self, core, other) for other in known["node_names"]}
         # what is recorded if the second operand is a number
         self.by_number = core if known["number_name"] is None else renamed(self, core, known["number_name"])
@@ -312,7 +312,7 @@ def renamed(operation: Operation, core: Op, node_name: str) -> Op:
         hidden |= {operation.inputs.index(name) for name in now}
         return GradientRules(known.backward, known.saves, known.saved_names, tuple(hidden), known.vjp_in_place)
 
-    twin = Op(core.name, node_name, core.forward, rules, core.vmap)
+    twin = Op(core.name, node_name, core.kernel, rules, core.vmap)
     twin.writes_into = core.writes_into
     if core.conjugated is not None:
         twin.conjugated = renamed(operation, core.conjugated, node_name)

@@ -47,7 +47,7 @@ class adam_step(Update):
             change = p * (lr * weight_decay) + change
         return p - change, m, v, largest
 
-    forward = in_place(formula, inputs)
+    kernel = in_place(formula, inputs)
     samples = steps(
         "Adam", {"lr": 0.1}, {"betas": (0.5, 0.7), "eps": 1e-3, "weight_decay": 0.1}, {"amsgrad": True},
         {"lr": 0.1, "weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True},

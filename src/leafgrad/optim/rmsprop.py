@@ -42,7 +42,7 @@ class rmsprop_step(Update):
             change = b = b * momentum + change
         return p - change * lr, v, b, m
 
-    forward = in_place(formula, inputs)
+    kernel = in_place(formula, inputs)
     samples = steps(
         "RMSprop", {"lr": 0.1}, {"alpha": 0.7, "eps": 1e-3, "weight_decay": 0.1}, {"momentum": 0.9, "maximize": True},
         {"lr": 0.1, "alpha": 0.5, "centered": True, "momentum": 0.5},

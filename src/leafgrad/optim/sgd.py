@@ -41,7 +41,7 @@ class sgd_step(Update):
             change = v * momentum + g if nesterov else v
         return p - change * lr, v
 
-    forward = in_place(formula, inputs)
+    kernel = in_place(formula, inputs)
     samples = steps(
         "SGD", {"lr": 0.1}, {"momentum": 0.9, "dampening": 0.2}, {"weight_decay": 0.1, "maximize": True},
         {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1},

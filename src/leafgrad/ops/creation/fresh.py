@@ -25,7 +25,7 @@ class create(Family):
     differentiable = False
 
     @staticmethod
-    def forward(name: str, make: Callable[..., Any], args: tuple[Any, ...]) -> A:
+    def kernel(name: str, make: Callable[..., Any], args: tuple[Any, ...]) -> A:
         return make(*args)
 
     @staticmethod

@@ -28,7 +28,7 @@ class embedding(Family):
     public_name = ""  # nn.functional has it
     pseudo_gradient = ("padding_idx", "scale_grad_by_freq")  # rows without one, rows scaled by their frequency
 
-    def forward(weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:
+    def kernel(weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:
         return take_at(weight, 0, 1, indices)
 
     def call(

@@ -188,7 +188,7 @@ class index(Family):
     """index(input, dim, count, at): the elements that the array `at` points to in `count` dimensions from `dim` on."""
 
     options = ("dim", "count", "at")
-    forward = take_at
+    kernel = take_at
     holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
     jvp = "linear"
     public_name = ""
@@ -228,7 +228,7 @@ class index_sum(Family):
     """index_sum(input, shape, dim, count, at): zeros of `shape` with input added to where `at` points."""
 
     options = ("shape", "dim", "count", "at")
-    forward = sum_at
+    kernel = sum_at
     holomorphic = False
     jvp = "linear"
     public_name = ""
@@ -269,7 +269,7 @@ class index_select(Family):
     vmap = "rows"
     out = True
 
-    def forward(x: A, index: A, dim: Any) -> A:
+    def kernel(x: A, index: A, dim: Any) -> A:
         if x.ndim == 0:
             return x.copy()
         return take_at(x, dim, 1, index.reshape(-1))
@@ -336,7 +336,7 @@ class gather(Family):
     options = ("dim",)
     vmap = "gather"
     out = True
-    forward = gather_array
+    kernel = gather_array
     holomorphic = False
 
     def call(input: Tensor, dim: Dim, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
@@ -365,7 +365,7 @@ class gather_sum(Family):
 
     inputs = ("input", "index")
     options = ("shape", "dim")
-    forward = _gather_sum
+    kernel = _gather_sum
     holomorphic = False
     public_name = ""
     reference = lambda torch, x, index, shape, dim: torch.zeros(shape, dtype=x.dtype).scatter_add(dim, index, x)
@@ -475,7 +475,7 @@ class take(Family):
     inputs = ("input", "index")
     out = True
 
-    def forward(x: A, index: A) -> A:
+    def kernel(x: A, index: A) -> A:
         return x.reshape(-1).take(index)
 
     def call(input: Tensor, index: Tensor) -> Tensor:

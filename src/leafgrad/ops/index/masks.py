@@ -63,7 +63,7 @@ class masked_fill(Overwriting):
     node_names = ("MaskedFillBackward1",)  # with a tensor
     hides = {"MaskedFillBackward0": ("value",)}
     write = _masked_fill
-    forward = on_a_copy(_masked_fill)
+    kernel = on_a_copy(_masked_fill)
 
     def prepare(input: Tensor, mask: Tensor, value: Tensor | Number) -> Prepared:
         kind = from_numpy_dtype(mask.array.dtype).name
@@ -102,7 +102,7 @@ class masked_scatter(Overwriting):
 
     inputs = ("input", "mask", "source")
     write = _masked_scatter
-    forward = on_a_copy(_masked_scatter)
+    kernel = on_a_copy(_masked_scatter)
 
     def prepare(input: Tensor, mask: Tensor, source: Tensor) -> Prepared:
         check_mask(mask, f"masked_scatter_ only supports boolean masks, but got mask with dtype {alias(mask.array)}")
@@ -143,7 +143,7 @@ class masked_select(Family):
     out = True
     exempt = {"vmap": "masked_select"}
 
-    def forward(x: A, mask: A) -> A:
+    def kernel(x: A, mask: A) -> A:
         # positions first: NumPy's x[mask] stumbles over every change between True and False
         return x.reshape(-1).take(np.flatnonzero(mask))
 
@@ -192,7 +192,7 @@ class nonzero(Family):
     differentiable = False
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4, dtype="bool"), as_tuple=True), S(t()), S(t(0, 3))])
 
-    def forward(x: A) -> A:
+    def kernel(x: A) -> A:
         return np.argwhere(x)
 
     def call(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
@@ -249,7 +249,7 @@ class one_hot(Family):
     public_name = ""  # nn.functional has it
     samples = staticmethod(lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)])
 
-    def forward(x: A, num_classes: Any) -> A:
+    def kernel(x: A, num_classes: Any) -> A:
         return (x[..., None] == np.arange(num_classes)).astype(np.int64)
 
     def call(tensor: Tensor, num_classes: int = -1) -> Tensor:
@@ -291,7 +291,7 @@ class tril(Family):
     jvp = "linear"
     in_place = True
     out = True
-    forward = np.tril
+    kernel = np.tril
     samples = staticmethod(_matrices)
 
     def call(input: Tensor, diagonal: int = 0) -> Tensor:
@@ -313,7 +313,7 @@ class triu(Family):
     jvp = "linear"
     in_place = True
     out = True
-    forward = np.triu
+    kernel = np.triu
     samples = staticmethod(_matrices)
 
     def call(input: Tensor, diagonal: int = 0) -> Tensor:

@@ -76,7 +76,7 @@ def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
     """The kernel of a change of an array: of a copy, or of the array that is given for the result."""
     arguments = write.__code__.co_argcount
 
-    def forward(x: Array, *rest: Any) -> Array:
+    def kernel(x: Array, *rest: Any) -> Array:
         if len(rest) == arguments:
             write(x, *rest[:-1])
             return x
@@ -84,7 +84,7 @@ def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
         write(out, *rest)
         return out
 
-    return forward
+    return kernel
 
 
 def overwrite(x: Any, core: Op, others: Sequence[Any], options: tuple[Any, ...]) -> Any:

@@ -62,7 +62,7 @@ class index_write(Overwriting):
     aten = "index_put"
     node_name = "IndexPutBackward0"
     write = write_index
-    forward = on_a_copy(write_index)
+    kernel = on_a_copy(write_index)
 
     def prepare(input: A, values: Any, dim: int, count: int, at: Array, accumulate: bool) -> Any:
         return (input, values), (dim, count, at, accumulate)
@@ -142,7 +142,7 @@ class index_add(Overwriting):
     holomorphic = True  # alpha may be complex
     out = True
     write = _index_add
-    forward = on_a_copy(_index_add)
+    kernel = on_a_copy(_index_add)
 
     def prepare(input: Tensor, dim: Dim, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Prepared:
         x = input.array
@@ -198,7 +198,7 @@ class index_copy(Overwriting):
     vmap = "rows"
     out = True
     write = _index_copy
-    forward = on_a_copy(_index_copy)
+    kernel = on_a_copy(_index_copy)
 
     def prepare(input: Tensor, dim: Dim, index: Tensor, source: Tensor) -> Prepared:
         x = input.array
@@ -257,7 +257,7 @@ class index_fill(Overwriting):
     node_names = ("IndexFillBackward1",)  # with a tensor
     hides = {"IndexFillBackward0": ("value",)}
     write = _index_fill
-    forward = on_a_copy(_index_fill)
+    kernel = on_a_copy(_index_fill)
 
     def prepare(input: Tensor, dim: Dim, index: Tensor, value: Tensor | Number) -> Prepared:
         x = input.array
@@ -363,7 +363,7 @@ class scatter(Overwriting):
         "(input: Tensor, dim: Dim, index: Tensor, value: Number, *, reduce: str | None = None) -> Tensor",
     )
     write = _scatter
-    forward = on_a_copy(_scatter)
+    kernel = on_a_copy(_scatter)
 
     def prepare(
         input: Tensor,
@@ -424,7 +424,7 @@ class scatter_add(Overwriting):
     vmap = "gather"
     out = True
     write = scatter_add_array
-    forward = on_a_copy(scatter_add_array)
+    kernel = on_a_copy(scatter_add_array)
 
     def prepare(input: Tensor, dim: Dim, index: Tensor, src: Tensor) -> Prepared:
         check_index(index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
@@ -458,7 +458,7 @@ class put(Overwriting):
         at = counted_from_front(at, x.shape).reshape(-1)
         write_index(x, source.reshape(-1), 0, x.ndim, at, accumulate)
 
-    forward = on_a_copy(write)
+    kernel = on_a_copy(write)
 
     def prepare(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Prepared:
         x = input.array

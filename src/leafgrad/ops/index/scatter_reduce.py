@@ -107,7 +107,7 @@ class scatter_reduce(Family):
     vmap = "gather"
     in_place = True
     node_names = ("IndexReduceBackward0",)  # what index_reduce records
-    forward = _scatter_reduce
+    kernel = _scatter_reduce
 
     def call(input: Tensor, dim: Dim, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
         if reduce not in _UFUNCS:

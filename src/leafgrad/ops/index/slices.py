@@ -44,7 +44,7 @@ class select(ViewFamily):
 
     options = ("index",)
     holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
-    forward = operator.getitem
+    kernel = operator.getitem
     vjp = _zeros_around
 
     def call(input: Tensor, dim: Dim, index: int) -> Tensor:
@@ -70,7 +70,7 @@ class slice_(ViewFamily):
 
     options = ("index",)
     holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
-    forward = operator.getitem
+    kernel = operator.getitem
     vjp = _zeros_around
     public_name = ""
     reference = "Tensor.__getitem__"
@@ -101,7 +101,7 @@ class write_slice(Family):
     jvp = "linear"
     writes_into = True
 
-    def forward(x: A, values: A, index: Any, *out: A) -> A:
+    def kernel(x: A, values: A, index: Any, *out: A) -> A:
         target = out[0] if out else x.copy()
         target[index] = values
         return target
@@ -129,7 +129,7 @@ class new_dimension(ViewFamily):
 
     options = ("index",)
     holomorphic = False
-    forward = operator.getitem
+    kernel = operator.getitem
     vjp = _zeros_around
     node_name = "UnsqueezeBackward0"
     public_name = ""
@@ -148,7 +148,7 @@ class alias(ViewFamily):
 
     options = ("index",)
     holomorphic = False
-    forward = operator.getitem
+    kernel = operator.getitem
     vjp = _zeros_around
     public_name = ""
     reference = "Tensor.__getitem__"
@@ -170,7 +170,7 @@ class around(Family):
     aten = "slice_scatter"
     node_name = "SliceBackward0"
 
-    def forward(x: A, shape: Any, index: Any) -> A:
+    def kernel(x: A, shape: Any, index: Any) -> A:
         whole = np.zeros(shape, x.dtype)
         whole[index] = x
         return whole

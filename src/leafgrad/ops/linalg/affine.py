@@ -40,7 +40,7 @@ class addmm(Family):
     out = True
     flops = staticmethod(lambda shapes: flops_of_product(shapes[1:]))
 
-    def forward(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
+    def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
         if is_half(a.dtype):
             return _addmm(x.astype(_f32), a.astype(_f32), b.astype(_f32), beta, alpha).astype(a.dtype)
         return _addmm(x, a, b, beta, alpha)
@@ -111,7 +111,7 @@ class linear(Family):
     method = False
     flops = staticmethod(lambda shapes: flops_of_product((shapes[0], shapes[1][::-1])))
 
-    def forward(x: A, weight: A, bias: A) -> A:
+    def kernel(x: A, weight: A, bias: A) -> A:
         kind = x.dtype
         if bias is None:
             return any_product(x, weight.T)

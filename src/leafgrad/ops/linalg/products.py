@@ -108,7 +108,7 @@ class mm(Family):
     inputs = ("input", "mat2")
     out = True
     flops = flops_of_product
-    forward = product
+    kernel = product
     vmap = batched_product
 
     def call(input: Tensor, mat2: Tensor) -> Tensor:
@@ -143,7 +143,7 @@ class mv(Family):
     inputs = ("input", "vec")
     out = True
     flops = flops_of_product
-    forward = product
+    kernel = product
     vmap = batched_product
 
     def call(input: Tensor, vec: Tensor) -> Tensor:
@@ -167,7 +167,7 @@ class dot(Family):
 
     inputs = ("input", "tensor")
     out = True
-    forward = product
+    kernel = product
 
     def call(input: Tensor, tensor: Tensor) -> Tensor:
         a, b = input.array, tensor.array
@@ -195,7 +195,7 @@ class vdot(Family):
     holomorphic = False
     out = True
 
-    def forward(a: A, b: A) -> A:
+    def kernel(a: A, b: A) -> A:
         return product(a.conj() if a.dtype.kind == "c" else a, b)
 
     def call(input: Tensor, other: Tensor) -> Tensor:
@@ -221,7 +221,7 @@ class bmm(Family):
     inputs = ("input", "mat2")
     out = True
     flops = flops_of_product
-    forward = any_product
+    kernel = any_product
     vmap = batched_product
 
     def call(input: Tensor, mat2: Tensor) -> Tensor:
@@ -292,7 +292,7 @@ class matmul(Family):
 
     inputs = ("input", "other")
     out = True
-    forward = any_product
+    kernel = any_product
     vmap = batched_product
     node_name = "UnsafeViewBackward0"  # what PyTorch's composition of reshapes and bmm ends in
     node_names = ("SqueezeBackward4",)  # of a vector and a matrix

@@ -39,7 +39,7 @@ def _log_sigmoid(x: Any) -> Any:
 class logsigmoid_(Family):
     """logsigmoid(input): log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
 
-    forward = _log_sigmoid
+    kernel = _log_sigmoid
     node_name = "LogSigmoidBackward0"
     public_name = ""
     aten = "log_sigmoid_forward"
@@ -84,7 +84,7 @@ class binary_cross_entropy_(Family):
     public_name = ""
     method = False
 
-    def forward(x: A, y: A, weight: A, reduction: str) -> A:
+    def kernel(x: A, y: A, weight: A, reduction: str) -> A:
         kind = x.dtype
         if is_half(kind):
             x, y = x.astype(F32), y.astype(F32)
@@ -171,7 +171,7 @@ class binary_cross_entropy_with_logits_(Family):
     public_name = ""
     method = False
 
-    def forward(x: A, y: A, weight: A, pos_weight: A, reduction: str) -> A:
+    def kernel(x: A, y: A, weight: A, pos_weight: A, reduction: str) -> A:
         kind = x.dtype
         if is_half(kind):
             x, y = x.astype(F32), y.astype(F32)

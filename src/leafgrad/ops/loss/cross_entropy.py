@@ -29,7 +29,7 @@ from leafgrad.ops.reduce.common import (
     starts_of_rows,
     total_of_all,
 )
-from leafgrad.ops.reduce.extremes import place
+from leafgrad.ops.reduce.extremes import put_along
 from leafgrad.ops.reduce.softmax import log_softmax, softmax
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, ValuesOnly
@@ -161,7 +161,7 @@ class class_shares(Family):
     public_name = ""
     method = False
 
-    def forward(target: A, weight: A, shape: Dims, ignore_index: int, reduction: str, kind: Any) -> tuple[A, A]:
+    def kernel(target: A, weight: A, shape: Dims, ignore_index: int, reduction: str, kind: Any) -> tuple[A, A]:
         classes, factors, total_weight = _weights(shape[class_dim(shape)], target, weight, ignore_index, kind)
         if reduction == "mean":
             factors = np.where(factors == 0, 0, factors / total_weight)
@@ -203,7 +203,7 @@ class nll_loss_(Family):
     aten = {"NllLossBackward0": "nll_loss_forward", "NllLoss2DBackward0": "nll_loss2d_forward"}
     method = False
 
-    def forward(x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
+    def kernel(x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         rows = as_rows(x)
         if weight is None and not is_half(x.dtype):
             chosen, counts = read_targets(target, rows.shape[1], ignore_index)
@@ -242,7 +242,7 @@ class nll_loss_(Family):
         classes, shares = class_shares(target, weight, input_shape, ignore_index, reduction, kind)
         if reduction == "none":
             g = beside_classes(g, input_shape)
-        return place(g * -shares, raw(classes), dim, size)
+        return put_along(g * -shares, raw(classes), dim, size)
 
     def vmap(batch: A, x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         dim = class_dim(x.shape)
@@ -322,7 +322,7 @@ class cross_entropy_(Family):
     node_names = ("NllLoss2DBackward0",)
     method = False
 
-    def forward(x: A, target: A, ignore_index: int, reduction: str) -> tuple[A, Any]:
+    def kernel(x: A, target: A, ignore_index: int, reduction: str) -> tuple[A, Any]:
         rows = as_rows(x)
         kind = rows.dtype
         if is_half(kind):
@@ -379,7 +379,7 @@ class cross_entropy_(Family):
             # the same with operations that can be recorded: (softmax - one_hot) * share
             dim = class_dim(input_shape)
             classes, shares = class_shares(target, None, input_shape, ignore_index, reduction, g.array.dtype)
-            one_hot = place(ones_like(shares), raw(classes), dim, input_shape[dim])
+            one_hot = put_along(ones_like(shares), raw(classes), dim, input_shape[dim])
             if reduction == "none":
                 g = beside_classes(g, input_shape)
             return (softmax(input, dim) - one_hot) * (g * shares)
@@ -417,7 +417,7 @@ class scores_gradient(Family):
     public_name = ""
     method = False
 
-    def forward(g: A, reduction: str, kept: Any, shape: Dims) -> A:
+    def kernel(g: A, reduction: str, kept: Any, shape: Dims) -> A:
         e, sums, places, counts, count = kept
         shares = g.reshape(-1)
         if reduction == "mean":

@@ -46,7 +46,7 @@ class mse_loss_(Family):
     public_name = ""
     method = False
 
-    def forward(x: A, y: A, reduction: str) -> A:
+    def kernel(x: A, y: A, reduction: str) -> A:
         off = x - y
         if reduction == "none" or is_half(off.dtype):
             return reduced(off * off, reduction)
@@ -132,7 +132,7 @@ class smooth_l1_loss_(Family):
     public_name = ""
     method = False
 
-    def forward(x: A, y: A, reduction: str, beta: float) -> A:
+    def kernel(x: A, y: A, reduction: str, beta: float) -> A:
         size = _size(x - y)
         out = reduced(np.where(size < beta, size * size * (0.5 / beta), size - 0.5 * beta), reduction)
         return out.astype(x.dtype)
@@ -186,7 +186,7 @@ class huber_loss_(Family):
     public_name = ""
     method = False
 
-    def forward(x: A, y: A, reduction: str, delta: float) -> A:
+    def kernel(x: A, y: A, reduction: str, delta: float) -> A:
         size = _size(x - y)
         out = reduced(np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)), reduction)
         return out.astype(x.dtype)

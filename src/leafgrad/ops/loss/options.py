@@ -67,7 +67,7 @@ def reduced(losses: Any, reduction: str) -> Any:
         out = total_of_all(losses)
         return out / losses.size if reduction == "mean" else out
     dims = tuple(range(losses.ndim))
-    return mean_dim.forward(losses, dims, False) if reduction == "mean" else total(losses, dims, False)
+    return mean_dim.kernel(losses, dims, False) if reduction == "mean" else total(losses, dims, False)
 
 
 def share(g: A, losses: A, reduction: str, factor: float = 1) -> A:

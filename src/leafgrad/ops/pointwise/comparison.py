@@ -77,7 +77,7 @@ COMPUTES_FLOATS: dict[str, bool] = {}
 
 
 def _binary_without_gradient(name: str, ufunc: Any, doc: str, **flags: Any) -> Operation:
-    body = {"__doc__": f"{name}(input, other): {doc}", "forward": ufunc, **flags}
+    body = {"__doc__": f"{name}(input, other): {doc}", "kernel": ufunc, **flags}
     COMPUTES_FLOATS[name] = FLOAT not in flags.get("refuses", ())
     operation = registry[name] = Operation(name, Comparison, body)
     return operation
@@ -122,12 +122,12 @@ bitwise_xor = _bits("bitwise_xor", np.bitwise_xor, "bits set in exactly one.", "
 def _shift(ufunc: Any, past_the_end: Callable[[Any], Any]) -> Any:
     """Shifts by a negative number or past the width are defined: everything is shifted out."""
 
-    def forward(x: Any, y: Any) -> Any:
+    def kernel(x: Any, y: Any) -> Any:
         width = 8 * x.dtype.itemsize
         inside = (y >= 0) & (y < width)
         return np.where(inside, ufunc(x, np.where(inside, y, 0)), past_the_end(x)).astype(x.dtype, copy=False)
 
-    return forward
+    return kernel
 
 
 bitwise_left_shift = _binary_without_gradient(

@@ -31,7 +31,7 @@ class complex_(Family):
     exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
     out = True
 
-    def forward(real: A, imag: A) -> A:
+    def kernel(real: A, imag: A) -> A:
         wide = np.result_type(real.dtype, np.float32)
         out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(wide, np.complex64))
         out.real, out.imag = real, imag
@@ -80,8 +80,8 @@ class polar_form(Family):
     node_name = "PolarBackward0"
     out = True
 
-    def forward(abs: A, angle: A) -> A:
-        return complex_.forward(abs * np.cos(angle), abs * np.sin(angle))
+    def kernel(abs: A, angle: A) -> A:
+        return complex_.kernel(abs * np.cos(angle), abs * np.sin(angle))
 
     def call(abs: Tensor, angle: Tensor) -> Tensor:
         check_parts(abs, angle)
@@ -111,7 +111,7 @@ class view_as_real(ViewFamily):
     vmap = "elementwise"
     method = False
 
-    def forward(x: A) -> A:
+    def kernel(x: A) -> A:
         x = np.asarray(x)  # a gradient may be a NumPy scalar, which is no memory to look at
         kind = _dtypes.from_numpy_dtype(x.dtype).to_real()
         shape, strides = (*x.shape, 2), (*x.strides, kind.itemsize)
@@ -137,7 +137,7 @@ class view_as_complex(ViewFamily):
     method = False
     exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
 
-    def forward(x: A) -> A:
+    def kernel(x: A) -> A:
         return x.view(_dtypes.from_numpy_dtype(x.dtype).to_complex().np)[..., 0]
 
     def call(input: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ class clone(Family):
     vmap = "elementwise"
     samples = staticmethod(real())
 
-    def forward(x: A) -> A:
+    def kernel(x: A) -> A:
         return x.copy()
 
     def call(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
@@ -57,7 +57,7 @@ class clone_in_format(Family):
     reference = lambda torch, x, kind: x.clone(memory_format=kind or torch.preserve_format)
     aten = "clone"
     samples = staticmethod(lambda t: [S(t(3, 2), None), S(t(2, 3, 4, 5), channels_last)])
-    forward = copy_in_format
+    kernel = copy_in_format
 
     def call(input: A, memory_format: Any) -> Any:
         return clone_in_format.record(input, memory_format)
@@ -81,7 +81,7 @@ class to_dtype(Family):
     holomorphic = False
     samples = staticmethod(lambda t: [S(t(3, 2), float64), S(t(3, 2), complex128), S(t(0), complex128)])
 
-    def forward(x: A, kind: Any) -> A:
+    def kernel(x: A, kind: Any) -> A:
         converted = convert(x, kind)
         return converted if is_dense(x) else laid_like(x, converted)
 
@@ -136,7 +136,7 @@ class conj(Family):
     jvp = "linear"
     vmap = "elementwise"
     samples = staticmethod(real())
-    forward = np.conj
+    kernel = np.conj
 
     def call(input: Tensor) -> Tensor:
         return input if input.array.dtype.kind != "c" else conj.record(input)
@@ -157,7 +157,7 @@ class real_part(ViewFamily):
     is_property = True
     samples = staticmethod(lambda t: [S(t(3, 2)), S(t())])
 
-    def forward(x: A) -> A:
+    def kernel(x: A) -> A:
         return x.real
 
     def call(input: Tensor) -> Tensor:
@@ -179,7 +179,7 @@ class imag_part(ViewFamily):
     is_property = True
     samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])
 
-    def forward(x: A) -> A:
+    def kernel(x: A) -> A:
         return x.imag
 
     def call(input: Tensor) -> Tensor:

@@ -42,7 +42,7 @@ def truncated_quotient(x: Any, y: Any) -> Any:
 class div_floor(Binary):
     """div_floor(input, other): input / other, rounded down."""
 
-    forward = floor_quotient
+    kernel = floor_quotient
     node_name = "DivBackward2"
     public_name = ""
     reference = lambda torch, x, y: torch.div(x, y, rounding_mode="floor")
@@ -58,7 +58,7 @@ class div_floor(Binary):
 class div_trunc(Binary):
     """div_trunc(input, other): input / other, rounded towards zero."""
 
-    forward = truncated_quotient
+    kernel = truncated_quotient
     node_name = "DivBackward2"
     public_name = ""
     reference = lambda torch, x, y: torch.div(x, y, rounding_mode="trunc")
@@ -106,7 +106,7 @@ def no_derivative(name: str) -> Any:
 class floor_divide(Binary):
     """floor_divide(input, other): input / other, rounded down. It has no derivative, as in PyTorch."""
 
-    forward = floor_quotient
+    kernel = floor_quotient
     node_name = "NotImplemented"
     operators = ("__floordiv__", "__rfloordiv__")
     samples = staticmethod(
@@ -126,7 +126,7 @@ class floor_divide(Binary):
 class remainder(Binary):
     """remainder(input, other): what floor division leaves, with the sign of the divisor."""
 
-    def forward(x: A, y: A) -> A:
+    def kernel(x: A, y: A) -> A:
         refuse_zero(x, y)
         return np.remainder(x, y)
 
@@ -148,7 +148,7 @@ class remainder(Binary):
 class rsub_same(Binary):
     """rsub_same(input, other): other - input; what `number - tensor` does."""
 
-    def forward(x: A, y: A) -> A:
+    def kernel(x: A, y: A) -> A:
         return np.subtract(y, x)
 
     node_name = "RsubBackward0"

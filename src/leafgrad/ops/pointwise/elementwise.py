@@ -79,7 +79,7 @@ class Unary(Family, family=True):
 class neg(Unary):
     """neg(input): each element with its sign changed."""
 
-    forward = native(np.negative)
+    kernel = native(np.negative)
     integers = "same"
     aliases = ("negative",)
     operators = {"__neg__": TensorOperators.__neg__}
@@ -96,7 +96,7 @@ class neg(Unary):
 class exp(Unary):
     """exp(input): e to the power of each element."""
 
-    forward = native(np.exp)
+    kernel = native(np.exp)
 
     def vjp(g: A, out: A) -> A:
         return g * out
@@ -106,7 +106,7 @@ class exp(Unary):
 class log(Unary):
     """log(input): the natural logarithm of each element."""
 
-    forward = native(np.log)
+    kernel = native(np.log)
     samples = real(0.1, 4)
 
     def vjp(g: A, input: A) -> A:
@@ -117,7 +117,7 @@ class log(Unary):
 class sqrt(Unary):
     """sqrt(input): the square root of each element."""
 
-    forward = native(np.sqrt)
+    kernel = native(np.sqrt)
     samples = real(0.1, 4)
 
     def vjp(g: A, out: A) -> A:
@@ -128,7 +128,7 @@ class sqrt(Unary):
 class sin(Unary):
     """sin(input): the sine of each element."""
 
-    forward = native(np.sin)
+    kernel = native(np.sin)
 
     def vjp(g: A, input: A) -> A:
         return g * cos(input)
@@ -138,7 +138,7 @@ class sin(Unary):
 class cos(Unary):
     """cos(input): the cosine of each element."""
 
-    forward = native(np.cos)
+    kernel = native(np.cos)
 
     def vjp(g: A, input: A) -> A:
         return g * -sin(input)
@@ -148,7 +148,7 @@ class cos(Unary):
 class tanh(Unary):
     """tanh(input): the hyperbolic tangent of each element."""
 
-    forward = native(np.tanh)
+    kernel = native(np.tanh)
 
     def vjp(g: A, out: A) -> A:
         return g * (1 - out * out)
@@ -173,7 +173,7 @@ def _sigmoid(x: Any, *result: Any) -> Any:
 class sigmoid(Unary):
     """sigmoid(input): 1 / (1 + exp(-x)) of each element."""
 
-    forward = _sigmoid
+    kernel = _sigmoid
     writes_into = True
 
     def vjp(g: A, out: A) -> A:
@@ -191,7 +191,7 @@ def _relu(x: Any, *result: Any) -> Any:
 class relu(Unary):
     """relu(input): each element, but not less than zero."""
 
-    forward = _relu
+    kernel = _relu
     writes_into = True
     out = False
     integers = "same"
@@ -212,7 +212,7 @@ def _sign(x: Any) -> Any:
 class sign(Unary):
     """sign(input): -1, 0 or 1 for each element."""
 
-    forward = _sign
+    kernel = _sign
     integers = "same"
     no_complex = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
 
@@ -236,7 +236,7 @@ def _sgn(x: Any) -> Any:
 class sgn(Unary):
     """sgn(input): sign(input), and for complex numbers x / abs(x)."""
 
-    forward = _sgn
+    kernel = _sgn
     integers = "same"
     holomorphic = False
     jvp = "transpose"
@@ -252,7 +252,7 @@ class sgn(Unary):
 class abs(Unary):
     """abs(input): the distance of each element from zero."""
 
-    forward = native(np.abs)
+    kernel = native(np.abs)
     integers = "same"
     aliases = ("absolute",)
     operators = ("__abs__",)
@@ -275,7 +275,7 @@ class abs(Unary):
 class reciprocal(Unary):
     """reciprocal(input): one divided by each element."""
 
-    forward = native(np.reciprocal)
+    kernel = native(np.reciprocal)
     samples = real(0.3, 3)
 
     def vjp(g: A, out: A) -> A:
@@ -286,7 +286,7 @@ class reciprocal(Unary):
 class rsqrt(Unary):
     """rsqrt(input): one divided by the square root of each element."""
 
-    def forward(x: A) -> A:
+    def kernel(x: A) -> A:
         if x.dtype.itemsize == 2:  # 16-bit floats are rounded once, at the end
             return (1 / np.sqrt(x.astype(np.float32))).astype(x.dtype)
         return 1 / np.sqrt(x)
@@ -401,7 +401,7 @@ def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
 class add(Binary):
     """add(input, other, *, alpha=1): input + alpha * other."""
 
-    forward = native(np.add)
+    kernel = native(np.add)
     takes_alpha = True
     flops = as_many_as_elements
     operators = {"__add__": TensorOperators.__add__, "__radd__": TensorOperators.__radd__}
@@ -417,7 +417,7 @@ class add(Binary):
 class sub(Binary):
     """sub(input, other, *, alpha=1): input - alpha * other."""
 
-    forward = native(np.subtract)
+    kernel = native(np.subtract)
     takes_alpha = True
     aliases = ("subtract",)
     operators = {"__sub__": TensorOperators.__sub__}
@@ -442,7 +442,7 @@ class sub(Binary):
 class mul(Binary):
     """mul(input, other): input * other."""
 
-    forward = native(np.multiply)
+    kernel = native(np.multiply)
     aliases = ("multiply",)
     flops = as_many_as_elements
     operators = {"__mul__": TensorOperators.__mul__, "__rmul__": TensorOperators.__rmul__}
@@ -470,7 +470,7 @@ class mul(Binary):
 class true_div(Binary):
     """true_div(input, other): input / other, in floating point; what `/` and `div` do."""
 
-    forward = native(np.true_divide)
+    kernel = native(np.true_divide)
     as_float = True
     node_name = "DivBackward0"
     node_names = ("DivBackward1",)  # by a number that is no argument, as in the mean of a loss
@@ -519,7 +519,7 @@ def tensors_only(plain: Callable[..., Any]) -> Callable[..., Any]:
 class maximum(Binary):
     """maximum(input, other): the larger of each two elements; nan if one of them is."""
 
-    forward = native(np.maximum)
+    kernel = native(np.maximum)
     vjp_input, vjp_other = _choose("max")
     refuses = (COMPLEX,)
     because = "maximum not implemented for complex tensors."
@@ -532,7 +532,7 @@ class maximum(Binary):
 class minimum(Binary):
     """minimum(input, other): the smaller of each two elements; nan if one of them is."""
 
-    forward = native(np.minimum)
+    kernel = native(np.minimum)
     vjp_input, vjp_other = _choose("min")
     refuses = (COMPLEX,)
     because = "minimum not implemented for complex tensors."

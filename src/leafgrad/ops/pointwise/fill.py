@@ -39,7 +39,7 @@ class assign(Family):
     samples = staticmethod(real())
     reference = "clone"
 
-    def forward(values: A, *out: A) -> A:
+    def kernel(values: A, *out: A) -> A:
         if not out:
             return values.copy()
         target = out[0]
@@ -68,7 +68,7 @@ class copy_like(Family):
     samples = staticmethod(lambda t: [S(t(3, 2), t(3, 2)), S(t(), t()), S(t(0), t(0))])
     reference = lambda torch, gradient, like: gradient.clone()
 
-    def forward(gradient: A, like: A) -> A:
+    def kernel(gradient: A, like: A) -> A:
         copy = np.empty_like(like)
         copy[...] = gradient
         return copy
@@ -95,7 +95,7 @@ class fill(Family):
     method = False
     in_place_function = True
 
-    def forward(x: A, value: A) -> A:
+    def kernel(x: A, value: A) -> A:
         return np.full(x.shape, cast(value, _dtypes.from_numpy_dtype(x.dtype)))
 
     def call(input: Tensor, value: Tensor | Number) -> Tensor:
@@ -183,7 +183,7 @@ class copy_from(Family):
     jvp = "linear"
     holomorphic = False
 
-    def forward(x: A, other: A) -> A:
+    def kernel(x: A, other: A) -> A:
         try:
             seen = np.broadcast_to(other, x.shape)
         except ValueError:
@@ -233,7 +233,7 @@ class zero(Family):
     vmap = "elementwise"
     samples = staticmethod(real())
 
-    def forward(x: A) -> A:
+    def kernel(x: A) -> A:
         return np.zeros(x.shape, x.dtype)
 
     def call(input: A) -> Any:

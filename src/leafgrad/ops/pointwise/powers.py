@@ -40,7 +40,7 @@ class pow_tensor(Binary):
     """pow_tensor(input, exponent): a tensor (or number) to the power of a tensor."""
 
     inputs = ("input", "exponent")
-    forward = power_of_arrays
+    kernel = power_of_arrays
     node_name = "PowBackward1"
     public_name = ""
     reference = "pow"
@@ -81,7 +81,7 @@ class pow_number(Family):
     """pow_number(input, exponent): a tensor to the power of a number."""
 
     options = ("exponent",)
-    forward = _shortcut
+    kernel = _shortcut
     jvp = "elementwise"
     vmap = "elementwise"
     node_name = "PowBackward0"
@@ -131,7 +131,7 @@ class number_to_the_power(Family):
     reference = lambda torch, exponent, base: torch.pow(base, exponent)
     aten = "pow"
 
-    def forward(x: A, base: Any) -> A:
+    def kernel(x: A, base: Any) -> A:
         return power_of_arrays(np.asarray(base, x.dtype), x)
 
     def call(exponent: A, base: Any) -> Any:

@@ -18,13 +18,13 @@ from leafgrad.ops.signature import Tensor
 A = Any  # an array, or a tensor under create_graph
 
 
-def _rounding(name: str, kernel: Callable[[Any], Any], doc: str, **flags: Any) -> Operation:
-    def forward(x: Any) -> Any:
-        return x.copy() if x.dtype.kind in "iu" else kernel(x)
+def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) -> Operation:
+    def kernel(x: Any) -> Any:
+        return x.copy() if x.dtype.kind in "iu" else ufunc(x)
 
     body = {
         "__doc__": doc,
-        "forward": forward,
+        "kernel": kernel,
         "vjp": zeros_like,
         "integers": "same",
         "no_bool": f"\"{name}_vml_cpu\" not implemented for 'Bool'",
@@ -52,7 +52,7 @@ class round_(Family):
     node_names = ("RoundBackward1",)  # to decimals
     out = True
 
-    def forward(x: A, decimals: int) -> A:
+    def kernel(x: A, decimals: int) -> A:
         if x.dtype.kind in "iu":
             return x.copy()
         if decimals == 0:

@@ -63,7 +63,7 @@ class clamp(Family):
     aliases = ("clip",)
     out = True
 
-    forward = bounded
+    kernel = bounded
     writes_into = True
 
     def call(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
@@ -110,7 +110,7 @@ class clamp_min(Family):
     in_place = True
     out = True
 
-    def forward(x: A, min: Any) -> A:
+    def kernel(x: A, min: Any) -> A:
         return bounded(x, min, None)
 
     def call(input: Tensor, min: Tensor | Number) -> Tensor:
@@ -135,7 +135,7 @@ class clamp_max(Family):
     in_place = True
     out = True
 
-    def forward(x: A, max: Any) -> A:
+    def kernel(x: A, max: Any) -> A:
         return bounded(x, None, max)
 
     def call(input: Tensor, max: Tensor | Number) -> Tensor:
@@ -166,7 +166,7 @@ class clamp_by_tensors(Family):
     )
     aten = "clamp"
 
-    forward = clamp.forward
+    kernel = clamp.kernel
 
     def call(input: A, min: Any, max: Any) -> Any:
         return _clamp_by_tensors(input, min, max)
@@ -232,7 +232,7 @@ class Test(Family, family=True):
 
 
 def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
-    body = {"__doc__": f"{name}(input): {doc}", "forward": kernel, **flags}
+    body = {"__doc__": f"{name}(input): {doc}", "kernel": kernel, **flags}
     operation = registry[name] = Operation(name, Test, body)
     return operation
 

@@ -30,7 +30,7 @@ class where(Family):
     vmap = "elementwise"
     out = True
 
-    forward = choose
+    kernel = choose
     signatures = (
         "(condition: Tensor) -> tuple[Tensor, ...]",
         "(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor",

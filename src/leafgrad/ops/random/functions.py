@@ -331,7 +331,7 @@ def random_kernel(
         "public_name": "",
         "differentiable": False,
         "samples": ValuesOnly("draws", run_samples, seeded(run)),
-        "forward": staticmethod(kernel),
+        "kernel": staticmethod(kernel),
         "call": staticmethod(lambda *args: None),
     }
     return op(Operation(name, Family, {**body, **more}))
@@ -363,7 +363,7 @@ def no_gradient_through(
         "aten": aten,
         "public_name": "",
         "samples": samples,
-        "forward": staticmethod(lambda *args: args[-1]),
+        "kernel": staticmethod(lambda *args: args[-1]),
         "call": staticmethod(lambda *args: None),
     }
     for input in inputs:

@@ -123,7 +123,7 @@ def restore(g: A, shape: Dims, dims: Dims, keepdim: bool) -> A:
     return g.reshape(tuple([1 if i in dims else s for i, s in enumerate(shape)]))
 
 
-def spread(g: A, shape: Dims) -> A:
+def expand_gradient(g: A, shape: Dims) -> A:
     """A gradient repeated along the dimensions that were reduced."""
     if isinstance(g, TensorBase):
         return expand(g, shape)

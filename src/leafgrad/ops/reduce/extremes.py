@@ -39,8 +39,8 @@ A = Any  # an array, or a tensor under create_graph
 
 
 @op
-class pick(Family):
-    """pick(input, index, dim): along `dim` the element that `index`, which has size 1 there, names."""
+class take_along(Family):
+    """take_along(input, index, dim): along `dim` the element that `index`, which has size 1 there, names."""
 
     options = ("index", "dim")
     public_name = ""
@@ -49,14 +49,14 @@ class pick(Family):
     node_name = "GatherBackward0"
     jvp = "linear"
 
-    def forward(x: A, index: Any, dim: int) -> A:
+    def kernel(x: A, index: Any, dim: int) -> A:
         return np.take_along_axis(x, index, dim)
 
     def call(input: Any, index: TensorBase, dim: int) -> Any:
-        return pick.record(input, index.array, dim)
+        return take_along.record(input, index.array, dim)
 
     def vjp(g: A, index: A, dim: A, input_shape: A) -> A:
-        return place(g, index, dim, input_shape[dim])
+        return put_along(g, index, dim, input_shape[dim])
 
     def vmap(batch: A, x: A, index: Any, dim: int) -> A:
         return batch.apply((batch.value(x),), (batch.value(index), dim % x.ndim + 1)) if x.ndim else NotImplemented
@@ -65,8 +65,8 @@ class pick(Family):
 
 
 @op
-class place(Family):
-    """place(input, index, dim, size): zeros, `size` along `dim`, with the elements of input where `index` says."""
+class put_along(Family):
+    """put_along(input, index, dim, size): zeros, `size` along `dim`, with the elements of input where `index` says."""
 
     options = ("index", "dim", "size")
     public_name = ""
@@ -77,16 +77,16 @@ class place(Family):
     node_name = "ScatterBackward0"
     jvp = "linear"
 
-    def forward(x: A, index: Any, dim: int, size: int) -> A:
+    def kernel(x: A, index: Any, dim: int, size: int) -> A:
         out = np.zeros(x.shape[:dim] + (size,) + x.shape[dim + 1 :], x.dtype)
         np.put_along_axis(out, index, x, dim)
         return out
 
     def call(input: Any, index: TensorBase, dim: int, size: int) -> Any:
-        return place.record(input, index.array, dim, size)
+        return put_along.record(input, index.array, dim, size)
 
     def vjp(g: A, index: A, dim: A) -> A:
-        return pick(g, index, dim)
+        return take_along(g, index, dim)
 
     def vmap(batch: A, x: A, index: Any, dim: int, size: int) -> A:
         if not x.ndim:
@@ -128,7 +128,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
         _check_size(name, x, (at,))
         return whole.result_type(along.record(input, at, keepdim))
 
-    def along_forward(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    def along_kernel(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
         if x.ndim == 0:
             return x.copy(), np.zeros((), np.int64)
         values, indices = extreme_along(x, dim, reduce, find)
@@ -141,7 +141,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
         if not input_shape:
             return g[0].reshape(())
         index = restore(raw(out1), input_shape, (dim,), keepdim)
-        return place(restore(g[0], input_shape, (dim,), keepdim), index, dim, input_shape[dim])
+        return put_along(restore(g[0], input_shape, (dim,), keepdim), index, dim, input_shape[dim])
 
     def whole_vjp(g: A, input: A, out: A) -> A:
         x, value = raw(input), raw(out)
@@ -160,7 +160,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             "options": ("dim", "keepdim"),
             "results": 2,
             "row_major": True,
-            "forward": along_forward,
+            "kernel": along_kernel,
             "call": lambda input, dim, keepdim: tuple(along.record(input, dim, keepdim)),
             "vjp": along_vjp,
             "vmap": "dims",
@@ -177,7 +177,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
         {
             "__doc__": f"{name}(input), {name}(input, dim, keepdim=False), {name}(input, other): the {best} element; "
             f"the {best} along a dimension as (values, indices); the {best} of each two.",
-            "forward": lambda x: extreme_of_all(x, reduce, find),
+            "kernel": lambda x: extreme_of_all(x, reduce, find),
             "call": call,
             "vjp": whole_vjp,
             "vmap": lambda batch, x: batch.wrap(registry["a" + name](batch.flat(x), (1,), False)),
@@ -244,7 +244,7 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
         "node_names": ("AminmaxBackward0",),
         "options": ("dims", "keepdim"),
         "row_major": True,
-        "forward": lambda x, dims, keepdim: reduce(x, dims, None, None, keepdim),
+        "kernel": lambda x, dims, keepdim: reduce(x, dims, None, None, keepdim),
         "call": call,
         "vjp": vjp,
         "samples": lambda t: [
@@ -288,7 +288,7 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operati
         "__doc__": f"{name}(input, dim=None, keepdim=False): the index of the {best} element, the first of equals.",
         "options": ("dim", "keepdim"),
         "row_major": True,
-        "forward": lambda x, dim, keepdim: find(x, dim, keepdims=keepdim),
+        "kernel": lambda x, dim, keepdim: find(x, dim, keepdims=keepdim),
         "call": call,
         "vmap": vmap,
         "differentiable": False,

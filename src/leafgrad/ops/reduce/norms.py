@@ -25,6 +25,7 @@ from leafgrad.ops.reduce.common import (
     all_if_empty,
     count_of,
     dims_of,
+    expand_gradient,
     has_zero,
     is_half,
     max_reduce,
@@ -32,7 +33,6 @@ from leafgrad.ops.reduce.common import (
     ndarray,
     raw,
     restore,
-    spread,
     sum_of_squares,
     total,
 )
@@ -73,7 +73,7 @@ class vector_norm(Family):
     row_major = True
     options = ("order", "dims", "keepdim")
     vmap = "dims"
-    forward = _vector_norm
+    kernel = _vector_norm
     holomorphic = False
     node_name = "LinalgVectorNormBackward0"
     public_name = ""  # torch.linalg.vector_norm, and what torch.norm is made of
@@ -104,7 +104,7 @@ class vector_norm(Family):
     def vjp(g: A, input: A, out: A, input_shape: A, order: A, dims: A, keepdim: A) -> A:
         g, out = restore(g, input_shape, dims, keepdim), restore(out, input_shape, dims, keepdim)
         if order == 0:
-            return spread(g * 0, input_shape)
+            return expand_gradient(g * 0, input_shape)
         if order == 1:
             return g * sgn(input)
         if math.isinf(order):
@@ -219,7 +219,7 @@ class nuclear_norm(Family):
     reference = lambda torch, x, first, second: torch.linalg.matrix_norm(x, "nuc", (first, second))
     exempt = {"half precision": "norm refuses it before"}
 
-    def forward(x: A, dim0: int, dim1: int) -> A:
+    def kernel(x: A, dim0: int, dim1: int) -> A:
         return np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), compute_uv=False).sum(-1)
 
     def call(input: Any, dim0: int, dim1: int) -> Any:
@@ -243,7 +243,7 @@ class polar(Family):
     derivatives = 1  # it is itself the derivative of the nuclear norm, which has two
     exempt = {"half precision": "norm refuses it before"}
 
-    def forward(x: A, dim0: int, dim1: int) -> A:
+    def kernel(x: A, dim0: int, dim1: int) -> A:
         u, _, vh = np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), full_matrices=False)
         return np.moveaxis(u @ vh, (-2, -1), (dim0, dim1))
 
@@ -271,7 +271,7 @@ class polar_change(Family):
     public_name = ""
     constants = ("input",)
 
-    def forward(change: A, x: A, dim0: int, dim1: int) -> A:
+    def kernel(change: A, x: A, dim0: int, dim1: int) -> A:
         d = np.moveaxis(change, (dim0, dim1), (-2, -1))
         u, s, vh = np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), full_matrices=False)
         uh, v = u.conj().swapaxes(-1, -2), vh.conj().swapaxes(-1, -2)

@@ -117,7 +117,7 @@ class sort(Family):
     out = True
     vjp = _back
 
-    def forward(x: A, dim: int, descending: bool) -> Any:
+    def kernel(x: A, dim: int, descending: bool) -> Any:
         order = order_of(x, dim, descending)
         return laid_like(x, _at(x, order, dim)), laid_like(x, order)
 
@@ -141,7 +141,7 @@ class argsort(Family):
     options = ("dim", "descending")
     vmap = "dims"
     differentiable = False
-    forward = order_of
+    kernel = order_of
 
     def call(input: Tensor, dim: Dim = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
         dim = wrap_dim(dim, input.array.ndim)
@@ -189,7 +189,7 @@ class topk(Family):
     out = True
     vjp = _back
 
-    def forward(x: A, k: int, dim: int, largest: bool) -> Any:
+    def kernel(x: A, k: int, dim: int, largest: bool) -> Any:
         found = _first_of_order(x, k, dim, largest)
         return _at(x, found, dim), found
 
@@ -229,7 +229,7 @@ class kthvalue(Family):
     result_names = ("values", "indices")
     out = True
 
-    def forward(x: A, k: int, dim: int, keepdim: bool) -> Any:
+    def kernel(x: A, k: int, dim: int, keepdim: bool) -> Any:
         if x.ndim == 0:
             return x.copy(), np.zeros((), np.int64)
         found = order_of(x, dim, False).take(np.arange(k - 1, k), dim)

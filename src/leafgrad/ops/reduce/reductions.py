@@ -30,11 +30,11 @@ from leafgrad.ops.reduce.common import (
     count_of,
     dims_of,
     empty,
+    expand_gradient,
     is_half,
     one_dim,
     raw,
     restore,
-    spread,
     total,
     total_of_all,
 )
@@ -72,7 +72,7 @@ class sum(Total):
     """sum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements, or along dimensions."""
 
     signatures = ALL_OR_ALONG
-    forward = _sum_all
+    kernel = _sum_all
 
     def call(
         input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
@@ -89,7 +89,7 @@ class sum(Total):
         return bind(sum_dim.core, (input,), (dims, keepdim), (x,))
 
     def vjp(g: A, input_shape: A) -> A:
-        return spread(g, input_shape)
+        return expand_gradient(g, input_shape)
 
     def vmap(batch: A, x: A) -> A:
         return batch.wrap(sum_dim(batch.flat(x), (1,), False))
@@ -114,7 +114,7 @@ class sum_dim(Family):
     row_major = True
     options = ("dims", "keepdim")
     vmap = "dims"
-    forward = total
+    kernel = total
     node_name = "SumBackward1"
     public_name = ""
     reference = "sum"
@@ -125,7 +125,7 @@ class sum_dim(Family):
         return sum_dim.record(input, dims, keepdim)
 
     def vjp(g: A, input_shape: A, dims: A, keepdim: A) -> A:
-        return spread(restore(g, input_shape, dims, keepdim), input_shape)
+        return expand_gradient(restore(g, input_shape, dims, keepdim), input_shape)
 
     samples = staticmethod(lambda t: [S(t(3, 4), (0,), False), S(t(2, 3, 4), (0, 2), True), S(t(), (), False)])
 
@@ -175,7 +175,7 @@ class mean(Total):
     """mean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements, or along dimensions."""
 
     signatures = ALL_OR_ALONG
-    forward = _mean_all
+    kernel = _mean_all
 
     def call(
         input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
@@ -189,7 +189,7 @@ class mean(Total):
         return bind(mean_dim.core, (input,), (dims, keepdim), (x,))
 
     def vjp(g: A, input_shape: A) -> A:
-        return spread(g / math.prod(input_shape), input_shape)
+        return expand_gradient(g / math.prod(input_shape), input_shape)
 
     def vmap(batch: A, x: A) -> A:
         return batch.wrap(mean_dim(batch.flat(x), (1,), False))
@@ -224,7 +224,7 @@ class mean_dim(Family):
     row_major = True
     options = ("dims", "keepdim")
     vmap = "dims"
-    forward = _mean
+    kernel = _mean
     node_name = "MeanBackward1"
     node_names = ("VarMeanBackward0", "StdMeanBackward0")
     public_name = ""
@@ -236,7 +236,7 @@ class mean_dim(Family):
         return mean_dim.record(input, dims, keepdim)
 
     def vjp(g: A, input_shape: A, dims: A, keepdim: A) -> A:
-        return spread(restore(g, input_shape, dims, keepdim) / count_of(input_shape, dims), input_shape)
+        return expand_gradient(restore(g, input_shape, dims, keepdim) / count_of(input_shape, dims), input_shape)
 
     samples = staticmethod(lambda t: [S(t(3, 4), (0,), False), S(t(2, 3, 4), (0, 2), True), S(t(), (), False)])
 
@@ -272,7 +272,7 @@ class prod(Reduction):
         "(input: Tensor, dim: Dim, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor",
     )
 
-    forward = _prod_all
+    kernel = _prod_all
 
     def call(input: Tensor, dim: Dim | None = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor:
         x = input.array
@@ -310,7 +310,7 @@ class prod_dim(Family):
     row_major = True
     options = ("dim", "keepdim")
     vmap = "dims"
-    forward = _prod
+    kernel = _prod
     node_name = "ProdBackward1"
     public_name = ""
     reference = "prod"
@@ -351,7 +351,7 @@ class shift(Family):
     aten = "roll"
     node_name = "RollBackward0"
 
-    def forward(x: A, by: int, dim: int, fill: Any) -> A:
+    def kernel(x: A, by: int, dim: int, fill: Any) -> A:
         out = np.full(x.shape, fill, x.dtype)
         source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
         if by > 0:
@@ -384,7 +384,7 @@ class cumsum(Reduction):
     jvp = "linear"
     in_place = True
 
-    def forward(x: A, dim: int, reverse: bool) -> A:
+    def kernel(x: A, dim: int, reverse: bool) -> A:
         if x.ndim == 0:
             return x.copy()
         kind = x.dtype
@@ -429,13 +429,13 @@ class cumsum(Reduction):
 
 
 def _truth(reduce: Any, find: Any) -> Callable[..., Any]:
-    def forward(x: Any, dims: Dims, keepdim: bool) -> Any:
+    def kernel(x: Any, dims: Dims, keepdim: bool) -> Any:
         if x.dtype is BOOL and not keepdim and len(dims) == x.ndim and x.size:
             return x.take(find(x))  # the first that decides; a quarter of the time of a reduction of few elements
         out = reduce(x, dims, np.bool_, None, keepdim)
         return np.asarray(out, np.uint8) if x.dtype == np.uint8 else out
 
-    return forward
+    return kernel
 
 
 class Truth(Reduction, family=True):
@@ -453,7 +453,7 @@ class all(Truth):
     """all(input, dim=None, keepdim=False): are all elements nonzero, in the tensor or along dimensions?"""
 
     row_major = True
-    forward = _truth(np.logical_and.reduce, np.ndarray.argmin)
+    kernel = _truth(np.logical_and.reduce, np.ndarray.argmin)
 
     def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
         return all.record(input, dims_of(dim, input.array.ndim), keepdim)
@@ -464,7 +464,7 @@ class any(Truth):
     """any(input, dim=None, keepdim=False): is any element nonzero, in the tensor or along dimensions?"""
 
     row_major = True
-    forward = _truth(np.logical_or.reduce, np.ndarray.argmax)
+    kernel = _truth(np.logical_or.reduce, np.ndarray.argmax)
 
     def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
         return any.record(input, dims_of(dim, input.array.ndim), keepdim)
@@ -480,7 +480,7 @@ class count_nonzero(Reduction):
     differentiable = False
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1)), S(t(0, 3), 0), S(t())])
 
-    def forward(x: A, dims: Dims) -> A:
+    def kernel(x: A, dims: Dims) -> A:
         return np.count_nonzero(x, axis=dims) if x.ndim else np.asarray(x != 0, np.int64)
 
     def call(input: Tensor, dim: DimOrDims | None = None) -> Tensor:

@@ -108,7 +108,7 @@ class softmax(Softmax):
 
     row_major = True
     aten = "_softmax"
-    forward = softmax_array
+    kernel = softmax_array
 
     def call(input: Tensor, dim: Dim, dtype: Dtype | None = None) -> Tensor:
         return _apply(softmax, input, dim, dtype)
@@ -128,7 +128,7 @@ class log_softmax(Softmax):
 
     row_major = True
     aten = "_log_softmax"
-    forward = log_softmax_array
+    kernel = log_softmax_array
 
     def call(input: Tensor, dim: Dim, dtype: Dtype | None = None) -> Tensor:
         return _apply(log_softmax, input, dim, dtype)
@@ -165,7 +165,7 @@ class logsumexp(Reduction):
     options = ("dims", "keepdim")
 
     @in_single
-    def forward(x: A, dims: Dims, keepdim: bool) -> A:
+    def kernel(x: A, dims: Dims, keepdim: bool) -> A:
         if (x.dtype is F32 or x.dtype is F64) and len(dims) == 1 and x.size:
             largest = largest_along(x, dims[0])
             infinite = np.isinf(largest)

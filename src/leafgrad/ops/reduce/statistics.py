@@ -137,7 +137,7 @@ class var(Variance):
 
     row_major = True
     node_names = ("VarMeanBackward0",)
-    forward = _var
+    kernel = _var
 
     def call(
         input: Tensor,
@@ -159,7 +159,7 @@ class std(Variance):
 
     row_major = True
     node_names = ("StdMeanBackward0",)
-    forward = _std
+    kernel = _std
 
     def call(
         input: Tensor,
@@ -215,7 +215,7 @@ class nansum(Reduction):
 
     options = ("dims", "keepdim")
 
-    def forward(x: A, dims: Dims, keepdim: bool) -> A:
+    def kernel(x: A, dims: Dims, keepdim: bool) -> A:
         return total(np.where(np.isnan(x), np.zeros((), x.dtype), x), dims, keepdim)
 
     def call(

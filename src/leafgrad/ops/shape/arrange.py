@@ -158,7 +158,7 @@ class repeat(Family):
     jvp = "linear"
     method_only = True
 
-    def forward(x: A, repeats: Any) -> A:
+    def kernel(x: A, repeats: Any) -> A:
         out = np.empty([s * n for s, n in zip(_padded(x.shape, repeats), repeats)], x.dtype)
         twice, once = _interleaved(x.shape, repeats)
         out.reshape(twice)[...] = x.reshape(once)
@@ -238,7 +238,7 @@ class flip(Family):
     holomorphic = False
     jvp = "linear"
 
-    def forward(x: A, dims: Any) -> A:
+    def kernel(x: A, dims: Any) -> A:
         if dims and x.__class__ is np.ndarray:  # np.flip, without its preparations
             index = [ALL] * x.ndim
             for dim in dims:
@@ -285,7 +285,7 @@ class roll(Family):
     holomorphic = False
     jvp = "linear"
 
-    def forward(x: A, shifts: Any, dims: Any) -> A:
+    def kernel(x: A, shifts: Any, dims: Any) -> A:
         if x.__class__ is not np.ndarray or not x.size or (dims and shifts.__class__ is not tuple):
             return np.roll(x, shifts, dims) if dims else np.roll(x, shifts)
         if not dims:
@@ -342,7 +342,7 @@ class rot90(Family):
     holomorphic = False
     jvp = "linear"
 
-    def forward(x: A, k: int, dims: Any) -> A:
+    def kernel(x: A, k: int, dims: Any) -> A:
         return np.rot90(x, k, dims).copy()
 
     def call(input: Tensor, k: int = 1, dims: Shape = (0, 1)) -> Tensor:

@@ -64,7 +64,7 @@ class cat(Joining):
 
     options = ("dim", "sizes")
 
-    def forward(*args: Any) -> A:
+    def kernel(*args: Any) -> A:
         dim, sizes = args[-2:]
         parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
         return in_rows(np.concatenate(parts, dim))
@@ -189,7 +189,7 @@ class stack(Joining):
 
     options = ("dim",)
 
-    def forward(*args: Any) -> A:
+    def kernel(*args: Any) -> A:
         dim = args[-1]
         new = (slice(None),) * dim + (None,)
         return in_rows(np.concatenate([x[new] for x in args[:-1]], dim))

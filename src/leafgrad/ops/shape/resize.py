@@ -41,7 +41,7 @@ def look_through(x: Any, operation: Any, node_name: str, options: tuple[Any, ...
         x.rare.view = View(known.base, steps, known.restriction)
         x.rare.view.silent = known.silent
         if not state.recording:
-            x.rare.view.seen = known.seen  # its history is out of date now
+            x.rare.view.node_version = known.node_version  # its history is out of date now
     if old.needs_grad and state.recording and old.node is not None:
         core = operation.named[node_name]
         give_history(x, make_node(core, (old,), (before,), options, (), (), array.shape, array.dtype))
@@ -56,7 +56,7 @@ def t_(self: Tensor) -> Tensor:
     check_writable(self)
     if self.array.ndim > 2:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
-    return look_through(self, t, "TBackward1", (), t.forward(self.array))
+    return look_through(self, t, "TBackward1", (), t.kernel(self.array))
 
 
 @declared()
@@ -64,7 +64,7 @@ def transpose_(self: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
     """transpose_(dim0, dim1): transpose, in place."""
     check_writable(self)
     dims = wrap_dim(dim0, self.array.ndim), wrap_dim(dim1, self.array.ndim)
-    return look_through(self, transpose, "TransposeBackward1", dims, transpose.forward(self.array, *dims))
+    return look_through(self, transpose, "TransposeBackward1", dims, transpose.kernel(self.array, *dims))
 
 
 @declared()
@@ -87,7 +87,7 @@ def squeeze_(self: Tensor, dim: DimOrDims | None = None) -> Tensor:
     dims: Sequence[int] = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     chosen = tuple([d for d in distinct_dims(dims, len(shape)) if shape and shape[d] == 1])
     node_name = "SqueezeBackward3" if dim is None else f"SqueezeBackward{4 if isinstance(dim, int) else 5}"
-    return look_through(self, squeeze, node_name, (chosen,), squeeze.forward(self.array, chosen))
+    return look_through(self, squeeze, node_name, (chosen,), squeeze.kernel(self.array, chosen))
 
 
 @declared()
@@ -95,7 +95,7 @@ def unsqueeze_(self: Tensor, dim: Dim) -> Tensor:
     """unsqueeze_(dim): unsqueeze, in place."""
     check_writable(self)
     at = wrap_dim(dim, self.array.ndim + 1)
-    return look_through(self, unsqueeze, "UnsqueezeBackward1", (at,), unsqueeze.forward(self.array, at))
+    return look_through(self, unsqueeze, "UnsqueezeBackward1", (at,), unsqueeze.kernel(self.array, at))
 
 
 @declared()

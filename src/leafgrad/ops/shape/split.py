@@ -50,7 +50,7 @@ class diagonal(Part):
     options = ("offset", "dim1", "dim2")
     vmap = "dims"
 
-    def forward(x: A, offset: int, dim1: int, dim2: int) -> A:
+    def kernel(x: A, offset: int, dim1: int, dim2: int) -> A:
         found = x.diagonal(offset, dim1, dim2) if x.__class__ is np.ndarray else np.diagonal(x, offset, dim1, dim2)
         if x.flags.writeable:
             found.flags.writeable = True  # NumPy's caution; ours is the version counter
@@ -86,7 +86,7 @@ class put_diagonal(Family):
     holomorphic = False
     jvp = "linear"
 
-    def forward(x: A, offset: int, dim1: int, dim2: int, shape: Any) -> A:
+    def kernel(x: A, offset: int, dim1: int, dim2: int, shape: Any) -> A:
         out = np.zeros(shape, x.dtype)
         diagonal(out, offset, dim1, dim2)[...] = x
         return out
@@ -152,7 +152,7 @@ class Pieces(Part, family=True):
 class split_with_sizes(Pieces):
     """split_with_sizes(input, split_sizes, dim=0): consecutive pieces of the given sizes."""
 
-    forward = _slices
+    kernel = _slices
 
     def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
         sizes = tuple(split_sizes)
@@ -195,7 +195,7 @@ class split(Pieces):
     """split(tensor, split_size_or_sections, dim=0): pieces of one size (the last may be smaller), or of given sizes."""
 
     checked = False  # what is no size is taken for several, by split_with_sizes, as in PyTorch
-    forward = _slices
+    kernel = _slices
     signatures = (
         "(tensor: Tensor, split_size_or_sections: int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]",
         "(tensor: Tensor, *, split_size: int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]",
@@ -257,7 +257,7 @@ class unbind(Part):
     vmap = "dims"
     results = 0
 
-    def forward(x: A, dim: int) -> A:
+    def kernel(x: A, dim: int) -> A:
         return [x[at(dim, i)] for i in range(x.shape[dim])]
 
     def call(input: Tensor, dim: Dim = 0) -> tuple[Tensor, ...]:

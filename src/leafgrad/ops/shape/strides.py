@@ -138,7 +138,7 @@ class as_strided(ViewFamily):
     jvp = "transpose"
     node_names = ("AsStridedBackward1",)  # in place
 
-    def forward(x: A, geometry: Any) -> A:
+    def kernel(x: A, geometry: Any) -> A:
         # what a view's steps are applied to has the layout that they were made for; a gradient has any
         if geometry.fits(x) and geometry.is_inside:
             return placed(x, geometry.size, geometry.stride, geometry.offset)
@@ -151,7 +151,7 @@ class as_strided(ViewFamily):
         return link_strided(result, input, geometry)
 
     def vjp(g: A, geometry: A) -> A:
-        return spread(g, geometry)
+        return strided_scatter(g, geometry)
 
     samples = staticmethod(
         lambda t: [
@@ -231,8 +231,9 @@ def _pick(x: A, geometry: Any) -> A:
 
 
 @op
-class picked(Family):
-    """picked(input, geometry): the elements that an as_strided view of input would show; zero where it shows none."""
+class strided_gather(Family):
+    """strided_gather(input, geometry): the elements that an as_strided view of input would show; zero
+    where it shows none."""
 
     options = ("geometry",)
     node_name = "AsStridedBackward0"
@@ -242,20 +243,20 @@ class picked(Family):
     holomorphic = False
     jvp = "linear"
 
-    forward = _pick
+    kernel = _pick
 
     def call(input: Any, geometry: Any) -> Any:
-        return picked.record(input, geometry)
+        return strided_gather.record(input, geometry)
 
     def vjp(g: A, geometry: A) -> A:
-        return spread(g, geometry)
+        return strided_scatter(g, geometry)
 
     samples = staticmethod(lambda t: [S(t(6), Geometry((6,), (1,), (2, 3), (2, 1), 0))])
 
 
 @op
-class spread(Family):
-    """spread(input, geometry): zeros, to which input is added where an as_strided view would show them."""
+class strided_scatter(Family):
+    """strided_scatter(input, geometry): zeros, to which input is added where an as_strided view would show them."""
 
     options = ("geometry",)
     node_name = "AsStridedBackward0"
@@ -267,7 +268,7 @@ class spread(Family):
     holomorphic = False
     jvp = "linear"
 
-    def forward(x: A, geometry: Any) -> A:
+    def kernel(x: A, geometry: Any) -> A:
         whole = np.zeros(math.prod(geometry.own_shape), x.dtype)
         places, values = geometry.places, np.asarray(x).reshape(-1)
         if not geometry.is_inside:
@@ -276,9 +277,9 @@ class spread(Family):
         return whole.reshape(geometry.own_shape)
 
     def call(input: Any, geometry: Any) -> Any:
-        return spread.record(input, geometry)
+        return strided_scatter.record(input, geometry)
 
     def vjp(g: A, geometry: A) -> A:
-        return picked(g, geometry)
+        return strided_gather(g, geometry)
 
     samples = staticmethod(lambda t: [S(t(2, 3), Geometry((6,), (1,), (2, 3), (2, 1), 0))])

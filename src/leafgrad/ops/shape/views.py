@@ -49,7 +49,7 @@ def view_of(operation: Any, t: TensorBase, *options: Any) -> Any:
 
 def replay(t: TensorBase, view: View) -> None:
     """Give a view the history that its base has now, unless it is of a kind that cannot follow its base."""
-    if view.seen == t.version[0]:  # the base began to require grad after the view was made
+    if view.node_version == t.version[0]:  # the base began to require grad after the view was made
         t.needs_grad = view.silent = True
         return
     if view.restriction is not None:
@@ -58,10 +58,10 @@ def replay(t: TensorBase, view: View) -> None:
         return
     base, array = view.base, view.base.array
     options = (current_steps(t, view), (array.shape, array.dtype, axes_of(array)))
-    core = seen.named.get(view.steps[-1][0].core.node_name, seen.core)
+    core = view_steps.named.get(view.steps[-1][0].core.node_name, view_steps.core)
     node = make_node(core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
     give_history(t, node)
-    view.seen = t.version[0]
+    view.node_version = t.version[0]
 
 
 links.replay_view = replay
@@ -70,7 +70,7 @@ links.replay_view = replay
 def refuse_stale(t: TensorBase) -> None:
     """A view that cannot follow its base has no history to show once the base has changed, whatever the mode."""
     view = t.rare.view if t.rare is not None else None
-    if view is None or view.restriction is None or view.seen == t.version[0]:
+    if view is None or view.restriction is None or view.node_version == t.version[0]:
         return
     if view.base.needs_grad or view.restriction == CUSTOM_VIEW:
         raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
@@ -160,9 +160,9 @@ def copy_in_order(array: Any, axes: Any) -> Any:
 
 
 @op
-class seen(ViewFamily):
-    """seen(input, steps, form): input through all the steps of a view at once. `form` is what the steps were made for:
-    (shape, dtype, order of the dimensions in memory)."""
+class view_steps(ViewFamily):
+    """view_steps(input, steps, form): input through all the steps of a view at once. `form` is what the steps were
+    made for: (shape, dtype, order of the dimensions in memory)."""
 
     options = ("steps", "form")
     node_name = "AsStridedBackward0"
@@ -172,14 +172,14 @@ class seen(ViewFamily):
     aten = "as_strided"
     holomorphic = False  # elements are only chosen
 
-    def forward(x: A, steps: Any, form: Any) -> A:
+    def kernel(x: A, steps: Any, form: Any) -> A:
         return see(x, steps)
 
     def call(input: Any, steps: Any, form: Any) -> Any:
-        return view_of(seen, input, steps, form)
+        return view_of(view_steps, input, steps, form)
 
     def vjp(g: A, steps: A, form: A) -> A:
-        return unseen(g, steps, form)
+        return view_steps_backward(g, steps, form)
 
     samples = staticmethod(
         lambda t: [
@@ -190,8 +190,9 @@ class seen(ViewFamily):
 
 
 @op
-class unseen(Family):
-    """unseen(input, steps, form): zeros of the given form, to which input is added where the steps lead to."""
+class view_steps_backward(Family):
+    """view_steps_backward(input, steps, form): zeros of the given form, to which input is added where the
+    steps lead to."""
 
     options = ("steps", "form")
     node_name = "AsStridedBackward0"
@@ -201,7 +202,7 @@ class unseen(Family):
     holomorphic = False
     jvp = "linear"
 
-    def forward(x: A, steps: Any, form: Any) -> A:
+    def kernel(x: A, steps: Any, form: Any) -> A:
         shape, kind, axes = form
         whole = copy_in_order(np.zeros(shape, kind), axes)
         part = see_in(whole, steps)
@@ -214,7 +215,7 @@ class unseen(Family):
         return flat.reshape(shape)
 
     def call(input: Any, steps: Any, form: Any) -> Any:
-        return unseen.record(input, steps, form)
+        return view_steps_backward.record(input, steps, form)
 
     def vjp(g: A, steps: A) -> A:
         return see(g, steps)
@@ -259,7 +260,7 @@ class view(ViewFamily):
         "(input: Tensor, size: Shape) -> Tensor",
         "(input: Tensor, dtype: Dtype) -> Tensor",
     )
-    forward = _reshape_array
+    kernel = _reshape_array
 
     def call(input: Tensor, *shape: Sizes | Dtype, size: Shape | None = None, dtype: Dtype | None = None) -> Tensor:
         shape = shape if size is None else (size,)
@@ -354,7 +355,7 @@ class permute(ViewFamily):
     options = ("dims",)
     reference = "Tensor.permute"  # which, unlike the function, takes the dimensions one by one as well
 
-    def forward(x: A, dims: Any) -> A:
+    def kernel(x: A, dims: Any) -> A:
         return x.transpose(dims)
 
     def call(input: Tensor, *order: Sizes, dims: Shape | None = None) -> Tensor:
@@ -386,7 +387,7 @@ class transpose(ViewFamily):
     vmap = "dims"
     node_names = ("TransposeBackward1",)  # in place
 
-    def forward(x: A, dim0: int, dim1: int) -> A:
+    def kernel(x: A, dim0: int, dim1: int) -> A:
         return x.swapaxes(dim0, dim1) if x.ndim else np.asarray(x).view()
 
     def call(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
@@ -407,7 +408,7 @@ class t(ViewFamily):
     node_name = "TBackward0"
     node_names = ("TBackward1",)  # in place
 
-    def forward(x: A) -> A:
+    def kernel(x: A) -> A:
         return x.transpose()
 
     def call(input: Tensor) -> Tensor:
@@ -428,7 +429,7 @@ class expand(ViewFamily):
     options = ("shape",)
     method_only = True
 
-    def forward(x: A, shape: Any) -> A:
+    def kernel(x: A, shape: Any) -> A:
         # writable, as PyTorch's are: a write through it shows in every repetition
         strides = _expanded_strides(x, shape)
         if x.__class__ is np.ndarray and x.flags.c_contiguous and x.dtype.kind in "fiubc":
@@ -484,7 +485,7 @@ class squeeze(ViewFamily):
     # for one dimension, for several; in place: for all, one, several
     node_names = ("SqueezeBackward1", "SqueezeBackward2", "SqueezeBackward3", "SqueezeBackward4", "SqueezeBackward5")
 
-    def forward(x: A, dims: Any) -> A:
+    def kernel(x: A, dims: Any) -> A:
         return x.reshape([s for i, s in enumerate(x.shape) if i not in dims]) if dims else x.view()
 
     def call(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
@@ -514,7 +515,7 @@ class unsqueeze(ViewFamily):
     options = ("dim",)
     node_names = ("UnsqueezeBackward1",)  # in place
 
-    def forward(x: A, dim: int) -> A:
+    def kernel(x: A, dim: int) -> A:
         shape = x.shape
         return x.reshape((*shape[:dim], 1, *shape[dim:]))
 
