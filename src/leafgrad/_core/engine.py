@@ -234,19 +234,20 @@ def backward(
 
 def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     """`backward` in its most frequent form: from one root, to all leaves, nothing recorded, no mode on."""
-    before = state.recording
+    thread: dict[str, Any] = state.__dict__  # at once: a single look at the state of a thread takes as long
+    before = thread["recording"]
     usual = before is True or before is False
-    if not usual or switches.leaf_hooks or switches.checkpoints or switches.batched_graphs > 0 or state.depth:
+    if not usual or switches.leaf_hooks or switches.checkpoints or switches.batched_graphs > 0 or thread["depth"]:
         backward((root,), (g,), keep_graph, False)
         return
     start = root.node
-    state.recording = False
-    state.depth = 1
+    thread["recording"] = False
+    thread["depth"] = 1
     try:
         arrived, ours = walk((root if start is None else start,), (g,), keep_graph, None)
     finally:
-        state.recording = before
-        state.depth = 0
+        thread["recording"] = before
+        thread["depth"] = 0
     for leaf, total in arrived.items():
         add_to_grad(leaf, total, leaf in ours, False)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from leafgrad._core import origin, thread_state
 from leafgrad._core.bind import execute
+from leafgrad._core.modes import switches
 from leafgrad._core.op import Op
 from leafgrad._core.recorder import make_node
 from leafgrad._core.tensor import Array, TensorBase, constant, links, ndarray, number, wrap
@@ -115,7 +116,7 @@ def in_modes(recording: Any) -> bool:
     """Is any mode on, also one that only wants to see changes in place?"""
     if recording is not True and recording is not False:
         return True
-    return bool(state.modes) or bool(shared_modes)
+    return switches.modes > 0 and (bool(state.modes) or bool(shared_modes))
 
 
 def is_free(x: TensorBase, b: Any = None, c: Any = None) -> bool:

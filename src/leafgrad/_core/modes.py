@@ -34,9 +34,10 @@ Rule = Callable[[Any, Any, Any, Any], Sequence[Any]]
 class Switches:
     """Facts about the whole process that short ways have to know."""
 
-    __slots__ = ("batched_graphs", "checkpoints", "inference", "leaf_hooks")
+    __slots__ = ("batched_graphs", "checkpoints", "inference", "leaf_hooks", "modes")
 
     def __init__(self) -> None:
+        self.modes: int = 0  # modes that are on in any thread: to ask for those of a thread takes much longer
         self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters
         self.checkpoints: dict[int, bool] = {}  # while there are any, backward passes say who they are
         self.inference: int = 0  # threads in inference_mode
@@ -140,6 +141,8 @@ def push(mode: Mode) -> None:
     while place > 0 and state.modes[place - 1].asked_first and not mode.asked_first:
         place -= 1
     state.modes.insert(place, mode)
+    with every_thread:
+        switches.modes += 1
     state.refresh()
 
 
@@ -148,6 +151,8 @@ def pop(mode: Mode) -> None:
     for i in range(len(state.modes) - 1, -1, -1):
         if state.modes[i] is mode:
             del state.modes[i]
+            with every_thread:
+                switches.modes -= 1
             break
     state.refresh()
 
@@ -158,8 +163,10 @@ def share(mode: Mode, on: bool) -> None:
         if on != (mode in shared_modes):
             if on:
                 shared_modes.append(mode)
+                switches.modes += 1
             else:
                 shared_modes.remove(mode)
+                switches.modes -= 1
         refresh_all()
 
 

@@ -53,12 +53,17 @@ def is_internal(filename: str) -> bool:
 
 def user_frame() -> Any:
     """The innermost frame that is not leafgrad's. It is asked for by functions of leafgrad only."""
-    for depth in (_OWN_FRAMES, 0):
-        try:
-            return outside(_getframe(depth))
-        except ValueError:  # nobody called: a thread began with a function of leafgrad
-            pass
-    return NO_FRAME
+    try:
+        return outside(_getframe(_OWN_FRAMES))
+    except ValueError:  # nobody called: a thread began with a function of leafgrad
+        return outermost_frame()
+
+
+def outermost_frame() -> Any:
+    try:
+        return _getframe(0)
+    except ValueError:
+        return NO_FRAME
 
 
 def outside(frame: Any) -> Any:

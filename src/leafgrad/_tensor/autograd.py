@@ -12,7 +12,7 @@ import numpy as np
 from leafgrad import autograd, errors
 from leafgrad._core import engine
 from leafgrad._core.bind import TensorOperators
-from leafgrad._core.modes import refuse_in_modes
+from leafgrad._core.modes import refuse_in_modes, switches
 from leafgrad._core.node import Output
 from leafgrad._core.recorder import settle
 from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, is_batched, wrap
@@ -51,7 +51,7 @@ class AutogradTensor(TensorOperators):
         if requires_grad.__class__ is not bool:
             got = type(requires_grad).__name__
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {got}")
-        if state.modes:
+        if switches.modes:
             refuse_in_modes("requires_grad_")
         if self.node is not None and not requires_grad:
             raise errors.flag_of_non_leaf(self, False)
@@ -132,7 +132,7 @@ class AutogradTensor(TensorOperators):
     ) -> None:
         """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of this tensor
         to `.grad` of the leaves it was computed from."""
-        if state.modes:
+        if switches.modes:
             refuse_in_modes("backward")
         array = self.array
         if inputs is None and not create_graph and self.rare is None and self.needs_grad:

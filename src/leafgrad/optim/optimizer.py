@@ -21,7 +21,7 @@ import numpy as np
 from leafgrad import _dtypes, errors
 from leafgrad._core import origin
 from leafgrad._core.bind import execute
-from leafgrad._core.modes import about_to_change, call_in_modes
+from leafgrad._core.modes import about_to_change, call_in_modes, switches
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import shared_modes
 from leafgrad._core.thread_state import state as thread
@@ -130,7 +130,7 @@ class Optimizer:
             for name in kept:
                 state[name] = zeros_for(p)
         counter = state["step"].array
-        if thread.in_modes:  # somebody sees operations
+        if switches.modes and thread.in_modes:  # somebody sees operations
             execute(links.add, (counter, constant(1, counter.dtype)), (), counter)
         else:  # NumPy takes a microsecond for the same, a quarter of a small update
             counter[()] = counter.item() + 1
@@ -138,7 +138,7 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """step(closure=None): update all parameters that have a gradient. A closure computes the loss again."""
-        if thread.modes or shared_modes:
+        if switches.modes and (thread.modes or shared_modes):
             return announce(self, "step", lambda: self._step(closure, True))
         return self._step(closure, False)
 
@@ -213,7 +213,7 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """zero_grad(set_to_none=True): forget the gradients of all parameters, or set them to zero."""
-        if thread.in_modes:
+        if switches.modes and thread.in_modes:
             announce(self, "zero_grad", lambda: self._zero_grad(set_to_none))
         else:
             self._zero_grad(set_to_none)
