@@ -60,11 +60,14 @@ def execute(op: Op, arrays: Sequence[Array], options: tuple[Any, ...] = (), out:
 
 def run(op: Op, arrays: Sequence[Array], options: tuple[Any, ...], out: Any) -> Any:
     """Run the kernel itself, at the bottom of all modes."""
+    kernel = op.kernel
     if out is None:
-        return op.kernel(*arrays, *options)
+        return kernel(*arrays, *options)
     if op.writes_into:
-        return op.kernel(*arrays, *options, out)
-    copyto(out, op.kernel(*arrays, *options), casting="unsafe")
+        if len(arrays) == 1 and not options:  # a sixth of the time of zero_()
+            return kernel(arrays[0], out)
+        return kernel(*arrays, *options, out)
+    copyto(out, kernel(*arrays, *options), casting="unsafe")
     return out
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from leafgrad._core import origin, thread_state
-from leafgrad._core.bind import execute
+from leafgrad._core.bind import execute, run
 from leafgrad._core.modes import switches
 from leafgrad._core.op import Op
 from leafgrad._core.recorder import make_node
@@ -147,6 +147,12 @@ def is_constant(x: TensorBase, b: Any, recording: Any) -> bool:
 def assign(x: TensorBase, values: Array) -> None:
     """Write values, broadcast and converted, into the memory of x, and count the change."""
     execute(links.assign, (values,), (), x.array)
+    count_change(x)
+
+
+def write(x: TensorBase, op: Op, arrays: tuple[Array, ...], options: tuple[Any, ...] = ()) -> None:
+    """Write what an operation makes of arrays into the memory of an x that `is_free`, and count the change."""
+    run(op, arrays, options, x.array)  # no mode is on, so `execute` need not ask
     count_change(x)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.bind import execute
-from leafgrad._core.inplace import count_change, is_free
+from leafgrad._core.inplace import count_change, is_free, write
 from leafgrad._core.modes import current_modes
 from leafgrad._core.recorder import make_node, needs_recording, settle
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
@@ -199,9 +199,9 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
             if data is value:
                 data = constant(value, array.dtype)
             if at.dtype.kind == "b" and whole and at.shape == array.shape:
-                execute(masked_fill.core, (array, at, data), (), array)
+                write(x, masked_fill.core, (array, at, data))
             elif at.dtype == INT64 and at.ndim and (whole or data.shape == at.shape + array.shape[1:]):
-                execute(index_write.core, (array, data), (0, 1, at, False), array)
+                write(x, index_write.core, (array, data), (0, 1, at, False))
             else:
                 return False
         elif kind is int or (kind is tuple and simple(index) is not None) or (kind is Slice and is_simple(index)):
@@ -209,12 +209,11 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
                 into = array[index]
                 if into.__class__ is not np.ndarray or into.shape != data.shape:
                     return False
-            execute(write_slice.core, (array, constant(value, array.dtype) if data is value else data), (index,), array)
+            write(x, write_slice.core, (array, data), (index,))
         else:
             return False
     except IndexError:
         return False  # read() finds out what is wrong, and says it as PyTorch does
-    count_change(x)
     return True
 
 

@@ -101,8 +101,8 @@ class write_slice(Family):
     jvp = "linear"
     writes_into = True
 
-    def kernel(x: A, values: A, index: Any, *out: A) -> A:
-        target = out[0] if out else x.copy()
+    def kernel(x: A, values: A, index: Any, out: A = None) -> A:
+        target = x.copy() if out is None else out
         target[index] = values
         return target
 

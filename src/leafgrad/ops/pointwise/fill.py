@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from leafgrad import _dtypes, errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import assign as assign_to
-from leafgrad._core.inplace import is_free
+from leafgrad._core.inplace import is_free, write
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.creation.from_data import copied
@@ -39,15 +38,14 @@ class assign(Family):
     samples = staticmethod(real())
     reference = "clone"
 
-    def kernel(values: A, *out: A) -> A:
-        if not out:
+    def kernel(values: A, out: A = None) -> A:
+        if out is None:
             return values.copy()
-        target = out[0]
-        if target.dtype is values.dtype:
-            target[...] = values  # half the time of copyto
+        if out.dtype is values.dtype:
+            out[...] = values  # half the time of copyto
         else:
-            np.copyto(target, values, casting="unsafe")
-        return target
+            np.copyto(out, values, casting="unsafe")
+        return out
 
     def call(values: A) -> Any:
         return assign.record(values)
@@ -105,7 +103,7 @@ class fill(Family):
     def in_place(self: Tensor, value: Tensor | Number) -> Tensor:
         """fill_(value): one value, a number or a tensor without dimensions, everywhere."""
         if fits(value, self.array.dtype) and is_free(self):  # the usual case
-            assign_to(self, constant(value, self.array.dtype))
+            write(self, assign.core, (constant(value, self.array.dtype),))
             return self
         made = fill_value(self, value)
         check_writable(self, made)
@@ -145,12 +143,6 @@ def overwritten(t: Any, value: Any) -> Any:
     """A tensor that autograd has nothing to do with, with other values."""
     assign_to(t, value)
     return t
-
-
-@functools.lru_cache(100)
-def zero_of(kind: Any) -> Any:
-    """A zero without dimensions, made once for each dtype."""
-    return np.zeros((), kind)
 
 
 def fill_value(input: TensorBase, value: Any) -> Any:
@@ -229,12 +221,16 @@ class zero(Family):
     public_name = ""
     reference = lambda torch, x: x.clone().zero_()
     in_place_name = "zero_"
+    writes_into = True
     jvp = "linear"
     vmap = "elementwise"
     samples = staticmethod(real())
 
-    def kernel(x: A) -> A:
-        return np.zeros(x.shape, x.dtype)
+    def kernel(x: A, out: A = None) -> A:
+        if out is None:
+            return np.zeros(x.shape, x.dtype)
+        out.fill(0)
+        return out
 
     def call(input: A) -> Any:
         return zero.record(input)
@@ -242,10 +238,10 @@ class zero(Family):
     def in_place(self: Tensor) -> Tensor:
         """zero_(): zeros everywhere."""
         if is_free(self):  # the usual case
-            assign_to(self, zero_of(self.array.dtype))
+            write(self, zero.core, (self.array,))
             return self
         check_writable(self)
-        return replace(self, zero.function) if has_history(self) else overwritten(self, zero_of(self.array.dtype))
+        return replace(self, zero.function) if has_history(self) else overwritten(self, np.zeros((), self.array.dtype))
 
     def vjp(g: A) -> A:
         return zeros_like(g)
