@@ -191,7 +191,7 @@ class Profile(Observer):
         calls = self.calls_on_stack(sys._getframe(2))
         self.close_calls([record for _, _, record in calls])
         for frame, name, record in calls:
-            if (record is None or record not in self.open) and not self.is_inside(name):
+            if record not in self.open and not self.is_inside(name):
                 record = self.begin(name, FUNCTION, partial(names.arguments_of, frame))
                 record.is_call = True
                 frame.f_locals[self.record_name()] = record
@@ -222,7 +222,7 @@ class Profile(Observer):
         if not self.open or not self.open[-1].is_call:
             return False
         outer = self.open[-1].name
-        return outer.endswith("_") if name == "_" else outer.removesuffix("_") == name.removesuffix("_")
+        return outer.endswith("_") if name == "_" else names.same_function(name, outer)
 
     def finish(self) -> list[Record]:
         """What has been written. What is still open ends here."""

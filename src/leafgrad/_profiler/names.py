@@ -1,8 +1,6 @@
 """What events are called. Kernels have PyTorch's names, and so have the public functions that they run for: those are
-found on the stack, as the user's line is (leafgrad/_core/origin.py), so that nobody has to announce a call.
-
-The record of a call lies among the local variables of the function: there it is found again by the next kernel of the
-same call, and dies with it. A frame that the profiler held would keep all the variables alive.
+found on the stack, as the user's line is (leafgrad/_core/origin.py), so that nobody has to announce a call. Their code
+bears the name (`name_code` in leafgrad/ops/signature.py).
 """
 
 from __future__ import annotations
@@ -16,14 +14,9 @@ from typing import Any
 from leafgrad._core import origin
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import links
-from leafgrad.ops.arguments import _not_written_yet
 from leafgrad.ops.aten import name_of
 from leafgrad.ops.creation.fresh import create
-from leafgrad.ops.random.functions import bernoulli, multinomial, normal
 from leafgrad.ops.registry import composites, entries, registry
-
-NOT_WRITTEN_YET = _not_written_yet.__code__  # of public functions that nobody has called
-RECORD = "(profiled)"  # no name that a function could use
 
 
 def kernel_name(op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any) -> str:
@@ -47,70 +40,41 @@ def arguments_for(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> li
 
 # -- public functions -------------------------------------------------------------------------------------------------
 
-Identity = tuple[int, ...]  # functions that one `def` has made share their code, and differ in what they enclose
-Functions = dict[CodeType, dict[Identity, str]]
-
-_known: list[tuple[int, Functions]] = [(0, {})]  # how many operations there were, and their functions
-
-
-def public_functions() -> Functions:
-    """PyTorch's names of the public functions, by their code."""
-    count = len(registry) + len(composites)
-    if _known[0][0] == count:
-        return _known[0][1]
-    found: Functions = {}
-    for entry in entries():
-        for function in (entry.function, entry.method, *entry.operators.values()):
-            add(found, function, entry.aten_function)
-    for function in (bernoulli, multinomial, normal):
-        add(found, function, function.__name__)
-    for cls in links.tensor_class.__mro__:
-        for name, method in vars(cls).items():
-            if name.endswith("_") and not name.startswith("_"):
-                add(found, method, name)
-    _known[0] = count, found
-    return found
-
-
-def add(found: Functions, function: Any, name: str) -> None:
-    code = getattr(function, "__code__", None)
-    if code is not None and code is not NOT_WRITTEN_YET and not function.__module__.startswith("leafgrad._core"):
-        identity = tuple([id(cell.cell_contents) for cell in function.__closure__ or ()])
-        found.setdefault(code, {}).setdefault(identity, f"aten::{name}")
-
 
 def looks_at_arguments(code: CodeType) -> bool:
     """Is this the code that leafgrad/ops/arguments.py writes around a public function?"""
     return "<arguments of " in code.co_filename
 
 
-@functools.cache
-def public_names() -> dict[str, str]:
-    """What PyTorch calls the public functions, by their names here."""
-    return {entry.name: f"aten::{entry.aten_function}" for entry in entries()}
+@functools.lru_cache(maxsize=1)
+def public_names(count: int) -> dict[str, str]:
+    """What PyTorch calls the public functions, by their names here; `count` is how many there are by now."""
+    return {entry.name: entry.aten_function for entry in entries()}
 
 
 def calls_on_stack(frame: FrameType | None) -> list[tuple[FrameType, str]]:
-    """The public functions that are running between the user's program and this frame, the outermost first."""
-    public = public_functions()
+    """The public functions that are running between the user's program and this frame, the outermost first. A function
+    inside of one of the same name is the same call, further in."""
+    known = public_names(len(registry) + len(composites))
     found: list[tuple[FrameType, str]] = []
     while frame is not None and origin.is_internal(frame.f_code.co_filename):
-        code = frame.f_code
-        functions = public.get(code)
-        if looks_at_arguments(code):
-            name = public_names().get(code.co_name, f"aten::{code.co_name}")
-        elif frame.f_back is not None and looks_at_arguments(frame.f_back.f_code):
-            name = None  # the same call, further in
-        elif functions is not None:
-            enclosed = frame.f_locals if code.co_freevars else {}
-            name = functions.get(tuple([id(enclosed.get(variable)) for variable in code.co_freevars]))
-        else:
+        name: str | None = frame.f_code.co_name
+        if looks_at_arguments(frame.f_code):
+            name = f"aten::{known.get(frame.f_code.co_name, name)}"
+        elif not frame.f_code.co_name.startswith("aten::"):
             name = name_in_functional(frame)
         if name is not None:
+            if found and same_function(name, found[-1][1]):
+                found.pop()
             found.append((frame, name))
         frame = frame.f_back
     found.reverse()
     return found
+
+
+def same_function(name: str, other: str) -> bool:
+    """Do two names stand for one function, in place or not?"""
+    return name.removesuffix("_") == other.removesuffix("_")
 
 
 def name_in_functional(frame: FrameType) -> str | None:

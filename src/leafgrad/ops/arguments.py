@@ -23,7 +23,7 @@ from leafgrad._core.thread_state import state
 from leafgrad._device import layout, memory_format
 from leafgrad._dtypes import dtype
 from leafgrad.ops.out import into_out, with_out
-from leafgrad.ops.signature import Declaration, twin
+from leafgrad.ops.signature import Declaration, name_code, twin
 
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "..."})()
@@ -176,6 +176,7 @@ def method_form(name: str, method: Any, forms: tuple[str, ...] = ()) -> Any:
     """The same for a method, or an in-place method, that a block has written itself. Arguments are looked at if they
     are declared by another function, its `__wrapped__`."""
     declaration = Declaration(getattr(method, "__wrapped__", method), forms, is_method=True)
+    name_code(method, name)
     return checked(name, method, declaration) if hasattr(method, "__wrapped__") else twin(method, declaration)
 
 
