@@ -45,7 +45,6 @@ class Record(FunctionEvent):
     recorded = False  # has the node been recorded that belongs to it?
     is_call = False  # is it a public function that was found on the stack?
     level: int | None = None  # of the backward pass, if it is all that the engine does about one node
-    result: int | None = None  # the id of the array that its last kernel has returned
 
     @property
     def is_open_ended(self) -> bool:
@@ -73,11 +72,7 @@ class Profile(Observer):
     # -- what is seen -------------------------------------------------------------------------------------------------
 
     def observe(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
-        record = self.begin_kernel(op, arrays, options, out)
-        result = self.run(record, partial(below, op, arrays, options, out), arrays)
-        for around in (record, *self.open_ended()):
-            around.result = id(result)
-        return result
+        return self.run(self.begin_kernel(op, arrays, options, out), partial(below, op, arrays, options, out), arrays)
 
     def run_rule(self, node: Node, g: Any, saved: Any, inputs: Any, below: Rule) -> Sequence[Any]:
         record = self.begin_node(node.op.node_name, -node.order, g)
@@ -191,15 +186,14 @@ class Profile(Observer):
         calls = self.calls_on_stack(sys._getframe(2))
         self.close_calls([record for _, _, record in calls])
         for frame, name, record in calls:
-            if record not in self.open and not self.is_inside(name):
+            if record not in self.open:
                 record = self.begin(name, FUNCTION, partial(names.arguments_of, frame))
                 record.is_call = True
                 frame.f_locals[self.record_name()] = record
-        if op is links.assign and self.open and self.open[-1].is_call and self.open[-1].result == id(arrays[0]):
-            return self.open[-1]  # the end of a call with `out=`
         name = names.kernel_name(op, arrays, options, out)
-        if self.is_inside(name) or (out is not None and self.is_inside("_")):
-            record = self.open[-1]
+        around = self.open[-1] if self.open and self.open[-1].is_call else None
+        if around is not None and (names.same_function(name, around.name) or writes_result(op, out, around.name)):
+            record = around
         else:
             record = self.begin(name, FUNCTION, partial(names.arguments_for, op, arrays, options))
         if self.wants.with_flops and op.name in registry and registry[op.name].flops is not None:
@@ -215,14 +209,6 @@ class Profile(Observer):
     def calls_on_stack(self, frame: FrameType) -> list[tuple[FrameType, str, Record | None]]:
         """The public functions that are running, with their records if they have one."""
         return [(f, name, f.f_locals.get(self.record_name())) for f, name in names.calls_on_stack(frame)]
-
-    def is_inside(self, name: str) -> bool:
-        """Is the innermost open record the call of a function of this name, in place or not? If the name is "_", of any
-        in-place function?"""
-        if not self.open or not self.open[-1].is_call:
-            return False
-        outer = self.open[-1].name
-        return outer.endswith("_") if name == "_" else names.same_function(name, outer)
 
     def finish(self) -> list[Record]:
         """What has been written. What is still open ends here."""
@@ -250,3 +236,8 @@ class Profile(Observer):
         self.close_calls([record for _, _, record in self.calls_on_stack(sys._getframe())])
         record = self.open[-1] if self.open else self.write(MEMORY_EVENT_NAME, FUNCTION)
         record.cpu_memory_usage -= size
+
+
+def writes_result(op: Op, out: Any, function: str) -> bool:
+    """Is a kernel the end of a function that works in place, or has the argument `out`?"""
+    return out is not None and (op is links.assign or function.endswith("_"))
