@@ -99,6 +99,13 @@ class Profile(Observer):
                 if not record.recorded:
                     record.sequence_nr, record.recorded = -node.order, True
 
+    def stood_in(self, old: Any, x: Any) -> None:
+        self.begin_calls()  # of a view in place, which runs no kernel, the function is all there is to see
+
+    def reshaped(self, x: Any, operation: Any, options: tuple[Any, ...]) -> None:
+        if (record := self.begin_calls()) is not None:
+            self.end(record)
+
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def run(self, record: Record, work: Callable[[], Any], inputs: Any) -> Any:
@@ -183,15 +190,8 @@ class Profile(Observer):
 
     def begin_kernel(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any) -> Record:
         """The record of a kernel: a new one, or that of what it is the main part or the end of."""
-        calls = self.calls_on_stack(sys._getframe(2))
-        self.close_calls([record for _, _, record in calls])
-        for frame, name, record in calls:
-            if record not in self.open:
-                record = self.begin(name, FUNCTION, partial(names.arguments_of, frame))
-                record.is_call = True
-                frame.f_locals[self.record_name()] = record
+        around = self.begin_calls()
         name = names.kernel_name(op, arrays, options, out)
-        around = self.open[-1] if self.open and self.open[-1].is_call else None
         if around is not None and (names.same_function(name, around.name) or writes_result(op, out, around.name)):
             record = around
         else:
@@ -199,6 +199,17 @@ class Profile(Observer):
         if self.wants.with_flops and op.name in registry and registry[op.name].flops is not None:
             record.flops = registry[op.name].flops([shape_of(array) for array in arrays])
         return record
+
+    def begin_calls(self) -> Record | None:
+        """The records of the public functions that are running; returns the innermost."""
+        calls = self.calls_on_stack(sys._getframe(1))
+        self.close_calls([record for _, _, record in calls])
+        for frame, name, record in calls:
+            if record not in self.open:
+                record = self.begin(name, FUNCTION, partial(names.arguments_of, frame))
+                record.is_call = True
+                frame.f_locals[self.record_name()] = record
+        return self.open[-1] if self.open and self.open[-1].is_call else None
 
     def record_name(self) -> str:
         """The record of a call lies among the local variables of the function, under a name that no function could use:
