@@ -87,8 +87,8 @@ PROGRAMS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "matrix rules": lambda lib, x, w: (x @ w).relu().sum().backward(),
     "views": lambda lib, x, w: x.t().reshape(2, 6).select(0, 1).sum().backward(),
     "views in place": lambda lib, x, w: (
-        (w.t_(), w.unsqueeze_(0), w.squeeze_(), w.transpose_(0, 1), w.as_strided_((2, 2), (1, 2))),
         (x * 2).t_().sum().backward(),
+        (w.t_(), w.unsqueeze_(0), w.squeeze_(), w.transpose_(0, 1), w.as_strided_((2, 2), (1, 2))),
     ),
     "a Function": lambda lib, x, w: Square.of(lib).apply(x).sum().backward(),
     "names": named,
