@@ -14,7 +14,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter_ns
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -65,6 +64,10 @@ class Profile(Observer):
         self.finished: Record | None = None  # the last that ended directly inside of the innermost open one
         self.alive: dict[int, Any] = {}  # weak references to the arrays that were allocated, by id
         self.start = perf_counter_ns()
+        # The record of a call lies among the local variables of the function, under a name that no function could use:
+        # there it is found again by the next kernel of the same call, and dies with it. A frame that the profiler held
+        # would keep all the variables alive.
+        self.key = f"(profiled {id(self)})"
 
     def now(self) -> float:
         return (perf_counter_ns() - self.start) / 1000
@@ -151,23 +154,13 @@ class Profile(Observer):
             self.close_calls(())
             self.open.remove(record)
             self.finished = record
-        for around in self.open_ended():
-            around.time_range.end = record.time_range.end
-
-    def open_ended(self) -> list[Record]:
-        """The innermost open records, as far as they end with the last event inside."""
-        found: list[Record] = []
-        for record in reversed(self.open):
-            if not record.is_open_ended:
-                break
-            found.append(record)
-        return found
 
     def close_calls(self, running: Sequence[Record | None], level: int | None = None) -> None:
         """Close what has ended without a word: calls that are not among those that are running, and what the engine did
         about a node in a backward pass above `level`."""
         level = state.depth if level is None else level
-        for record in self.open_ended():
+        while self.open and self.open[-1].is_open_ended:
+            record = self.open[-1]
             if record in running or (record.level is not None and record.level <= level):
                 return
             self.finished = self.open.pop()
@@ -190,11 +183,12 @@ class Profile(Observer):
 
     def begin_kernel(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any) -> Record:
         """The record of a kernel: a new one, or that of what it is the main part or the end of."""
-        around = self.begin_calls()
+        record = self.begin_calls()
         name = names.kernel_name(op, arrays, options, out)
-        if around is not None and (names.same_function(name, around.name) or writes_result(op, out, around.name)):
-            record = around
-        else:
+        if record is None or not (
+            names.same_function(name, record.name)
+            or (out is not None and (op is links.assign or record.name.endswith("_")))  # in place, or with `out=`
+        ):
             record = self.begin(name, FUNCTION, partial(names.arguments_for, op, arrays, options))
         if self.wants.with_flops and op.name in registry and registry[op.name].flops is not None:
             record.flops = registry[op.name].flops([shape_of(array) for array in arrays])
@@ -202,24 +196,14 @@ class Profile(Observer):
 
     def begin_calls(self) -> Record | None:
         """The records of the public functions that are running; returns the innermost."""
-        calls = self.calls_on_stack(sys._getframe(1))
+        calls = names.calls_on_stack(sys._getframe(1), self.key)
         self.close_calls([record for _, _, record in calls])
         for frame, name, record in calls:
             if record not in self.open:
                 record = self.begin(name, FUNCTION, partial(names.arguments_of, frame))
                 record.is_call = True
-                frame.f_locals[self.record_name()] = record
+                frame.f_locals[self.key] = record
         return self.open[-1] if self.open and self.open[-1].is_call else None
-
-    def record_name(self) -> str:
-        """The record of a call lies among the local variables of the function, under a name that no function could use:
-        there it is found again by the next kernel of the same call, and dies with it. A frame that the profiler held
-        would keep all the variables alive."""
-        return f"(profiled {id(self)})"
-
-    def calls_on_stack(self, frame: FrameType) -> list[tuple[FrameType, str, Record | None]]:
-        """The public functions that are running, with their records if they have one."""
-        return [(f, name, f.f_locals.get(self.record_name())) for f, name in names.calls_on_stack(frame)]
 
     def finish(self) -> list[Record]:
         """What has been written. What is still open ends here."""
@@ -230,6 +214,8 @@ class Profile(Observer):
         self.alive.clear()
         for record in reversed(self.records):  # what is inside comes before what it is in
             record.cpu_memory_usage += sum([child.cpu_memory_usage for child in record.cpu_children])
+            if record.is_open_ended:
+                record.time_range.end = max([each.time_range.end for each in (record, *record.cpu_children)])
         return self.records
 
     # -- memory -------------------------------------------------------------------------------------------------------
@@ -243,12 +229,7 @@ class Profile(Observer):
                 self.alive[id(block)] = weakref.ref(block, partial(self.freed, id(block), block.nbytes))
 
     def freed(self, key: int, size: int, _: Any) -> None:
-        del self.alive[key]
-        self.close_calls([record for _, _, record in self.calls_on_stack(sys._getframe())])
+        self.alive.pop(key, None)
+        self.close_calls([record for _, _, record in names.calls_on_stack(sys._getframe(), self.key)])
         record = self.open[-1] if self.open else self.write(MEMORY_EVENT_NAME, FUNCTION)
         record.cpu_memory_usage -= size
-
-
-def writes_result(op: Op, out: Any, function: str) -> bool:
-    """Is a kernel the end of a function that works in place, or has the argument `out`?"""
-    return out is not None and (op is links.assign or function.endswith("_"))

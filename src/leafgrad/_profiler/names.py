@@ -52,11 +52,11 @@ def public_names(count: int) -> dict[str, str]:
     return {entry.name: entry.aten_function for entry in entries()}
 
 
-def calls_on_stack(frame: FrameType | None) -> list[tuple[FrameType, str]]:
-    """The public functions that are running between the user's program and this frame, the outermost first. A function
-    inside of one of the same name is the same call, further in."""
+def calls_on_stack(frame: FrameType | None, key: str) -> list[tuple[FrameType, str, Any]]:
+    """The public functions that are running between the user's program and this frame, the outermost first, with what
+    lies under `key` among their variables. A function inside of one of the same name is the same call, further in."""
     known = public_names(len(registry) + len(composites))
-    found: list[tuple[FrameType, str]] = []
+    found: list[tuple[FrameType, str, Any]] = []
     while frame is not None and origin.is_internal(frame.f_code.co_filename):
         name: str | None = frame.f_code.co_name
         if looks_at_arguments(frame.f_code):
@@ -66,7 +66,7 @@ def calls_on_stack(frame: FrameType | None) -> list[tuple[FrameType, str]]:
         if name is not None:
             if found and same_function(name, found[-1][1]):
                 found.pop()
-            found.append((frame, name))
+            found.append((frame, name, frame.f_locals.get(key)))
         frame = frame.f_back
     found.reverse()
     return found
