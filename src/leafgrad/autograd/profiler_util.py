@@ -170,19 +170,18 @@ class FunctionEventAvg(Times):
 
     def add(self, other: Any) -> FunctionEventAvg:
         """add(other): count an event, or another average, of the same name."""
-        if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
-            raise AssertionError("Expected other to be a FunctionEvent or FunctionEventAvg")
         if self.key is None:  # the first one says what this is the average of
             for name in DESCRIPTION:
                 setattr(self, name, getattr(other, name))
+        if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
+            raise AssertionError("Expected other to be a FunctionEvent or FunctionEventAvg")
         if other.key != self.key:
             raise AssertionError(f"Expected keys to match, but got {other.key} vs {self.key}")
         for name in AMOUNTS:
             setattr(self, name, getattr(self, name) + (getattr(other, name) or 0))
         return self
 
-    def __iadd__(self, other: Any) -> FunctionEventAvg:
-        return self.add(other)
+    __iadd__ = add
 
     def __repr__(self) -> str:
         return (
