@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 import uuid
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
 from dataclasses import KW_ONLY, InitVar, dataclass, field
@@ -95,7 +96,7 @@ class KinetoStepTracker:
 
 
 @dataclass(eq=False, repr=False)
-class Profiler:
+class Profiler(ABC):
     """What the profilers here and in `leafgrad.profiler` have in common: what they are asked to record, and how their
     events are read."""
 
@@ -109,9 +110,9 @@ class Profiler:
     custom_trace_id_callback: Callable[[], str] | None = None
     post_processing_timeout_s: float | None = None
 
+    @abstractmethod
     def _read(self, purpose: str) -> Any:
         """The events; `purpose` is what for, for messages."""
-        raise NotImplementedError
 
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
