@@ -5,10 +5,9 @@ bears the name (`name_code` in leafgrad/ops/signature.py).
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Sequence
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 from leafgrad._core import origin
@@ -16,7 +15,7 @@ from leafgrad._core.op import Op
 from leafgrad._core.tensor import links
 from leafgrad.ops.aten import name_of
 from leafgrad.ops.creation.fresh import create
-from leafgrad.ops.registry import composites, entries, registry
+from leafgrad.ops.registry import registry
 
 
 def kernel_name(op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any) -> str:
@@ -41,29 +40,13 @@ def arguments_for(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> li
 # -- public functions -------------------------------------------------------------------------------------------------
 
 
-def looks_at_arguments(code: CodeType) -> bool:
-    """Is this the code that leafgrad/ops/arguments.py writes around a public function?"""
-    return "<arguments of " in code.co_filename
-
-
-@functools.lru_cache(maxsize=1)
-def public_names(count: int) -> dict[str, str]:
-    """What PyTorch calls the public functions, by their names here; `count` is how many there are by now."""
-    return {entry.name: entry.aten_function for entry in entries()}
-
-
 def calls_on_stack(frame: FrameType | None, key: str) -> list[tuple[FrameType, str, Any]]:
     """The public functions that are running between the user's program and this frame, the outermost first, with what
     lies under `key` among their variables. A function inside of one of the same name is the same call, further in."""
-    known = public_names(len(registry) + len(composites))
     found: list[tuple[FrameType, str, Any]] = []
     while frame is not None and origin.is_internal(frame.f_code.co_filename):
-        name: str | None = frame.f_code.co_name
-        if looks_at_arguments(frame.f_code):
-            name = f"aten::{known.get(frame.f_code.co_name, name)}"
-        elif not frame.f_code.co_name.startswith("aten::"):
-            name = name_in_functional(frame)
-        if name is not None:
+        name = frame.f_code.co_name
+        if name.startswith("aten::"):
             if found and same_function(name, found[-1][1]):
                 found.pop()
             found.append((frame, name, frame.f_locals.get(key)))
@@ -77,14 +60,6 @@ def same_function(name: str, other: str) -> bool:
     return name.removesuffix("_") == other.removesuffix("_")
 
 
-def name_in_functional(frame: FrameType) -> str | None:
-    """The name of a function of nn.functional that is no operation of the registry."""
-    if frame.f_globals.get("__name__") != "leafgrad.nn.functional":
-        return None
-    name = frame.f_code.co_name
-    return f"aten::{name}" if name in frame.f_globals["__all__"] else None
-
-
 def arguments_of(frame: FrameType) -> list[Any]:
     """What a function was called with, as far as it has not changed that: one value for each parameter, and what is
     caught by a star counts as one."""
@@ -92,7 +67,7 @@ def arguments_of(frame: FrameType) -> list[Any]:
     count = code.co_argcount + code.co_kwonlyargcount
     names = [name for name in code.co_varnames[:count] if name != "out" or values.get(name) is not None]
     given = [values.get(name) for name in names]
-    if code.co_flags & inspect.CO_VARARGS and not looks_at_arguments(code):
+    if code.co_flags & inspect.CO_VARARGS and "<arguments of " not in code.co_filename:  # where there are too many
         caught = values.get(code.co_varnames[count], ())
         given.insert(code.co_argcount, caught[0] if len(caught) == 1 else caught)
     return given

@@ -257,7 +257,11 @@ class Arguments:
         file = __file__.replace("arguments.py", f"<arguments of {owner}{self.name}>")
         text = "\n".join(lines) + "\n"
         linecache.cache[file] = (len(text), None, [line + "\n" for line in lines], file)
-        return next(code for code in compile(text, file, "exec").co_consts if isinstance(code, CodeType))
+        code = next(code for code in compile(text, file, "exec").co_consts if isinstance(code, CodeType))
+        inner = short or self.call
+        # PyTorch's name, see `name_code`; if this is an alias, that of the alias
+        aten = inner.__code__.co_name if inner.__name__ == self.name else ""
+        return code.replace(co_name=aten if aten.startswith("aten::") else f"aten::{self.name}")
 
     def unusual(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
         """Call it with arguments that the text above does not know, if they are right."""
