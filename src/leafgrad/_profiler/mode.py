@@ -23,8 +23,8 @@ from leafgrad._core.node import Node, take_order
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import as_array, links
 from leafgrad._core.thread_state import state
-from leafgrad._profiler import names
-from leafgrad._profiler.values import arrays_in, concrete, owner, shape_of, stack_lines
+from leafgrad._profiler import description
+from leafgrad._profiler.description import arrays_in, concrete, owner, shape_of, stack_lines
 from leafgrad.autograd.profiler_util import MEMORY_EVENT_NAME, FunctionEvent
 from leafgrad.ops.registry import registry
 
@@ -184,23 +184,23 @@ class Profile(Observer):
     def begin_kernel(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any) -> Record:
         """The record of a kernel: a new one, or that of what it is the main part or the end of."""
         record = self.begin_calls()
-        name = names.kernel_name(op, arrays, options, out)
+        name = description.kernel_name(op, arrays, options, out)
         if record is None or not (
-            names.same_function(name, record.name)
+            description.same_function(name, record.name)
             or (out is not None and (op is links.assign or record.name.endswith("_")))  # in place, or with `out=`
         ):
-            record = self.begin(name, FUNCTION, partial(names.arguments_for, op, arrays, options))
+            record = self.begin(name, FUNCTION, partial(description.arguments_for, op, arrays, options))
         if self.wants.with_flops and op.name in registry and registry[op.name].flops is not None:
             record.flops = registry[op.name].flops([shape_of(array) for array in arrays])
         return record
 
     def begin_calls(self) -> Record | None:
         """The records of the public functions that are running; returns the innermost."""
-        calls = names.calls_on_stack(sys._getframe(1), self.key)
+        calls = description.calls_on_stack(sys._getframe(1), self.key)
         self.close_calls([record for _, _, record in calls])
         for frame, name, record in calls:
             if record not in self.open:
-                record = self.begin(name, FUNCTION, partial(names.arguments_of, frame))
+                record = self.begin(name, FUNCTION, partial(description.arguments_of, frame))
                 record.is_call = True
                 frame.f_locals[self.key] = record
         return self.open[-1] if self.open and self.open[-1].is_call else None
@@ -230,6 +230,6 @@ class Profile(Observer):
 
     def freed(self, key: int, size: int, _: Any) -> None:
         self.alive.pop(key, None)
-        self.close_calls([record for _, _, record in names.calls_on_stack(sys._getframe(), self.key)])
+        self.close_calls([record for _, _, record in description.calls_on_stack(sys._getframe(), self.key)])
         record = self.open[-1] if self.open else self.write(MEMORY_EVENT_NAME, FUNCTION)
         record.cpu_memory_usage -= size

@@ -113,11 +113,7 @@ def number_columns(events: Any, name_width: int | None, unit: str | None) -> lis
 def flops_column(events: Sequence[Any]) -> Column:
     """Floating point operations, in the unit that suits the smallest."""
     known = [event.flops for event in events if event.flops]
-    size, unit = 1.0, "FLOPs"
-    for candidate in FLOP_UNITS:
-        if known and min(known) >= candidate[0]:
-            size, unit = candidate
-            break
+    size, unit = next((one for one in FLOP_UNITS if known and min(known) >= one[0]), (1.0, "FLOPs"))
     return Column(f"Total {unit}", WIDTH, lambda event: f"{event.flops / size:.3f}" if event.flops else "--")
 
 

@@ -147,8 +147,8 @@ def declared(*forms: str) -> Callable[[Any], Any]:
 
 
 def name_code(function: Any, name: str) -> None:
-    """Put PyTorch's name of an operation on the code of a function, where profiles (leafgrad/_profiler/names.py) and
-    tracebacks find it. Functions of other folders, compiled or methods of Tensor, do without."""
+    """Put PyTorch's name of an operation on the code of a function, where profiles (leafgrad/_profiler) and tracebacks
+    find it. Functions of other folders, compiled or methods of Tensor, do without."""
     if isinstance(function, FunctionType) and function.__module__.startswith(("leafgrad.ops.", "leafgrad.nn.")):
         function.__code__ = function.__code__.replace(co_name=f"aten::{name}")
 

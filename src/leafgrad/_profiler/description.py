@@ -1,6 +1,8 @@
-"""What events are called. Kernels have PyTorch's names, and so have the public functions that they run for: those are
-found on the stack, as the user's line is (leafgrad/_core/origin.py), so that nobody has to announce a call. Their code
-bears the name (`name_code` in leafgrad/ops/signature.py).
+"""What is written down of an event: its name, what it was given, where in the program it is, whose memory it uses.
+
+Kernels have PyTorch's names, and so have the public functions that they run for: those are found on the stack, as the
+user's line is (leafgrad/_core/origin.py), so that nobody has to announce a call. Their code bears the name (`name_code`
+in leafgrad/ops/signature.py).
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from leafgrad._core import origin
 from leafgrad._core.op import Op
-from leafgrad._core.tensor import links
+from leafgrad._core.tensor import TensorBase, links
 from leafgrad.ops.aten import name_of
 from leafgrad.ops.creation.fresh import create
 from leafgrad.ops.registry import registry
@@ -71,3 +75,50 @@ def arguments_of(frame: FrameType) -> list[Any]:
         caught = values.get(code.co_varnames[count], ())
         given.insert(code.co_argcount, caught[0] if len(caught) == 1 else caught)
     return given
+
+
+# -- values and the stack ---------------------------------------------------------------------------------------------
+
+
+def shape_of(value: Any) -> list[int]:
+    array = value.array if isinstance(value, TensorBase) else value
+    return list(array.shape) if hasattr(array, "shape") and hasattr(array, "dtype") else []
+
+
+def concrete(value: Any) -> Any:
+    """A number, a flag or a list of them; tensors and arrays are not kept."""
+    if isinstance(value, (bool, int, float, complex, str)):
+        return value
+    if isinstance(value, (list, tuple)) and all([isinstance(v, (bool, int, float)) for v in value]):
+        return list(value)
+    return None
+
+
+def stack_lines() -> list[str]:
+    """The user's stack, the innermost line first."""
+    lines = []
+    frame = origin.user_frame()
+    while frame is not None:
+        code = frame.f_code
+        if not origin.is_internal(code.co_filename):
+            lines.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
+        frame = frame.f_back
+    return lines
+
+
+def arrays_in(value: Any) -> list[Any]:
+    """All arrays in a result or in arguments."""
+    if isinstance(value, TensorBase):
+        value = value.array
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [array for one in value for array in arrays_in(one)]
+    return []
+
+
+def owner(array: Any) -> Any:
+    """The array whose memory this one looks at."""
+    while isinstance(getattr(array, "base", None), np.ndarray):
+        array = array.base
+    return array
