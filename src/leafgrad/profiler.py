@@ -11,19 +11,19 @@ everything is recorded. The recording itself is done by `leafgrad.autograd.profi
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import socket
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, InitVar, dataclass, fields
 from enum import Enum
 from typing import Any
 
 from leafgrad.autograd import profiler as recording
-from leafgrad.autograd.profiler import ProfilerActivity, kineto_available, record_function
-from leafgrad.autograd.profiler_util import DeviceType, EventList, chrome_trace
+from leafgrad.autograd.profiler import Profiler, ProfilerActivity, kineto_available, record_function
+from leafgrad.autograd.profiler_util import DeviceType, EventList
 
 __all__ = [
     "DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
@@ -104,7 +104,8 @@ def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use
     return handler
 
 
-class profile:
+@dataclass(eq=False, repr=False)
+class profile(Profiler):
     """profile(*, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False,
     with_stack=False, with_flops=False, acc_events=False, ...): a profiler for programs that call `step()`.
 
@@ -112,50 +113,31 @@ class profile:
     TorchScript) and `post_processing_timeout_s` (nothing has to be waited for) change nothing.
     """
 
-    def __init__(
-        self,
-        *,
-        activities: Iterable[Any] | None = None,
-        schedule: Schedule | None = None,
-        on_trace_ready: Callable[..., Any] | None = None,
-        record_shapes: bool = False,
-        profile_memory: bool = False,
-        with_stack: bool = False,
-        with_flops: bool = False,
-        with_modules: bool = False,
-        experimental_config: Any = None,
-        execution_trace_observer: Any = None,
-        acc_events: bool = False,
-        use_cuda: bool | None = None,
-        custom_trace_id_callback: Callable[[], str] | None = None,
-        post_processing_timeout_s: float | None = None,
-    ) -> None:
+    _: KW_ONLY
+    activities: Any = None
+    schedule: Any = None  # a Schedule
+    on_trace_ready: Callable[..., Any] | None = None
+    experimental_config: InitVar[Any] = None
+    execution_trace_observer: InitVar[Any] = None
+    use_cuda: InitVar[bool | None] = None
+
+    step_num = 0
+    _recording = False
+
+    def __post_init__(self, experimental_config: Any, execution_trace_observer: Any, use_cuda: bool | None) -> None:
         if use_cuda is not None:
             text = "`use_cuda` is deprecated, use `activities` argument instead"
-            warnings.warn(text, FutureWarning, stacklevel=2)
-        for name, value in (
-            ("experimental_config", experimental_config),
-            ("execution_trace_observer", execution_trace_observer),
-        ):
+            warnings.warn(text, FutureWarning, stacklevel=3)
+        unknown = {"experimental_config": experimental_config, "execution_trace_observer": execution_trace_observer}
+        for name, value in unknown.items():
             if value is not None:
                 raise NotImplementedError(f"{name} belongs to PyTorch's own collector; leafgrad has none")
-        self.activities = checked_activities(activities)
-        self.schedule: Schedule = always if schedule is None else schedule
-        self.record_steps = schedule is not None
-        self.on_trace_ready = on_trace_ready
-        self.record_shapes = record_shapes
-        self.profile_memory = profile_memory
-        self.with_stack = with_stack
-        self.with_flops = with_flops
-        self.with_modules = with_modules
-        self.acc_events = acc_events
-        self.custom_trace_id_callback = custom_trace_id_callback
-        self.post_processing_timeout_s = post_processing_timeout_s
-        self.step_num = 0
-        self.step_rec_fn: record_function | None = None
+        self.activities = checked_activities(self.activities)
+        self.record_steps = self.schedule is not None
+        self.schedule = self.schedule or always
         self.current_action = self.schedule(0)
+        self.step_rec_fn: record_function | None = None
         self.profiler: recording.profile | None = None
-        self._recording = False
         self._kept: list[Any] = []  # of earlier cycles, for acc_events
         self._metadata: dict[str, Any] = {}
 
@@ -240,13 +222,7 @@ class profile:
             self._kept += self.profiler.function_events
 
     def _new(self) -> recording.profile:
-        return recording.profile(
-            record_shapes=self.record_shapes,
-            with_flops=self.with_flops,
-            profile_memory=self.profile_memory,
-            with_stack=self.with_stack,
-            custom_trace_id_callback=self.custom_trace_id_callback,
-        )
+        return recording.profile(**{field.name: getattr(self, field.name) for field in fields(Profiler)})
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
         """toggle_collection_dynamic(enable, activities): leave something out for a while."""
@@ -255,42 +231,22 @@ class profile:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def events(self) -> EventList:
-        """events(): the events of the last cycle, or of all with acc_events."""
+    def _read(self, purpose: str) -> EventList:
         if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before accessing events")
+            raise AssertionError(f"Profiler must be initialized before {purpose}")
         if self.acc_events:
             return EventList(self._kept, profile_memory=self.profile_memory, with_flops=self.with_flops)
         events: EventList = self.profiler.function_events
         return events
 
-    def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
-    ) -> EventList:
-        """key_averages(group_by_input_shape=False, group_by_stack_n=0): the events of each name together."""
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before getting key averages")
-        return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+    def events(self) -> EventList:
+        """events(): the events of the last cycle, or of all with acc_events."""
+        return self._read("accessing events")
 
     def export_chrome_trace(self, path: str) -> None:
         """export_chrome_trace(path): a file for chrome://tracing or ui.perfetto.dev; packed if it ends in .gz."""
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before exporting chrome trace")
-        trace = chrome_trace(self.events(), path, {"trace_id": self.profiler.trace_id, **self._metadata})
-        if path.endswith(".gz"):
-            with gzip.open(path, "wt", encoding="utf-8") as packed:
-                json.dump(trace, packed)
-        else:
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(trace, file)
-
-    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """export_stacks(path, metric="self_cpu_time_total"): lines for a flame graph; needs with_stack=True."""
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before exporting stacks")
-        if not self.with_stack:
-            raise AssertionError("export_stacks() requires with_stack=True")
-        self.events().export_stacks(path, metric)
+        events = self._read("exporting chrome trace")
+        events.export_chrome_trace(path, {"trace_id": self.get_trace_id(), **self._metadata})
 
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
         """export_memory_timeline(path): PyTorch's classes of memory, which leafgrad does not tell apart."""
@@ -323,7 +279,7 @@ def checked_activities(activities: Iterable[Any] | None) -> set[ProfilerActivity
     if not wanted:
         raise AssertionError("No valid profiler activities found")
     if ProfilerActivity.CUDA in wanted and ProfilerActivity.CPU in wanted:
-        warnings.warn("CUDA is not available, disabling CUDA profiling", UserWarning, stacklevel=3)
+        warnings.warn("CUDA is not available, disabling CUDA profiling", UserWarning, stacklevel=4)
     if ProfilerActivity.CPU not in wanted:
         raise AssertionError("No activities specified for the profiler")
     return wanted

@@ -201,8 +201,17 @@ def test_changes_in_place() -> None:
     assert seen(lambda: number.copy_(lg.zeros(()))) == ["aten::zeros", "aten::copy_"]
     assert seen(lambda: number.masked_fill_(number == 0, 1.0)) == ["aten::eq", "aten::masked_fill_"]
     assert seen(lambda: lg.add(number, 1, out=number)) == ["aten::add"]
+    assert seen(lambda: lg.msort(x.detach(), out=lg.zeros(3))) == ["aten::zeros", ("aten::msort", ["aten::sort"])]
     with lg.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
         assert seen(lambda: x.mul_(3)) == ["aten::mul_"]
+
+
+def test_views_in_place() -> None:
+    x = lg.rand(2, 3, requires_grad=True) * 1
+    (event, *_) = recorded(lambda: x.t_().sum().backward(), record_shapes=True)
+    assert (event.name, event.input_shapes, event.cpu_time_total > 0) == ("aten::t_", [[2, 3]], True)
+    swapped = ("aten::swapaxes_", ["aten::transpose_"])
+    assert seen(lambda: x.detach().unsqueeze_(0).swapaxes_(0, 1)) == ["aten::unsqueeze_", swapped]
 
 
 def test_gradients_that_are_summed_and_added() -> None:

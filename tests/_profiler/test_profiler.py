@@ -18,7 +18,7 @@ import leafgrad.nn.functional as F
 from leafgrad import func
 from leafgrad import profiler as stepwise
 from leafgrad._core.thread_state import state
-from leafgrad._profiler.mode import current_profile
+from leafgrad._profiler.mode import current_profiles
 from leafgrad.autograd.profiler import emit_itt, emit_nvtx, load_nvprof, profile, record_function
 from leafgrad.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, Interval
 
@@ -312,6 +312,7 @@ def test_flops() -> None:
     events = recorded(work, with_flops=True)
     assert {e.name: e.flops for e in events if e.flops} == {"aten::mm": 120, "aten::addmm": 120, "aten::mul": 12}
     assert events[0].input_shapes == [] and "Total FLOPs" in events.table()
+    assert one(recorded(lambda: lg.zeros(3, 5).addmm_(a, b), with_flops=True), "aten::addmm_").flops == 120
 
 
 # -- tables and files -------------------------------------------------------------------------------------------------
@@ -412,9 +413,9 @@ def test_nothing_is_left_behind() -> None:
     methods = dict(vars(lg.Tensor))
     with pytest.raises(ValueError), profile(), record_function("a"):
         (x * x).sum().backward()
-        assert current_profile() is not None and state.in_modes and dict(vars(lg.Tensor)) == methods
+        assert current_profiles() and state.in_modes and dict(vars(lg.Tensor)) == methods
         raise ValueError
-    assert current_profile() is None and not state.modes and state.recording is True
+    assert not current_profiles() and not state.modes and state.recording is True
 
 
 def test_before_during_and_after() -> None:
@@ -425,7 +426,7 @@ def test_before_during_and_after() -> None:
         assert str(prof) == repr(prof) == "<unfinished torch.autograd.profile>"
     with pytest.raises(RuntimeError, match="not reentrant"), prof:
         pass
-    assert current_profile() is None
+    assert not current_profiles()
     with pytest.raises(AttributeError):
         profile().export_chrome_trace("unused")
     with profile(enabled=False) as off:
@@ -444,6 +445,7 @@ def test_profilers_inside_each_other() -> None:
         x - x
     assert names(outer.function_events) == ["block", "aten::add", "aten::mul", "aten::sub"]
     assert names(inner.function_events) == ["aten::mul"] and inner.function_events[0].cpu_parent is None
+    assert inner.function_events[0].sequence_nr >= 0 and outer.function_events[2].cpu_parent.name == "block"
     assert inner.function_events[0].input_shapes == [[2], [2]] and outer.function_events[2].input_shapes == []
 
 
@@ -558,6 +560,19 @@ def test_blocks_that_end_in_another_order() -> None:
     assert names(events) == ["first", "second", "aten::rand", "aten::exp"] and events[3].cpu_parent is None
 
 
+def test_a_block_that_outlives_its_profile() -> None:
+    with profile() as outer:
+        block = record_function("block", "its text")
+        with profile(record_shapes=True) as inner:
+            block.__enter__()
+        end = inner.function_events[0].time_range.end
+        time.sleep(0.001)
+        block.__exit__(None, None, None)
+    assert names(inner.function_events) == names(outer.function_events) == ["block"]
+    assert inner.function_events[0].time_range.end == end > 0 and outer.function_events[0].cpu_time_total > 1000
+    assert [p.function_events[0].concrete_inputs for p in (inner, outer)] == [["its text"], []]
+
+
 def test_devices_that_are_not_there() -> None:
     with pytest.warns(UserWarning, match="CUDA is not available, disabling CUDA profiling"):
         profile(use_device="cuda")
@@ -621,7 +636,7 @@ def test_steps() -> None:
             x * x
             prof.step()
     assert names(prof.events()) == cycle * 2
-    assert current_profile() is None
+    assert not current_profiles()
 
 
 def test_without_a_schedule(tmp_path: Path) -> None:

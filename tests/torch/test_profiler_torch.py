@@ -86,6 +86,10 @@ PROGRAMS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "rules": lambda lib, x, w: (x.log().sigmoid().sum(0).cumsum(0).mean() / 3).backward(),
     "matrix rules": lambda lib, x, w: (x @ w).relu().sum().backward(),
     "views": lambda lib, x, w: x.t().reshape(2, 6).select(0, 1).sum().backward(),
+    "views in place": lambda lib, x, w: (
+        (x * 2).t_().sum().backward(),
+        (w.t_(), w.unsqueeze_(0), w.squeeze_(), w.transpose_(0, 1), w.as_strided_((2, 2), (1, 2))),
+    ),
     "a Function": lambda lib, x, w: Square.of(lib).apply(x).sum().backward(),
     "names": named,
     "training": train,
@@ -134,7 +138,7 @@ def test_events_lie_inside_the_same_ones(name: str) -> None:
     assert pairs(mine) == pairs(theirs)
 
 
-@pytest.mark.parametrize("name", ["backward", "rules", "matrix rules", "a Function", "names"])
+@pytest.mark.parametrize("name", ["backward", "rules", "matrix rules", "views in place", "a Function", "names"])
 def test_numbers_connect_operations_with_their_rules(name: str) -> None:
     def links(prof: Any) -> list[tuple[str, str]]:
         events = prof.function_events
@@ -147,7 +151,9 @@ def test_numbers_connect_operations_with_their_rules(name: str) -> None:
     assert links(profiled(leafgrad, PROGRAMS[name])) == links(profiled(torch, PROGRAMS[name]))
 
 
-@pytest.mark.parametrize("name", ["arithmetic", "comparison", "products", "in place", "backward", "matrix rules"])
+@pytest.mark.parametrize(
+    "name", ["arithmetic", "comparison", "products", "in place", "views in place", "backward", "matrix rules"]
+)
 def test_shapes(name: str) -> None:
     def shapes(prof: Any) -> list[Any]:
         return [(e.name, e.input_shapes) for e in prof.function_events if e.cpu_parent is None]

@@ -44,69 +44,66 @@ def shortened(text: str, width: int | None) -> str:
     return text if width is None or len(text) < width - 3 else text[: width - 3] + "..."
 
 
-def build_table(
-    events: Sequence[Any],
-    *,
-    sort_by: str | None,
-    row_limit: int,
-    source_width: int | None,
-    name_width: int | None,
-    shapes_width: int | None,
-    header: str | None,
-    top_level_only: bool,
-    time_unit: str | None,
-    with_memory: bool,
-    with_flops: bool,
+def table(
+    events: Any,
+    sort_by: str | None = None,
+    row_limit: int = 100,
+    max_src_column_width: int | None = 75,
+    max_name_column_width: int | None = 55,
+    max_shapes_column_width: int | None = 80,
+    header: str | None = None,
+    top_level_events_only: bool = False,
+    time_unit: str | None = None,
 ) -> str:
-    """Text of the table; nothing at all if there are no events."""
+    """table(sort_by=None, row_limit=100, ...): the list as text. `sort_by` names an attribute of the events (the
+    largest first), a `row_limit` of -1 shows them all, `time_unit` is "s", "ms" or "us"."""
     if not events:
         return ""
-    total = sum([event.self_cpu_time_total for event in events])
     rows = list(events)
     if sort_by is not None:
         rows.sort(key=lambda event: getattr(event, sort_by), reverse=True)
-    if top_level_only:
+    if top_level_events_only:
         rows = [event for event in rows if event.cpu_parent is None]
     if row_limit >= 0:
         rows = rows[:row_limit]
-    stacked = [event for event in events if event.stack]
-    columns = number_columns(events, total, name_width, time_unit, with_memory)
+    columns = number_columns(events, max_name_column_width, time_unit)
     if any([event.input_shapes for event in events]):
-        width = text_width([str(event.input_shapes) for event in events], shapes_width)
+        width = text_width([str(event.input_shapes) for event in events], max_shapes_column_width)
         columns.append(Column("Input Shapes", width, lambda event: str(event.input_shapes)[:width]))
+    before_source = sum([c.width + GAP for c in columns])
+    stacked = [event for event in events if event.stack]
     if stacked:
-        width = text_width([line for event in stacked for line in event.stack], source_width)
-        columns.append(Column("Source Location", width, lambda event: source(event, 0, width), left=True))
-    if with_flops:
+        source_width = text_width([line for event in stacked for line in event.stack], max_src_column_width)
+        columns.append(Column("Source Location", source_width, lambda e: source(e, 0, source_width), left=True))
+    if events._with_flops:
         columns.append(flops_column(events))
     lines = [ruler(columns), line(columns, [c.title for c in columns]), ruler(columns)]
     for event in rows:
         lines.append(line(columns, [c.entry(event) for c in columns]))
         if stacked:
-            place = sum([c.width + GAP for c in columns[: [c.title for c in columns].index("Source Location")]])
-            lines += [" " * place + source(event, i, columns_width(columns)) for i in range(1, len(event.stack))]
+            lines += [" " * before_source + source(event, i, source_width) for i in range(1, len(event.stack))]
             lines.append("")
     lines.append(ruler(columns))
     above = [] if header is None else ["=" * (len(lines[0]) - GAP), header]
-    if top_level_only:
+    if top_level_events_only:
         above += ["=" * (len(lines[0]) - GAP), "This report only display top-level ops statistics"]
-    return "\n".join([*above, *lines, f"Self CPU time total: {format_time(total, time_unit)}", ""])
+    total = format_time(events.self_cpu_time_total, time_unit)
+    return "\n".join([*above, *lines, f"Self CPU time total: {total}", ""])
 
 
-def number_columns(
-    events: Sequence[Any], total: float, name_width: int | None, unit: str | None, with_memory: bool
-) -> list[Column]:
+def number_columns(events: Any, name_width: int | None, unit: str | None) -> list[Column]:
     """The name, times, memory and the number of calls."""
-    name = text_width([event.key for event in events], name_width, least=0)
+    width = text_width([event.key for event in events], name_width, least=0)
+    total = events.self_cpu_time_total
     columns = [
-        Column("Name", name, lambda event: shortened(event.key, name_width)),
+        Column("Name", width, lambda event: shortened(event.key, name_width)),
         Column("Self CPU %", WIDTH, lambda event: format_share(event.self_cpu_time_total, total)),
         Column("Self CPU", WIDTH, lambda event: format_time(event.self_cpu_time_total, unit)),
         Column("CPU total %", WIDTH, lambda event: format_share(event.cpu_time_total, total)),
         Column("CPU total", WIDTH, lambda event: format_time(event.cpu_time_total, unit)),
         Column("CPU time avg", WIDTH, lambda event: format_time(event.cpu_time, unit)),
     ]
-    if with_memory:
+    if events._profile_memory:
         columns.append(Column("CPU Mem", WIDTH, lambda event: format_memory(event.cpu_memory_usage)))
         columns.append(Column("Self CPU Mem", WIDTH, lambda event: format_memory(event.self_cpu_memory_usage)))
     columns.append(Column("# of Calls", WIDTH, lambda event: str(event.count)))
@@ -116,21 +113,13 @@ def number_columns(
 def flops_column(events: Sequence[Any]) -> Column:
     """Floating point operations, in the unit that suits the smallest."""
     known = [event.flops for event in events if event.flops]
-    size, unit = 1.0, "FLOPs"
-    for candidate in FLOP_UNITS:
-        if known and min(known) >= candidate[0]:
-            size, unit = candidate
-            break
+    size, unit = next((one for one in FLOP_UNITS if known and min(known) >= one[0]), (1.0, "FLOPs"))
     return Column(f"Total {unit}", WIDTH, lambda event: f"{event.flops / size:.3f}" if event.flops else "--")
 
 
 def text_width(entries: Sequence[str], limit: int | None, least: int = WIDTH) -> int:
     width = max(max([len(entry) for entry in entries]) + MARGIN, least)
     return width if limit is None else min(width, limit)
-
-
-def columns_width(columns: Sequence[Column]) -> int:
-    return next(c.width for c in columns if c.title == "Source Location")
 
 
 def source(event: Any, index: int, width: int) -> str:

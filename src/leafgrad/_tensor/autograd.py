@@ -172,10 +172,7 @@ class AutogradTensor(TensorOperators):
             raise errors.needs_graph("cannot register a hook on a tensor that doesn't require gradient", self)
         if self.rare is not None:
             settle(self)
-        registered = hooks.hooks_of(self).on_gradient
-        handle = hooks.RemovableHandle(registered)
-        registered[handle.id] = hook
-        return handle
+        return hooks.registered(hooks.hooks_of(self).on_gradient, hook)
 
     @property
     def _backward_hooks(self) -> Any:
@@ -190,10 +187,7 @@ class AutogradTensor(TensorOperators):
         if self.node is not None:
             first = "post accumulate grad hooks cannot be registered on non-leaf tensors"
             raise errors.only_for_leaves(self, first, ".register_hook(...)")
-        registered = hooks.hooks_of(self).after_accumulation
-        handle = hooks.RemovableHandle(registered)
-        registered[handle.id] = hook
-        return handle
+        return hooks.registered(hooks.hooks_of(self).after_accumulation, hook)
 
     def detach_(self) -> Self:
         """detach_(): forget the history of this tensor, which becomes a leaf."""

@@ -54,9 +54,8 @@ class Anomaly(Mode):
             for index, (r, source) in enumerate(zip(shown, sources, strict=True)):
                 if r is not None and source is not None and has_nan(r):
                     warn(node, name)
-                    raise RuntimeError(
-                        f"Function '{name}' returned nan values in its {index}th output.\n{report(node)}"
-                    )
+                    first = f"Function '{name}' returned nan values in its {index}th output."
+                    raise RuntimeError(f"{first}\n{report(node)}")
         return results
 
 
@@ -77,18 +76,19 @@ def has_nan(r: Any) -> bool:
 
 def report(node: Node) -> str:
     """The line that recorded a node, and those behind it."""
-    file, line = line_of(node.code, node.lasti)
-    lines = [f"  {node.op.node_name} was recorded at {file}:{line}"]
+    lines = [f"  {node.op.node_name} was {place_of(node)}"]
     for source in node.inputs:
         if isinstance(source, Node):
-            file, line = line_of(source.code, source.lasti)
-            lines.append(f"  its input comes from {source.op.node_name}, recorded at {file}:{line}")
+            lines.append(f"  its input comes from {source.op.node_name}, {place_of(source)}")
         elif source is not None:
             lines.append(f"  its input is a leaf of shape {list(source.array.shape)}")
-    for cause in causes(node):
-        file, line = line_of(cause.code, cause.lasti)
-        lines.append(f"  it is part of the gradient of {cause.op.node_name}, recorded at {file}:{line}")
+    lines += [f"  it is part of the gradient of {cause.op.node_name}, {place_of(cause)}" for cause in causes(node)]
     return "\n".join(lines)
+
+
+def place_of(node: Node) -> str:
+    file, line = line_of(node.code, node.lasti)
+    return f"recorded at {file}:{line}"
 
 
 def causes(node: Node) -> list[Node]:
@@ -102,19 +102,18 @@ def causes(node: Node) -> list[Node]:
 
 def warn(node: Node, name: str) -> None:
     """PyTorch's warnings: the stack of the forward call, and those of the calls that led to it being differentiated."""
-    stack = None if node.hooks is None else node.hooks.metadata.get("traceback_")
-    if stack is None:
-        text = "No forward pass information available. Enable detect anomaly during forward pass for more information."
-        warnings.warn(f"Error detected in {name}. {text}", UserWarning, stacklevel=2)
+    text = f"Error detected in {name}. "
+    if node.hooks is None or "traceback_" not in node.hooks.metadata:
+        text += "No forward pass information available. Enable detect anomaly during forward pass for more information."
+        warnings.warn(text, UserWarning, stacklevel=2)
         return
-    text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(stack)}"
-    warnings.warn(text, UserWarning, stacklevel=2)
-    for cause in causes(node):
-        stack = "" if cause.hooks is None else "".join(cause.hooks.metadata.get("traceback_", ()))
-        text = "Traceback of forward call that induced the previous calculation:"
-        warnings.warn(
-            f"\n\nPrevious calculation was induced by {cause.op.node_name}. {text}\n{stack}", UserWarning, stacklevel=2
-        )
+    text += "Traceback of forward call that caused the error:"
+    for each in (node, *causes(node)):
+        if each is not node:
+            text = f"\n\nPrevious calculation was induced by {each.op.node_name}. "
+            text += "Traceback of forward call that induced the previous calculation:"
+        stack = () if each.hooks is None else each.hooks.metadata.get("traceback_", ())
+        warnings.warn(f"{text}\n{''.join(stack)}", UserWarning, stacklevel=2)
 
 
 def is_anomaly_enabled() -> bool:
@@ -146,21 +145,16 @@ class detect_anomaly:
     and so does a nan."""
 
     def __init__(self, check_nan: bool = True) -> None:
-        self._before: list[tuple[bool, bool]] = []
+        self._entered: list[set_detect_anomaly] = []
         self.check_nan = check_nan
-        warnings.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
-            "debugging.",
-            UserWarning,
-            stacklevel=2,
-        )
+        text = "This mode will increase the runtime and should only be enabled for debugging."
+        warnings.warn(f"Anomaly Detection has been enabled. {text}", UserWarning, stacklevel=2)
 
     def __enter__(self) -> None:
-        self._before.append((is_anomaly_enabled(), anomaly.check_nan))
-        switch(True, self.check_nan)
+        self._entered.append(set_detect_anomaly(True, self.check_nan))
 
     def __exit__(self, *error: Any) -> None:
-        switch(*self._before.pop())
+        self._entered.pop().__exit__()
 
 
 def switch(mode: bool, check_nan: bool) -> None:

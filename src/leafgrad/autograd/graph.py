@@ -15,7 +15,7 @@ from leafgrad._core.node import Node, output_of
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
-from leafgrad.autograd.hooks import RemovableHandle, hooks_of, register
+from leafgrad.autograd.hooks import RemovableHandle, hooks_of, registered
 from leafgrad.autograd.public_nodes import AccumulateGrad, public_edge
 from leafgrad.autograd.saved_tensor_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
@@ -126,7 +126,7 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
         return lambda g: arrive(index, g)
 
     switches.leaf_hooks = True  # so that every backward pass says who it is
-    return MultiHandle([register(hooks_of(t).on_gradient, listener(i)) for i, t in enumerate(tensors)])
+    return MultiHandle([registered(hooks_of(t).on_gradient, listener(i)) for i, t in enumerate(tensors)])
 
 
 def reached(current: Any, places: Sequence[Any]) -> list[bool]:

@@ -223,13 +223,6 @@ def of_node(node: Node) -> Hooks:
     return node.hooks  # type: ignore[no-any-return]
 
 
-def register(where: Any, hook: Callable[..., Any]) -> RemovableHandle:
-    """Add a hook to one of the dictionaries of `Hooks`."""
-    handle = RemovableHandle(where)
-    where[handle.id] = hook
-    return handle
-
-
 def give_history(tensor: Any, node: Node) -> None:
     """Make `node` the one that a tensor comes from. Hooks belong to the value that it had when they were registered;
     a gradient that is retained is always that of the newest value."""

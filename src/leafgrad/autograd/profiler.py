@@ -12,18 +12,19 @@ inside of rules show as well. What is measured is the time of their kernels.
 
 from __future__ import annotations
 
+import inspect
 import uuid
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from enum import Enum
-from time import perf_counter_ns
 from typing import Any, ClassVar
 
 from leafgrad._core.modes import pop, push
-from leafgrad._profiler.mode import Profile, current_profile
-from leafgrad._profiler.record import Record, Wishes
-from leafgrad.autograd import profiler_util
+from leafgrad._profiler.mode import Profile, Record, current_profiles
+from leafgrad.autograd.profiler_util import MEMORY_EVENT_NAME as MEMORY_EVENT_NAME
 from leafgrad.autograd.profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg
 
 __all__ = [
@@ -50,7 +51,7 @@ def kineto_available() -> bool:
 
 def _profiler_enabled() -> bool:
     """Is this thread profiled?"""
-    return current_profile() is not None
+    return bool(current_profiles())
 
 
 class EnforceUnique:
@@ -94,7 +95,42 @@ class KinetoStepTracker:
         return cls._current
 
 
-class profile:
+@dataclass(eq=False, repr=False)
+class Profiler(ABC):
+    """What the profilers here and in `leafgrad.profiler` have in common: what they are asked to record, and how their
+    events are read."""
+
+    _: KW_ONLY
+    record_shapes: bool = False
+    profile_memory: bool = False
+    with_stack: bool = False
+    with_flops: bool = False
+    with_modules: bool = False
+    acc_events: bool = False
+    custom_trace_id_callback: Callable[[], str] | None = None
+    post_processing_timeout_s: float | None = None
+
+    @abstractmethod
+    def _read(self, purpose: str) -> Any:
+        """The events; `purpose` is what for, for messages."""
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> Any:
+        """key_averages(group_by_input_shape=False, group_by_stack_n=0): the events of each name together."""
+        events = self._read("getting key averages")
+        return events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """export_stacks(path, metric="self_cpu_time_total"): lines for a flame graph; needs with_stack=True."""
+        events = self._read("exporting stacks")
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        events.export_stacks(path, metric)
+
+
+@dataclass(eq=False, repr=False)
+class profile(Profiler):
     """profile(enabled=True, *, record_shapes=False, profile_memory=False, with_stack=False, with_flops=False, ...): a
     context manager that writes down what this thread does inside.
 
@@ -107,55 +143,31 @@ class profile:
     nothing.
     """
 
-    def __init__(
-        self,
-        enabled: bool = True,
-        *,
-        use_cuda: bool = False,
-        use_device: str | None = None,
-        record_shapes: bool = False,
-        with_flops: bool = False,
-        profile_memory: bool = False,
-        with_stack: bool = False,
-        with_modules: bool = False,
-        use_kineto: bool = False,
-        use_cpu: bool = True,
-        experimental_config: Any = None,
-        acc_events: bool = False,
-        custom_trace_id_callback: Callable[[], str] | None = None,
-        post_processing_timeout_s: float | None = None,
-        activity_filters: dict[ProfilerActivity, set[str]] | None = None,
-    ) -> None:
-        self.enabled = enabled
-        self.use_cuda = False
-        self.use_device: str | None = None
-        self.entered = False
-        self.record_shapes = record_shapes
-        self.with_flops = with_flops
-        self.profile_memory = profile_memory
-        self.with_stack = with_stack
-        self.with_modules = with_modules
-        self.use_cpu = use_cpu
-        self.acc_events = acc_events
-        self.custom_trace_id_callback = custom_trace_id_callback
-        self.post_processing_timeout_s = post_processing_timeout_s
-        self.activity_filters = activity_filters or {}
-        self.trace_id = ""
-        self._mode: Profile | None = None
-        self._first = self._start = 0
-        self._events: EventList | None = None
-        if not enabled:
+    enabled: bool = True
+    _: KW_ONLY
+    use_cuda: InitVar[bool] = False
+    use_device: InitVar[str | None] = None
+    use_kineto: InitVar[bool] = False
+    use_cpu: bool = True
+    experimental_config: InitVar[Any] = None
+    activity_filters: dict[ProfilerActivity, set[str]] | None = None
+
+    entered = False
+    trace_id = ""
+    _mode: Profile | None = field(default=None, init=False)
+    _events: EventList | None = field(default=None, init=False)
+
+    def __post_init__(self, use_cuda: bool, use_device: str | None, use_kineto: bool, experimental_config: Any) -> None:
+        self.activity_filters = self.activity_filters or {}
+        if not self.enabled:
             return
         if use_cuda:
-            warnings.warn(
-                "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead.",
-                FutureWarning,
-                stacklevel=2,
-            )
+            text = "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead."
+            warnings.warn(text, FutureWarning, stacklevel=3)
             use_device = "cuda"
         if use_device is not None:
             warn_of_device(use_device)
-        if not use_cpu:
+        if not self.use_cpu:
             if not use_kineto:
                 raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
             raise AssertionError("No activities specified for the profiler")
@@ -174,32 +186,16 @@ class profile:
         self.entered = True
         callback = self.custom_trace_id_callback
         self.trace_id = uuid.uuid4().hex.upper() if callback is None else callback()
-        mode = current_profile()
-        if mode is None:
-            mode = Profile()
-            push(mode)
-        self._mode = mode
-        mode.users.append(self)
-        mode.wishes = mode.wishes | self._wishes()
-        self._first = len(mode.records)
-        self._start = perf_counter_ns()
+        self._mode = Profile(self)
+        push(self._mode)
         return self
 
     def __exit__(self, *error: Any) -> None:
         if not self.enabled:
             return
-        stop = perf_counter_ns()
-        mode = self._mode
-        assert mode is not None
-        events = mode.events(self._first, self._wishes(), self._start, stop)
-        self._events = EventList(events, profile_memory=self.profile_memory, with_flops=self.with_flops)
-        mode.users.remove(self)
-        mode.wishes = Wishes()
-        for other in mode.users:
-            mode.wishes = mode.wishes | other._wishes()
-        if not mode.users:
-            mode.alive.clear()
-            pop(mode)
+        assert self._mode is not None
+        pop(self._mode)
+        self._events = EventList(self._mode.finish(), profile_memory=self.profile_memory, with_flops=self.with_flops)
 
     def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[ProfilerActivity]) -> None:
         """toggle_collection_dynamic(enabled, activities): leave something out, in the midst of a profile."""
@@ -207,9 +203,6 @@ class profile:
             pop(self._mode)
             if enabled:
                 push(self._mode)
-
-    def _wishes(self) -> Wishes:
-        return Wishes(self.record_shapes, self.profile_memory, self.with_stack, self.with_flops)
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -220,43 +213,24 @@ class profile:
             return None
         return EventList() if self._events is None else self._events
 
+    def _read(self, purpose: str) -> Any:
+        return self.function_events
+
     def __repr__(self) -> str:
-        if self.enabled and self._events is None:
-            return "<unfinished torch.autograd.profile>"
-        return repr(self.function_events)
+        return self._text(repr)
 
     def __str__(self) -> str:
-        if self.enabled and self._events is None:
-            return "<unfinished torch.autograd.profile>"
-        return str(self.function_events)
+        return self._text(str)
 
-    def table(
-        self,
-        sort_by: str | None = None,
-        row_limit: int = 100,
-        max_src_column_width: int = 75,
-        max_name_column_width: int = 55,
-        max_shapes_column_width: int = 80,
-        header: str | None = None,
-        top_level_events_only: bool = False,
-    ) -> str:
+    def _text(self, form: Callable[[Any], str]) -> str:
+        unfinished = self.enabled and self._events is None
+        return "<unfinished torch.autograd.profile>" if unfinished else form(self.function_events)
+
+    def table(self, *args: Any, **kwargs: Any) -> Any:
         """table(sort_by=None, row_limit=100, ...): all events as text, see EventList.table."""
-        table: str = self.function_events.table(
-            sort_by=sort_by,
-            row_limit=row_limit,
-            max_src_column_width=max_src_column_width,
-            max_name_column_width=max_name_column_width,
-            max_shapes_column_width=max_shapes_column_width,
-            header=header,
-            top_level_events_only=top_level_events_only,
-        )
-        return table
+        return self.function_events.table(*args, **kwargs)
 
-    def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
-    ) -> Any:
-        """key_averages(group_by_input_shape=False, group_by_stack_n=0): the events of each name together."""
-        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+    table.__signature__ = inspect.signature(EventList.table)  # type: ignore[attr-defined]
 
     def total_average(self) -> Any:
         """total_average(): all events together."""
@@ -275,12 +249,6 @@ class profile:
             raise AttributeError("'NoneType' object has no attribute 'save'\n  nothing has been recorded: use `with`")
         self._events.export_chrome_trace(path, {"trace_id": self.trace_id, **(metadata or {})})
 
-    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """export_stacks(path, metric="self_cpu_time_total"): lines for a flame graph; needs with_stack=True."""
-        if not self.with_stack:
-            raise AssertionError("export_stacks() requires with_stack=True")
-        self.function_events.export_stacks(path, metric)
-
 
 def warn_of_device(name: str) -> None:
     """There is no other device than the CPU, whichever is asked for."""
@@ -288,7 +256,7 @@ def warn_of_device(name: str) -> None:
         text = f"{name.upper()} is not available, disabling {name.upper()} profiling"
     else:
         text = f"The {name} is not a valid device option."
-    warnings.warn(text, UserWarning, stacklevel=3)
+    warnings.warn(text, UserWarning, stacklevel=4)
 
 
 class record_function(ContextDecorator):
@@ -298,7 +266,7 @@ class record_function(ContextDecorator):
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
         self.args = args
-        self._open: list[tuple[Profile | None, Record | None]] = []
+        self._open: list[list[tuple[Profile, Record]]] = []
 
     def _recreate_cm(self) -> record_function:
         return record_function(self.name, self.args)  # each call of a decorated function has its own
@@ -309,25 +277,20 @@ class record_function(ContextDecorator):
                 "profiler::_record_function_enter_new() Expected a value of type 'str' for argument 'name' but instead "
                 f"found type '{type(self.name).__name__}'."
             )
-        mode = current_profile()
-        record = None
-        if mode is not None:
-            record = mode.begin_block(self.name)
-            if self.args is not None:
-                record.concrete = [self.args]
-        self._open.append((mode, record))
+        given = [] if self.args is None else [self.args]
+        profiles = current_profiles()
+        self._open.append([(one, one.begin_block(self.name, arguments=lambda: given)) for one in profiles])
         return self
 
     def __exit__(self, *error: Any) -> None:
         if not self._open:
             raise AssertionError("Expected record to be set")
-        mode, record = self._open.pop()
-        if mode is not None and record is not None:
-            mode.end(record)
+        for one, record in self._open.pop():
+            one.end(record)
 
 
-class Marks:
-    """What emit_nvtx and emit_itt have in common: leafgrad does not have them."""
+class emit_itt:
+    """emit_itt(enabled=True, record_shapes=False): marks for Intel's profiler, which leafgrad does not know."""
 
     error: type[Exception] = NotImplementedError
     text = "leafgrad has no marks for Intel's profiler; autograd.profiler.profile records itself"
@@ -344,19 +307,12 @@ class Marks:
         pass
 
 
-class emit_nvtx(Marks):
+class emit_nvtx(emit_itt):
     """emit_nvtx(enabled=True, record_shapes=False): marks for NVIDIA's profiler, which needs CUDA."""
 
     error, text = AssertionError, "Torch not compiled with CUDA enabled"
 
 
-class emit_itt(Marks):
-    """emit_itt(enabled=True, record_shapes=False): marks for Intel's profiler, which leafgrad does not know."""
-
-
 def load_nvprof(path: str) -> EventList:
     """load_nvprof(path): the trace of a GPU, which leafgrad does not read."""
     raise NotImplementedError("load_nvprof reads traces of NVIDIA's profiler; leafgrad runs on a CPU only")
-
-
-MEMORY_EVENT_NAME = profiler_util.MEMORY_EVENT_NAME

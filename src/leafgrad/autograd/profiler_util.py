@@ -6,17 +6,23 @@ time is what is left of its duration when theirs is taken away.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
-from leafgrad._profiler.table import build_table, format_memory, format_share, format_time
+from leafgrad._profiler.table import format_memory, format_share, format_time, table
 
 MEMORY_EVENT_NAME = "[memory]"
 # PyTorch's names, which programs that print tables of their own import
 _format_time, _format_memory, _format_time_share = format_time, format_memory, format_share
+AMOUNTS = ("count", "flops", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage")
+DESCRIPTION = (
+    "key", "scope", "input_shapes", "stack", "cpu_parent", "cpu_children", "is_user_annotation", "overload_name",
+)  # fmt: skip
 STACK_METRICS = [f"self_{device}_time_total" for device in ("cpu", "cuda", "xpu", "privateuse1")]
 
 
@@ -34,12 +40,12 @@ class Kernel(NamedTuple):
     duration: float
 
 
+@dataclass(eq=False)
 class Interval:
     """Interval(start, end): a span of time."""
 
-    def __init__(self, start: float, end: float) -> None:
-        self.start = start
-        self.end = end
+    start: float
+    end: float
 
     def elapsed_us(self) -> float:
         return self.end - self.start
@@ -71,53 +77,37 @@ class Times:
     device_time_str = device_time_total_str = self_device_time_total_str = format_time(0)
 
 
+@dataclass(eq=False, repr=False)
 class FunctionEvent(Times):
     """One call: of an operation, a gradient rule, or what stood under a `record_function`."""
 
-    def __init__(
-        self,
-        id: int,
-        name: str,
-        thread: int,
-        start_us: float,
-        end_us: float,
-        overload_name: str = "",
-        fwd_thread: int = 0,
-        input_shapes: list[Any] | None = None,
-        stack: list[str] | None = None,
-        scope: int = 0,
-        use_device: str | None = None,
-        cpu_memory_usage: int = 0,
-        is_async: bool = False,
-        is_remote: bool = False,
-        sequence_nr: int = -1,
-        node_id: int = -1,
-        flops: int | None = None,
-        concrete_inputs: list[Any] | None = None,
-        kwinputs: dict[str, Any] | None = None,
-        is_user_annotation: bool = False,
-    ) -> None:
-        self.id = id
-        self.name = self.trace_name = name
-        self.overload_name = overload_name
+    id: int
+    name: str
+    thread: int
+    start_us: InitVar[float]
+    end_us: InitVar[float]
+    overload_name: str = ""
+    fwd_thread: int = 0
+    input_shapes: list[Any] = field(default_factory=list)
+    stack: list[str] = field(default_factory=list)
+    scope: int = 0
+    use_device: str | None = None
+    cpu_memory_usage: int = 0  # of the children as well
+    is_async: bool = False  # did it go on while other things were done?
+    is_remote: bool = False
+    sequence_nr: int = -1
+    node_id: int = -1
+    flops: int | None = None
+    concrete_inputs: list[Any] = field(default_factory=list)
+    kwinputs: dict[str, Any] = field(default_factory=dict)
+    is_user_annotation: bool = False
+
+    count = 1
+    is_python_function = False
+
+    def __post_init__(self, start_us: float, end_us: float) -> None:
         self.time_range = Interval(start_us, end_us)
-        self.thread = thread
-        self.fwd_thread = fwd_thread
-        self.count = 1
-        self.input_shapes = input_shapes or []
-        self.concrete_inputs = concrete_inputs or []
-        self.kwinputs = kwinputs or {}
-        self.stack = stack or []
-        self.scope = scope
-        self.cpu_memory_usage = cpu_memory_usage  # of the children as well
-        self.sequence_nr = sequence_nr
-        self.flops = flops
-        self.use_device = use_device
-        self.is_async = is_async  # went on while other things were done
-        self.is_remote = is_remote
-        self.node_id = node_id
-        self.is_user_annotation = is_user_annotation
-        self.is_python_function = False
+        self.trace_name = self.name
         self.kernels: list[Kernel] = []
         self.cpu_children: list[FunctionEvent] = []
         self.cpu_parent: FunctionEvent | None = None
@@ -131,6 +121,10 @@ class FunctionEvent(Times):
         if not isinstance(parent, FunctionEvent):
             raise AssertionError("Expected parent to be a FunctionEvent")
         self.cpu_parent = parent
+
+    def put_inside(self, parent: FunctionEvent) -> None:
+        self.set_cpu_parent(parent)
+        parent.append_cpu_child(self)
 
     @property
     def key(self) -> str:
@@ -165,46 +159,29 @@ class FunctionEvent(Times):
 class FunctionEventAvg(Times):
     """The sum of several events (and the average of their time): those of one name, as a rule."""
 
-    def __init__(self) -> None:
-        self.key: str | None = None
-        self.count = 0
-        self.cpu_time_total = 0
-        self.self_cpu_time_total = 0
-        self.input_shapes: Any = None
-        self.stack: list[str] | None = None
-        self.scope: int | None = None
-        self.cpu_memory_usage = 0
-        self.self_cpu_memory_usage = 0
-        self.cpu_children: list[FunctionEvent] | None = None
-        self.cpu_parent: FunctionEvent | None = None
-        self.flops = 0
-        self.is_user_annotation = False
+    key: str | None = None
+    count = flops = cpu_time_total = self_cpu_time_total = cpu_memory_usage = self_cpu_memory_usage = 0
+    input_shapes: Any = None
+    stack: list[str] | None = None
+    scope: int | None = None
+    cpu_children: list[FunctionEvent] | None = None
+    cpu_parent: FunctionEvent | None = None
+    is_user_annotation = False
 
     def add(self, other: Any) -> FunctionEventAvg:
         """add(other): count an event, or another average, of the same name."""
         if self.key is None:  # the first one says what this is the average of
-            self.key, self.scope, self.input_shapes, self.stack = (
-                other.key,
-                other.scope,
-                other.input_shapes,
-                other.stack,
-            )
-            self.cpu_parent, self.cpu_children = other.cpu_parent, other.cpu_children
-            self.is_user_annotation, self.overload_name = other.is_user_annotation, other.overload_name
+            for name in DESCRIPTION:
+                setattr(self, name, getattr(other, name))
         if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
             raise AssertionError("Expected other to be a FunctionEvent or FunctionEventAvg")
         if other.key != self.key:
             raise AssertionError(f"Expected keys to match, but got {other.key} vs {self.key}")
-        self.cpu_time_total += other.cpu_time_total
-        self.self_cpu_time_total += other.self_cpu_time_total
-        self.cpu_memory_usage += other.cpu_memory_usage
-        self.self_cpu_memory_usage += other.self_cpu_memory_usage
-        self.count += other.count
-        self.flops += other.flops or 0
+        for name in AMOUNTS:
+            setattr(self, name, getattr(self, name) + (getattr(other, name) or 0))
         return self
 
-    def __iadd__(self, other: Any) -> FunctionEventAvg:
-        return self.add(other)
+    __iadd__ = add
 
     def __repr__(self) -> str:
         return (
@@ -248,8 +225,7 @@ class EventList(list[Any]):
                 while around and event.time_range.start >= around[-1].time_range.end:
                     around.pop()
                 if around:
-                    event.set_cpu_parent(around[-1])
-                    around[-1].append_cpu_child(event)
+                    event.put_inside(around[-1])
                 around.append(event)
         while repeated := [e for e in self if is_repetition(e)]:
             for event in repeated:
@@ -262,32 +238,7 @@ class EventList(list[Any]):
     def self_cpu_time_total(self) -> Any:
         return sum([event.self_cpu_time_total for event in self])
 
-    def table(
-        self,
-        sort_by: str | None = None,
-        row_limit: int = 100,
-        max_src_column_width: int = 75,
-        max_name_column_width: int = 55,
-        max_shapes_column_width: int = 80,
-        header: str | None = None,
-        top_level_events_only: bool = False,
-        time_unit: str | None = None,
-    ) -> str:
-        """table(sort_by=None, row_limit=100, ...): the list as text. `sort_by` names an attribute of the events (the
-        largest first), a `row_limit` of -1 shows them all, `time_unit` is "s", "ms" or "us"."""
-        return build_table(
-            self,
-            sort_by=sort_by,
-            row_limit=row_limit,
-            source_width=max_src_column_width,
-            name_width=max_name_column_width,
-            shapes_width=max_shapes_column_width,
-            header=header,
-            top_level_only=top_level_events_only,
-            time_unit=time_unit,
-            with_memory=self._profile_memory,
-            with_flops=self._with_flops,
-        )
+    table = table
 
     def key_averages(
         self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
@@ -331,10 +282,11 @@ class EventList(list[Any]):
                     lines = [line.translate(clean) for line in reversed(event.stack)]
                     file.write(f"{';'.join(lines)} {amount}\n")
 
-    def export_chrome_trace(self, path: str, metadata: dict[str, str] | None = None) -> None:
-        """export_chrome_trace(path): the events in the format of chrome://tracing and Perfetto. An arrow leads from
-        each forward operation to its gradient rule."""
-        with open(path, "w", encoding="utf-8") as file:
+    def export_chrome_trace(self, path: str, metadata: dict[str, Any] | None = None) -> None:
+        """export_chrome_trace(path): the events in the format of chrome://tracing and Perfetto; packed if the name ends
+        in .gz. An arrow leads from each forward operation to its gradient rule."""
+        open_file: Any = gzip.open if path.endswith(".gz") else open
+        with open_file(path, "wt", encoding="utf-8") as file:
             json.dump(chrome_trace(self, path, metadata or {}), file)
 
 
@@ -343,7 +295,7 @@ def is_repetition(event: FunctionEvent) -> bool:
     return parent is not None and parent.name == event.name and len(parent.cpu_children) == 1
 
 
-def chrome_trace(events: Sequence[FunctionEvent], path: str, metadata: dict[str, str]) -> dict[str, Any]:
+def chrome_trace(events: Sequence[FunctionEvent], path: str, metadata: dict[str, Any]) -> dict[str, Any]:
     """The events as what the trace viewers read: spans of time ("X") and the two ends of arrows ("s", "f")."""
     process = os.getpid()
     entries: list[dict[str, Any]] = [

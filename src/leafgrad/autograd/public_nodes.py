@@ -14,7 +14,7 @@ from leafgrad._core.op import NOTHING, OPTION, SHAPE
 from leafgrad._core.origin import line_of
 from leafgrad._core.saved import changed, saved_tensors, unusable
 from leafgrad._core.tensor import wrap
-from leafgrad.autograd.hooks import RemovableHandle, hooks_of, of_node, register
+from leafgrad.autograd.hooks import RemovableHandle, hooks_of, of_node, registered
 
 
 def shown(node: Node) -> Node:
@@ -40,8 +40,8 @@ def members() -> dict[str, Any]:
         "origin": property(lambda node: line_of(node.code, node.lasti)),
         "metadata": property(lambda node: of_node(node).metadata),
         "requires_grad": property(lambda node: True),
-        "register_hook": lambda node, hook: register(of_node(node).after, hook),
-        "register_prehook": lambda node, hook: register(of_node(node).before, hook),
+        "register_hook": lambda node, hook: registered(of_node(node).after, hook),
+        "register_prehook": lambda node, hook: registered(of_node(node).before, hook),
         "_sequence_nr": lambda node: -node.order,
         "_input_metadata": property(_input_metadata),
     }
@@ -204,11 +204,11 @@ class AccumulateGrad(Node):
 
     def register_hook(self, hook: Any) -> RemovableHandle:
         """register_hook(hook): call `hook((), (gradient,))` after `.grad` of the leaf was updated."""
-        return register(hooks_of(self.variable).after, hook)
+        return registered(hooks_of(self.variable).after, hook)
 
     def register_prehook(self, hook: Any) -> RemovableHandle:
         """register_prehook(hook): call `hook((gradient,))` before `.grad` of the leaf is updated."""
-        return register(hooks_of(self.variable).before, hook)
+        return registered(hooks_of(self.variable).before, hook)
 
     def __repr__(self) -> str:
         return f"<AccumulateGrad object at {id(self.variable):#x}>"

@@ -18,6 +18,7 @@ from bisect import bisect, insort
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -138,19 +139,14 @@ class _Lattice:
 
 
 def _longest_path(count: int, edges: Sequence[Edge], sinking: Sequence[int]) -> list[int]:
-    below: list[list[int]] = [[] for _ in range(count)]
-    waiting = [0] * count
+    above: dict[int, list[int]] = {vertex: [] for vertex in range(count)}
+    below: dict[int, list[int]] = {vertex: [] for vertex in range(count)}
     for edge in edges:
+        above[edge.target].append(edge.source)
         below[edge.source].append(edge.target)
-        waiting[edge.target] += 1
     layer = [0] * count
-    ready = [vertex for vertex in range(count) if not waiting[vertex]]
-    for vertex in ready:  # grows while it is walked: a topological order
-        for target in below[vertex]:
-            layer[target] = max(layer[target], layer[vertex] + 1)
-            waiting[target] -= 1
-            if not waiting[target]:
-                ready.append(target)
+    for vertex in TopologicalSorter(above).static_order():
+        layer[vertex] = max([layer[source] + 1 for source in above[vertex]], default=0)
     # Boxes that nothing points at (outputs) would all float at the top: let them sink to what they point at.
     for vertex in sinking:
         if below[vertex]:

@@ -25,7 +25,7 @@ from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, warn_
 from leafgrad.ops.pointwise import elementwise
 from leafgrad.ops.random.dropout import dropout_mask as _dropout_mask
 from leafgrad.ops.reduce import softmax as reduce_softmax
-from leafgrad.ops.signature import Dtype, Tensor
+from leafgrad.ops.signature import Dtype, Tensor, declared
 
 linear = affine.linear.function
 embedding = embedding_op.function
@@ -69,6 +69,7 @@ def implicit_dim(name: str, input: TensorBase, stacklevel: int) -> int:
     return 0 if input.array.ndim in (0, 1, 3) else 1
 
 
+@declared()
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """dropout(input, p=0.5, training=True, inplace=False): zero with probability p, else x / (1 - p)."""
     if p < 0.0 or p > 1.0:
@@ -79,6 +80,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return input.mul_(kept) if inplace else input * kept
 
 
+@declared()
 def l1_loss(
     input: Tensor,
     target: Tensor,

@@ -23,7 +23,7 @@ from leafgrad._core.thread_state import state
 from leafgrad._device import layout, memory_format
 from leafgrad._dtypes import dtype
 from leafgrad.ops.out import into_out, with_out
-from leafgrad.ops.signature import Declaration, twin
+from leafgrad.ops.signature import Declaration, name_code, twin
 
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "..."})()
@@ -176,6 +176,7 @@ def method_form(name: str, method: Any, forms: tuple[str, ...] = ()) -> Any:
     """The same for a method, or an in-place method, that a block has written itself. Arguments are looked at if they
     are declared by another function, its `__wrapped__`."""
     declaration = Declaration(getattr(method, "__wrapped__", method), forms, is_method=True)
+    name_code(method, name)
     return checked(name, method, declaration) if hasattr(method, "__wrapped__") else twin(method, declaration)
 
 
@@ -256,7 +257,11 @@ class Arguments:
         file = __file__.replace("arguments.py", f"<arguments of {owner}{self.name}>")
         text = "\n".join(lines) + "\n"
         linecache.cache[file] = (len(text), None, [line + "\n" for line in lines], file)
-        return next(code for code in compile(text, file, "exec").co_consts if isinstance(code, CodeType))
+        code = next(code for code in compile(text, file, "exec").co_consts if isinstance(code, CodeType))
+        inner = short or self.call
+        # PyTorch's name, see `name_code`; if this is an alias, that of the alias
+        aten = inner.__code__.co_name if inner.__name__ == self.name else ""
+        return code.replace(co_name=aten if aten.startswith("aten::") else f"aten::{self.name}")
 
     def unusual(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
         """Call it with arguments that the text above does not know, if they are right."""

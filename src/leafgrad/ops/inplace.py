@@ -31,6 +31,7 @@ from leafgrad.ops.registry import Composite, Family, Operation, op
 from leafgrad.ops.samples import S, ValuesOnly, real, through
 from leafgrad.ops.shape.strides import as_strided
 from leafgrad.ops.shape.views import axes_of, copy_in_order, current_steps, see, see_in, view
+from leafgrad.ops.signature import name_code
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -57,6 +58,7 @@ def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
         elif operation.is_pair:
             method = direct_binary(operation, general)
     method.__name__ = method.__qualname__ = name
+    name_code(method, name)
     method.__doc__ = f"{name}(...): {name[:-1]}, in place."
     method.__wrapped__ = entry.declaration.as_method()  # type: ignore[attr-defined]
     return method

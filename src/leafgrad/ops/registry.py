@@ -49,7 +49,7 @@ from leafgrad._core.bind import bind, bind_many, execute
 from leafgrad._core.op import GradientRules, Op
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.arguments import method_of
-from leafgrad.ops.signature import Declaration
+from leafgrad.ops.signature import Declaration, name_code
 from leafgrad.return_types import named_result
 
 registry: dict[str, Operation] = {}
@@ -141,11 +141,14 @@ class Operation:
             self.declaration = Declaration(public, known["signatures"])
         self.checked: Any = known["checked"] if self.public_name else False
         self.call = public
+        name_code(public, self.aten_function)
         self.function: Callable[..., Any] = method_of(self)
         given: Any = known["operators"]
         self.operators: dict[str, Callable[..., Any]] = (
             given if isinstance(given, dict) else {name: family.operator(self, name) for name in given}  # type: ignore[attr-defined]
         )
+        for function in {*self.operators.values()} - {self.function}:
+            name_code(function, self.aten_function)
 
     def __call__(self, *args: Any) -> Any:
         n = len(args) - len(self.options)
@@ -363,6 +366,10 @@ class Composite:
         self.method = method
         self.checked = checked
         self.call = function
+        self.aten_function = aten_function or self.name
+        self.operators = operators or {}
+        for each in (function, *self.operators.values()):
+            name_code(each, self.aten_function)
         self.function: Callable[..., Any] = method_of(self)
         self.samples = samples
         self.in_place = in_place
@@ -371,9 +378,7 @@ class Composite:
         self.aliases = aliases
         self.out = out
         self.in_place_function = in_place_function
-        self.operators = operators or {}
         self.exempt = exempt or {}
-        self.aten_function = aten_function or self.name
 
 
 composites: dict[str, Composite] = {}

@@ -138,7 +138,19 @@ def twin(function: Any, declaration: Declaration) -> Any:
 
 def declared(*forms: str) -> Callable[[Any], Any]:
     """For functions that are no operations: declared by their annotations, or by the forms of their calls."""
-    return lambda function: twin(function, Declaration(function, forms, is_method=is_method(function)))
+
+    def declare(function: Any) -> Any:
+        name_code(function, function.__name__)
+        return twin(function, Declaration(function, forms, is_method=is_method(function)))
+
+    return declare
+
+
+def name_code(function: Any, name: str) -> None:
+    """Put PyTorch's name of an operation on the code of a function, where profiles (leafgrad/_profiler) and tracebacks
+    find it. Functions of other folders, compiled or methods of Tensor, do without."""
+    if isinstance(function, FunctionType) and function.__module__.startswith(("leafgrad.ops.", "leafgrad.nn.")):
+        function.__code__ = function.__code__.replace(co_name=f"aten::{name}")
 
 
 def is_method(function: Any) -> bool:

@@ -21,15 +21,10 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad.autograd.function import Function
 from leafgrad.autograd.grad_mode import enable_grad
+from leafgrad.autograd.saved_tensor_hooks import saved_tensors_hooks
 from leafgrad.ops.random.distributions import default_generator
 from leafgrad.utils.operator_log import OperatorLog
-from leafgrad.utils.recomputing import (
-    DETERMINISM_CHECKS,
-    CheckpointError,
-    GraphExecGroup,
-    checkpoint_by_hooks,
-    from_state,
-)
+from leafgrad.utils.recomputing import CheckpointError, Frame, GraphExecGroup, from_state
 from leafgrad.utils.selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
@@ -38,25 +33,14 @@ from leafgrad.utils.selective import (
 )
 
 __all__ = [
-    "checkpoint",
-    "checkpoint_sequential",
-    "CheckpointError",
-    "CheckpointFunction",
-    "check_backward_validity",
-    "detach_variable",
-    "get_device_states",
-    "set_device_states",
-    "noop_context_fn",
-    "set_checkpoint_early_stop",
-    "DefaultDeviceType",
-    "set_checkpoint_debug_enabled",
-    "CheckpointPolicy",
-    "SelectiveCheckpointContext",
-    "create_selective_checkpoint_contexts",
-    "SAC_IGNORED_OPS",
-    "GraphExecGroup",
-]
+    "checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "check_backward_validity",
+    "detach_variable", "get_device_states", "set_device_states", "noop_context_fn", "set_checkpoint_early_stop",
+    "DefaultDeviceType", "set_checkpoint_debug_enabled", "CheckpointPolicy", "SelectiveCheckpointContext",
+    "create_selective_checkpoint_contexts", "SAC_IGNORED_OPS", "GraphExecGroup",
+]  # fmt: skip
 
+DETERMINISM_CHECKS = ["default", "none"]
+_PASS_EXPLICITLY = "the use_reentrant parameter should be passed explicitly. "
 _RECOMMENDED = (
     "use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
     "use_reentrant=True. Refer to docs for more details on the differences between the two variants."
@@ -71,23 +55,23 @@ class Settings:
 
 
 @contextlib.contextmanager
-def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+def setting(name: str, value: bool | None) -> Iterator[None]:
+    before = getattr(Settings, name)
+    setattr(Settings, name, value)
+    try:
+        yield
+    finally:
+        setattr(Settings, name, before)
+
+
+def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[None]:
     """set_checkpoint_debug_enabled(enabled): inside, checkpoint's `debug` is this, whatever is passed."""
-    before, Settings.debug = Settings.debug, enabled
-    try:
-        yield
-    finally:
-        Settings.debug = before
+    return setting("debug", enabled)
 
 
-@contextlib.contextmanager
-def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+def set_checkpoint_early_stop(enable: bool) -> contextlib.AbstractContextManager[None]:
     """set_checkpoint_early_stop(enable): inside, checkpoint's `early_stop` is this, whatever is passed."""
-    before, Settings.early_stop = Settings.early_stop, enable
-    try:
-        yield
-    finally:
-        Settings.early_stop = before
+    return setting("early_stop", enable)
 
 
 def noop_context_fn() -> tuple[Any, Any]:
@@ -118,14 +102,10 @@ def checkpoint(
     From preserve_rng_state apart, which belongs to both, these options are those of use_reentrant=False.
     """
     if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, "
-            f"calling checkpoint without use_reentrant will raise an exception. {_RECOMMENDED}",
-            stacklevel=2,
-        )
-        use_reentrant = True
+        text = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception."
+        warnings.warn(f"torch.utils.checkpoint: {_PASS_EXPLICITLY}{text} {_RECOMMENDED}", stacklevel=2)
     preserve = kwargs.pop("preserve_rng_state", True)
-    if use_reentrant:
+    if use_reentrant is None or use_reentrant:
         if kwargs:
             raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
         if context_fn is not noop_context_fn or debug:
@@ -139,10 +119,13 @@ def checkpoint(
             raise ValueError("debug=True is incompatible with non-default context_fn")
         logs = (OperatorLog(), OperatorLog())
     first, again = logs or context_fn()
+    if not state.recording:
+        return function(*args, **kwargs)  # nothing is saved, so nothing will be asked for
     stops = early_stop if Settings.early_stop is None else Settings.early_stop
-    return checkpoint_by_hooks(
-        function, args, kwargs, preserve, (first, again), determinism_check == "default", logs, stops
-    )
+    rng_state = default_generator.get_state_array() if preserve else None
+    frame = Frame(function, args, kwargs, stops, determinism_check == "default", again, logs, rng_state)
+    with saved_tensors_hooks(frame.pack, frame.unpack), first:
+        return function(*args, **kwargs)
 
 
 def checkpoint_sequential(
@@ -151,11 +134,9 @@ def checkpoint_sequential(
     """checkpoint_sequential(functions, segments, input, use_reentrant, preserve_rng_state=True): apply functions (a
     Sequential or a list) one after the other, in segments that are checkpointed, all but the last."""
     if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. In "
-            f"version 2.9 we will raise an exception if use_reentrant is not passed. {_RECOMMENDED}",
-            stacklevel=2,
-        )
+        text = "In version 2.9 we will raise an exception if use_reentrant is not passed."
+        name = "torch.utils.checkpoint.checkpoint_sequential"
+        warnings.warn(f"{name}: {_PASS_EXPLICITLY}{text} {_RECOMMENDED}", stacklevel=2)
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:

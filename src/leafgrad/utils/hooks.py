@@ -83,28 +83,11 @@ class BackwardHook:
 
     def setup_output_hook(self, args: Any) -> Any:
         """The result of the module, with the second identity behind it."""
-        n_outputs = len(args) if isinstance(args, tuple) else 1
-        places: list[int] = []
+        return through_identity(args, self._at_outputs)[0]
 
-        def at_outputs(gradients: list[Any], forms: Any) -> list[Any]:
-            return self._at_outputs(gradients, places, n_outputs)
-
-        args, found = through_identity(args, at_outputs)
-        places.extend(found or ())
-        return args
-
-    def _at_outputs(self, gradients: list[Any], places: list[int], count: int) -> list[Any]:
-        grad_output = spread_out(gradients, places, count)
-        by: Any = None  # who changed it
-        for pre_hook in self.user_pre_hooks:
-            returned = pre_hook(self.module, grad_output)
-            if returned is not None:
-                if len(returned) != count:
-                    raise RuntimeError(
-                        "Backward pre hook returned an invalid number of grad_output, "
-                        f"got {len(returned)}, but expected {count}"
-                    )
-                grad_output, by = returned, pre_hook
+    def _at_outputs(self, gradients: list[Any], places: list[int], count: int, forms: Any) -> list[Any]:
+        wrong = "pre hook returned an invalid number of grad_output"
+        grad_output, by = self._asked(self.user_pre_hooks, wrong, spread_out(gradients, places, count))
         self.grad_outputs = grad_output
         if self.input_tensors_index is None:
             warnings.warn(_NO_INPUT, stacklevel=5)
@@ -121,38 +104,42 @@ class BackwardHook:
             self.grad_outputs = None
         return [fitting(grad_output[place], g, by) for place, g in zip(places, gradients, strict=True)]
 
-    def _at_inputs(self, gradients: list[Any], forms: Any) -> list[Any]:
-        gradients = filled(gradients, forms)
-        if self.grad_outputs is None or self.input_tensors_index is None:
+    def _at_inputs(self, gradients: list[Any], places: list[int], count: int, forms: Any) -> list[Any]:
+        gradients = [wrap(np.zeros(*form)) if g is None else g for g, form in zip(gradients, forms, strict=True)]
+        if self.grad_outputs is None:
             return gradients
-        grad_input = spread_out(gradients, self.input_tensors_index, self.n_inputs)
-        by: Any = None
-        for hook in self.user_hooks:
-            returned = hook(self.module, grad_input, self.grad_outputs)
-            if returned is not None:
-                if len(returned) != len(grad_input):
-                    raise RuntimeError(
-                        "Backward hook returned an invalid number of grad_input, "
-                        f"got {len(returned)}, but expected {len(grad_input)}"
-                    )
-                grad_input, by = returned, hook
+        wrong = "hook returned an invalid number of grad_input"
+        given = spread_out(gradients, places, count)
+        grad_input, by = self._asked(self.user_hooks, wrong, given, self.grad_outputs)
         self.grad_outputs = None
-        return [fitting(grad_input[i], g, by) for i, g in zip(self.input_tensors_index, gradients, strict=True)]
+        return [fitting(grad_input[place], g, by) for place, g in zip(places, gradients, strict=True)]
+
+    def _asked(self, hooks: list[Any], wrong: str, gradients: Any, *further: Any) -> tuple[Any, Any]:
+        """What hooks make of gradients, and the last of them that has changed any."""
+        by: Any = None
+        for hook in hooks:
+            returned = hook(self.module, gradients, *further)
+            if returned is not None:
+                if len(returned) != len(gradients):
+                    raise RuntimeError(f"Backward {wrong}, got {len(returned)}, but expected {len(gradients)}")
+                gradients, by = returned, hook
+        return gradients, by
 
 
-def through_identity(args: Any, passing: Callable[[list[Any], Any], list[Any]]) -> tuple[Any, list[int] | None]:
+def through_identity(args: Any, passing: Callable[..., list[Any]]) -> tuple[Any, list[int] | None]:
     """The tensors among `args` (a tensor, or a tuple) through one BackwardHookFunction, and their places; None if none
-    of them requires grad, and so none needed to."""
+    of them requires grad, and so none needed to. `passing(gradients, places, how many arguments, shapes and dtypes of
+    the tensors)` is called when gradients come by."""
     values = list(args) if isinstance(args, tuple) else [args]
     places = [i for i, value in enumerate(values) if isinstance(value, TensorBase)]
     if not any([values[i].requires_grad for i in places]):
         return args, None
-    forms = [(values[i].array.shape, values[i].array.dtype) for i in places]
+    count, forms = len(values), [(values[i].array.shape, values[i].array.dtype) for i in places]
     new = BackwardHookFunction.apply(*[values[i] for i in places])
     nodes = [tensor.grad_fn for tensor in new if tensor.grad_fn is not None]
     if not nodes:
         return args, None  # under no_grad
-    nodes[0].context.passing = lambda gradients: passing(gradients, forms)
+    nodes[0].context.passing = lambda gradients: passing(gradients, places, count, forms)
     for place, tensor in zip(places, new, strict=True):
         values[place] = tensor
     if not isinstance(args, tuple):
@@ -162,15 +149,8 @@ def through_identity(args: Any, passing: Callable[[list[Any], Any], list[Any]]) 
 
 def spread_out(gradients: Sequence[Any], places: Sequence[int], count: int) -> tuple[Any, ...]:
     """Gradients of the tensors at their places among all arguments; None for what is no tensor."""
-    result: list[Any] = [None] * count
-    for place, g in zip(places, gradients, strict=True):
-        result[place] = g
-    return tuple(result)
-
-
-def filled(gradients: Sequence[Any], forms: Sequence[tuple[Any, Any]]) -> list[Any]:
-    """Zeros for the gradients that are missing."""
-    return [wrap(np.zeros(*form)) if g is None else g for g, form in zip(gradients, forms, strict=True)]
+    known = dict(zip(places, gradients, strict=True))
+    return tuple([known.get(place) for place in range(count)])
 
 
 def fitting(new: Any, old: Any, hook: Any) -> Any:

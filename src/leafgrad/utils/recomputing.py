@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from leafgrad import errors
 from leafgrad._core.modes import switches
@@ -26,8 +27,6 @@ from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.saved_tensor_hooks import saved_tensors_hooks
 from leafgrad.ops.random.distributions import default_generator
 from leafgrad.utils.operator_log import OperatorLog, mismatch_with_logs
-
-DETERMINISM_CHECKS = ["default", "none"]
 
 _TIP = (
     "\n  why  the function did something else when it was run again for the backward pass: it depends on a global "
@@ -52,65 +51,53 @@ class GraphExecGroup:
 
     __module__ = "leafgrad.utils.checkpoint"
 
+    current: ClassVar[GraphExecGroup | None] = None
+
     def __enter__(self) -> GraphExecGroup:
-        if groups.current is not None:
+        other = GraphExecGroup.current
+        if other is not None:
             raise RuntimeError(
-                f"GraphExecGroup contexts cannot be nested. Already inside group {groups.current}\n  at {errors.here()}"
+                f"GraphExecGroup contexts cannot be nested. Already inside group {other}\n  at {errors.here()}"
             )
-        groups.current = self
+        GraphExecGroup.current = self
         return self
 
     def __exit__(self, *error: Any) -> None:
-        groups.current = None
+        GraphExecGroup.current = None
 
     @classmethod
     def _get_current_group(cls) -> GraphExecGroup | None:
-        return groups.current
-
-
-class Groups:
-    current: GraphExecGroup | None = None
-
-
-groups = Groups()
+        return cls.current
 
 
 class Outside:
     """Stands for the backward pass when there is none: somebody looks at a saved value by hand."""
 
 
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Holder:
     """What a node keeps in place of a value: which value of which frame."""
 
-    __slots__ = ("__weakref__", "frame", "index")
-
-    def __init__(self, frame: Frame, index: int) -> None:
-        self.frame = frame
-        self.index = index
+    frame: Frame
+    index: int
 
 
+@dataclass(eq=False)
 class Frame:
     """One call of a checkpointed function."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        early_stop: bool,
-        compare_forms: bool,
-        context: Any,
-        rng_state: Any,
-    ) -> None:
+    function: Callable[..., Any]
+    args: Sequence[Any]
+    kwargs: dict[str, Any]
+    early_stop: bool
+    compare_forms: bool
+    context: Any  # for the second run
+    logs: tuple[OperatorLog, OperatorLog] | None
+    rng_state: Any
+
+    def __post_init__(self) -> None:
         switches.checkpoints[id(self)] = True  # first of all: saving the inputs may end the run of an outer checkpoint
-        self.function = function
-        self.args = [save(a, NO_RESULT) if isinstance(a, TensorBase) else a for a in args]
-        self.kwargs = kwargs
-        self.early_stop = early_stop
-        self.compare_forms = compare_forms
-        self.context = context
-        self.rng_state = rng_state
-        self.logs: tuple[OperatorLog, OperatorLog] | None = None
+        self.args = [save(a, NO_RESULT) if isinstance(a, TensorBase) else a for a in self.args]
         self.holders: list[weakref.ref[Holder]] = []
         self.forms: list[dict[str, Any]] = []
         self.recomputed: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()
@@ -127,7 +114,7 @@ class Frame:
 
     def unpack(self, holder: Holder) -> Any:
         """Backward: an operation needs its value again."""
-        who = groups.current or (state.passes[-1] if state.passes else Outside())
+        who = GraphExecGroup.current or (state.passes[-1] if state.passes else Outside())
         try:
             values = self.recomputed.get(who)
             if values is None:
@@ -210,7 +197,7 @@ def form_of(tensor: Any) -> dict[str, Any]:
 
 def already_unpacked() -> CheckpointError:
     grouped = ""
-    if groups.current is not None:
+    if GraphExecGroup.current is not None:
         grouped = (
             "Performing two backward calls that overlap (i.e. require the same saved activation in order to compute "
             "gradients) is not allowed while under the torch.utils.checkpoint.GraphExecGroup context. "
@@ -235,23 +222,3 @@ def from_state(rng_state: Any) -> Iterator[None]:
         yield
     finally:
         default_generator.set_state_array(before)
-
-
-def checkpoint_by_hooks(
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    preserve_rng_state: bool,
-    contexts: tuple[Any, Any],
-    compare_forms: bool,
-    logs: tuple[OperatorLog, OperatorLog] | None,
-    early_stop: bool,
-) -> Any:
-    """Call the function so that a Frame stands for all it saves."""
-    if not state.recording:
-        return function(*args, **kwargs)  # nothing is saved, so nothing will be asked for
-    rng_state = default_generator.get_state_array() if preserve_rng_state else None
-    frame = Frame(function, args, kwargs, early_stop, compare_forms, contexts[1], rng_state)
-    frame.logs = logs
-    with saved_tensors_hooks(frame.pack, frame.unpack), contexts[0]:
-        return function(*args, **kwargs)

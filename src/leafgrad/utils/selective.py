@@ -36,12 +36,7 @@ class CheckpointPolicy(enum.Enum):
     PREFER_CPU_OFFLOAD = 5
 
 
-KEPT = (
-    CheckpointPolicy.MUST_SAVE,
-    CheckpointPolicy.PREFER_SAVE,
-    CheckpointPolicy.MUST_CPU_OFFLOAD,
-    CheckpointPolicy.PREFER_CPU_OFFLOAD,
-)
+KEPT = [policy for policy in CheckpointPolicy if not policy.name.endswith("RECOMPUTE")]
 
 # PyTorch's list of what policies are never asked about. Here only `detach` is an operation at all.
 SAC_IGNORED_OPS = {aten.packet("detach").default}
@@ -75,13 +70,7 @@ class Kept:
 
 COMPUTED = object()  # in place of what is kept: it was not
 USED = object()  # it was, and has been taken
-
-
-class Cache:
-    """What was decided for each call of each operation, in order."""
-
-    def __init__(self) -> None:
-        self.calls: dict[Any, list[Any]] = {}
+Calls = dict[Any, list[Any]]  # what was decided for each call of each operation, in order
 
 
 class Keeping(Observer):
@@ -89,10 +78,10 @@ class Keeping(Observer):
 
     wants_tensors = False  # gradients are computed later, outside
 
-    def __init__(self, policy: Callable[..., Any], cache: Cache, allow_mutation: bool) -> None:
+    def __init__(self, policy: Callable[..., Any], calls: Calls, allow_mutation: bool) -> None:
         super().__init__()
         self.policy = policy
-        self.cache = cache
+        self.calls = calls
         self.allow_mutation = allow_mutation
 
     def observe(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
@@ -108,11 +97,9 @@ class Keeping(Observer):
         ctx = SelectiveCheckpointContext(is_recompute=False, op_output=tuple(shown) if several else shown[0])
         given = [wrap(a) if isinstance(a, np.ndarray) else a for a in arrays if a is not None]
         wish = self.policy(ctx, name, *given, *options)
-        if isinstance(wish, bool):
-            wish = CheckpointPolicy.MUST_SAVE if wish else CheckpointPolicy.PREFER_RECOMPUTE
-        keep = wish in KEPT and not is_view(outs, arrays)
+        keep = (wish is True or wish in KEPT) and not is_view(outs, arrays)
         entry: Any = Kept(outs, several, not self.allow_mutation) if keep else COMPUTED
-        self.cache.calls.setdefault(name, []).append(entry)
+        self.calls.setdefault(name, []).append(entry)
         return outs if several else outs[0]
 
 
@@ -121,9 +108,9 @@ class Fetching(Observer):
 
     wants_tensors = False
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, calls: Calls) -> None:
         super().__init__()
-        self.cache = cache
+        self.calls = calls
         self.positions: dict[Any, int] = {}
 
     def __enter__(self) -> Any:
@@ -136,12 +123,10 @@ class Fetching(Observer):
         name = aten.named(op)
         position = self.positions.get(name, 0)
         self.positions[name] = position + 1
-        calls = self.cache.calls.get(name, [])
+        calls = self.calls.get(name, [])
         entry: Any = calls[position] if position < len(calls) else COMPUTED
-        if entry is COMPUTED:
-            return below(
-                op, arrays, options, out
-            )  # also what the forward pass did not do; the number of saved tensors will tell
+        if entry is COMPUTED:  # or the forward pass did not do it: the number of saved tensors will tell
+            return below(op, arrays, options, out)
         if entry is USED:
             raise RuntimeError(
                 "Trying to backward an extra time. You are only allowed to backward once on any region computed under "
@@ -193,5 +178,5 @@ def create_selective_checkpoint_contexts(
         policy = policy_fn_or_list
     else:
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
-    cache = Cache()
-    return Keeping(policy, cache, allow_cache_entry_mutation), Fetching(cache)
+    calls: Calls = {}
+    return Keeping(policy, calls, allow_cache_entry_mutation), Fetching(calls)
