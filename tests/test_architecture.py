@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import operator
 import re
 import subprocess
 import sys
@@ -18,7 +19,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
+
+from leafgrad.ops.registry import registry
 
 ROOT = Path(__file__).parents[1] / "src" / "leafgrad"
 
@@ -340,3 +344,41 @@ def test_functions_of_the_core_fit_on_a_screen() -> None:
     }
     assert long - LONGER == set(), f"over {LONGEST} lines"
     assert LONGER - long == set(), "gone: take them out of LONGER"
+
+
+# -- what belongs to an operation stands in its block -----------------------------------------------------------------
+
+
+def outside_of_blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a module without its blocks, and without lists of what a module exports and of an object's slots."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef) and any([ast.unparse(d) == "op" for d in child.decorator_list]):
+            continue
+        if isinstance(child, ast.Assign) and ast.unparse(child.targets[0]) in ("__all__", "__slots__"):
+            continue
+        yield child
+        yield from outside_of_blocks(child)
+
+
+def names_in(node: ast.AST) -> list[str]:
+    """The strings in a literal list, tuple, set or dictionary."""
+    parts = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+    return [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+
+
+def lists_of_operations(module: ast.Module) -> list[list[str]]:
+    """Literals that name several operations. What NumPy or Python calls the same may be meant as theirs."""
+    names = {name for each in registry.values() for name in (each.name, *each.aliases)}
+    names = {form for name in names - {*dir(np), *dir(operator)} for form in (name, name + "_")}
+    named = [[name for name in names_in(node) if name in names] for node in outside_of_blocks(module)]
+    return [found for found in named if len(found) > 2]
+
+
+def test_no_list_of_operations_outside_of_their_blocks() -> None:
+    assert {module: found for module in SOURCES if (found := lists_of_operations(tree(module)))} == {}
+
+
+def test_such_a_list_would_be_found() -> None:
+    block = "@op\nclass relu(Unary):\n    node_names = ('sigmoid', 'logsumexp', 'softmax')\n"
+    assert lists_of_operations(ast.parse(block)) == []
+    assert lists_of_operations(ast.parse("def f():\n    return {'sigmoid': 1, 'logsumexp': 2, 'relu_': 3}\n")) != []
