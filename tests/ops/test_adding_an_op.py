@@ -3,27 +3,25 @@ ask of every op. It is gone when these tests are over."""
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import pydoc
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import leafgrad as lg
-from leafgrad._tensor import install
-from leafgrad._tensor.op_methods import OpMethods
+from added_op import PAGE, example, imported
 from leafgrad.autograd import forward_ad
 from leafgrad.func import vmap
 from leafgrad.ops.registry import Operation, registry
+from op_values import HINT, KINDS
+from op_values import check as check_values
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent.parent / "CONTRIBUTING.md"
 # where the tests are that walk the registry
 GENERIC = ["test_ops", "test_ops_gradients", "test_ops_inplace", "test_registry_gradcheck", "test_registry_forward",
            "test_vmap_ops"]  # fmt: skip
@@ -31,37 +29,10 @@ GENERIC = ["test_ops", "test_ops_gradients", "test_ops_inplace", "test_registry_
 pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 
 
-def imported(path: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def places() -> list[set[str]]:
-    """All that knows ops by name."""
-    return [set(registry), set(vars(lg)), set(vars(OpMethods))]
-
-
 @pytest.fixture(scope="module")
-def hypot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operation]:
-    """The block of the page, registered and put where leafgrad puts ops when it is imported."""
-    (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    file = tmp_path_factory.mktemp("block") / "hypot_block.py"
-    file.write_text(block, encoding="utf-8")
-    before = places()
-    made: Operation = imported(file, "hypot_block").hypot
-    install.install(made)
-    functions = install.functions_of(made)
-    vars(lg).update(functions)
-    yield made
-    for name in functions:
-        delattr(lg, name)
-    for name in install.methods_of(made):
-        delattr(OpMethods, name)
-    del registry[made.name]
-    assert places() == before
+def hypot() -> Iterator[Operation]:
+    with example() as made:
+        yield made
 
 
 def test_leafgrad_does_not_have_it() -> None:
@@ -93,6 +64,20 @@ def test_derivatives(hypot: Operation) -> None:
 def test_vmap(hypot: Operation) -> None:
     x, y = lg.rand(4, 3), lg.rand(3)
     assert lg.equal(vmap(lg.hypot, (0, None))(x, y), lg.hypot(x, y))
+
+
+def test_stubs(hypot: Operation) -> None:
+    script: Any = imported(PAGE.parent / "tools" / "make_stubs.py", "make_stubs_with_hypot")
+    assert "def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:" in script.functions_stub()
+    assert "def hypot(self, other: Tensor) -> Tensor:" in script.methods_stub()
+    assert "def hypot_(self, other: Tensor) -> Self:" in script.methods_stub()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_values_are_asked_for(hypot: Operation, kind: str) -> None:
+    """tests/torch/test_op_values_torch.py makes them."""
+    with pytest.raises(AssertionError, match=re.escape(HINT)):
+        check_values(hypot, kind)
 
 
 def test_documentation(hypot: Operation) -> None:
