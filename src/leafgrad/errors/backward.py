@@ -7,10 +7,20 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from leafgrad._core.node import Freed, Node, Output, plan_of
+from leafgrad._core.node import Freed, Node, plan_of
 from leafgrad._core.tensor import GraphBreak, TensorBase, links
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.errors.form import describe, describe_result, explain, mistake, recorded, size
+from leafgrad.errors.form import (
+    changed_at,
+    describe,
+    describe_result,
+    explain,
+    mistake,
+    output_of,
+    recorded,
+    saved_was_changed,
+    size,
+)
 from leafgrad.errors.naming import (
     Place,
     as_code,
@@ -238,20 +248,17 @@ def saved_tensor_changed(node: Node, index: int) -> RuntimeError:
     source = node.inputs[place] if place >= 0 else None
     found = find(lambda t: t is source or (t.version is version and t.array is array))
     found = found or find(lambda t: t.version is version)
-    alias = "Float" if array is None else from_numpy_dtype(array.dtype).alias
     shape = "?" if array is None else size(array.shape)
     name = f"'{found.name}', " if found else ""
     role = f"the result of {node.op.name}" if place < 0 else f"an input of {node.op.name}"
-    changed = place_of(version[1], version[2]) if len(version) > 2 else None
-    return mistake(
-        RuntimeError,
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{alias}Tensor {shape}]{_producer(node, place, array, found and found.tensor)} is at version "
-        f"{version[0]}; expected version {expected} instead. Hint: enable anomaly detection to find the operation that "
-        "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+    changed = changed_at(version)
+    return saved_was_changed(
+        array,
+        _producer(node, place, array, found and found.tensor),
+        version,
+        expected,
         ("tensor", f"{name}shape {shape}: {role}, whose gradient needs it unchanged"),
         ("saved", place_of(node.code, node.lasti)),
-        ("changed", changed),
         fix="call backward() before that line, or compute the loss again after it"
         if isinstance(source, TensorBase)  # a leaf: what changes it is an update
         else on_a_copy(changed.source if changed else "", found.name if found else None),
@@ -269,7 +276,7 @@ def saved_place(node: Node, index: int) -> tuple[int, Any]:
 
 
 def _producer(node: Node, place: int, array: Any, tensor: TensorBase | None) -> str:
-    """The clause that says which operation the changed tensor came from, as PyTorch names it."""
+    """Which operation the changed tensor came from, as PyTorch names it."""
     from leafgrad.ops.registry import registry
 
     made: Any
@@ -278,14 +285,10 @@ def _producer(node: Node, place: int, array: Any, tensor: TensorBase | None) -> 
     if place < 0:
         made = node if array is not None and array.dtype.kind not in "biu" else None
     elif place == viewed and node.inputs[place] is not None:
-        return ", which is output 0 of AsStrided,"
+        return "0 of AsStrided"
     else:
         made = tensor.node if tensor is not None else node.inputs[place]
-    if not isinstance(made, Node):
-        return ""
-    index = -1 - place if place < 0 else made.index if isinstance(made, Output) else 0
-    name = re.sub(r"Backward0?(?=[0-9]*$)", "", made.op.node_name)
-    return f", which is output {index} of {'torch::autograd::' if name == 'CopySlices' else ''}{name},"
+    return output_of(made, -1 - place if place < 0 else None) if isinstance(made, Node) else ""
 
 
 def out_of_place(source: str) -> str:

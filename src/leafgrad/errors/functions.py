@@ -3,13 +3,11 @@ were changed."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from leafgrad._core.node import Node, Output
+from leafgrad._core.node import Node
 from leafgrad._core.tensor import TensorBase
-from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.errors.form import describe, mistake, recorded, size
+from leafgrad.errors.form import describe, mistake, output_of, recorded, saved_was_changed, size
 from leafgrad.errors.naming import Place, as_code, find, name_of, place_of
 
 
@@ -85,26 +83,18 @@ def saved_changed(node: Any, saved: Any) -> RuntimeError:
     found = find(lambda t: t.version is version)
     array = saved.leaf.array if saved.leaf is not None else saved.array
     made: Any = found.tensor.node if found is not None else saved.node
-    index = made.index if isinstance(made, Output) else 0
+    index = None
     if saved.result >= 0:
         made, index = node, saved.result
-    source = ""
-    if isinstance(made, Node):
-        kind = re.sub(r"Backward0?(?=[0-9]*$)", "", made.op.node_name)
-        kind = f"torch::autograd::{kind}" if kind == "CopySlices" else kind
-        source = f", which is output {index} of {kind},"
-    changed = place_of(version[1], version[2]) if len(version) > 2 else None
     name = f"'{found.name}', " if found else ""
     function = node.context._forward_cls.__name__ if node is not None else "forward"
-    return mistake(
-        RuntimeError,
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{from_numpy_dtype(array.dtype).alias}Tensor {size(array.shape)}]{source} is at version {version[0]}; "
-        f"expected version {saved.count} instead. Hint: enable anomaly detection to find the operation that failed to "
-        "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+    return saved_was_changed(
+        array,
+        output_of(made, index) if isinstance(made, Node) else "",
+        version,
+        saved.count,
         ("tensor", f"{name}shape {size(array.shape)}: saved by {function} with save_for_backward"),
         ("saved", None if node is None else place_of(node.code, node.lasti)),
-        ("changed", changed),
         fix="ctx.save_for_backward(x.clone())   # or use the out-of-place form of the operation that changes it",
     )
 
@@ -135,11 +125,9 @@ def dirty_view_of_several(function: str, t: TensorBase) -> RuntimeError:
 def view_of_function(view: TensorBase, changed: str) -> RuntimeError:
     """A view that came out of a Function was changed in place, or its base was; `changed` says which."""
     assert view.node is not None
-    index = view.node.index if isinstance(view.node, Output) else 0
-    name = re.sub(r"Backward0?(?=[0-9]*$)", "", view.node.op.node_name)
     return mistake(
         RuntimeError,
-        f"Output {index} of {name} is a view and {changed}. This "
+        f"Output {output_of(view.node)} is a view and {changed}. This "
         "view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
         "handle view+inplace would override the custom backward associated with the custom Function, leading to "
         "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "

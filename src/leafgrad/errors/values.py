@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.node import Output
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype, get_default_dtype
 from leafgrad.errors import AS_DATA, CREATED
 from leafgrad.errors.backward import on_a_copy, out_of_place
-from leafgrad.errors.form import describe, mistake, recorded, size
+from leafgrad.errors.form import describe, mistake, output_of, recorded, size
 from leafgrad.errors.functions import view_of_function
 from leafgrad.errors.naming import as_code, expression_here, here, library, name_of, statement
 
@@ -88,8 +87,7 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
     elif view.node is None:
         what = f"A view was created in no_grad mode and {changed} with grad mode enabled."
     else:
-        index = view.node.index if isinstance(view.node, Output) else 0
-        what = f"Output {index} of {re.sub(r'Backward0?(?=[0-9]*$)', '', view.node.op.node_name)} is a view"
+        what = f"Output {output_of(view.node)} is a view"
         if many:
             what += f" and {changed}."
         else:
