@@ -49,11 +49,12 @@ class differentiated(Family):
 
 
 class Aliases:
-    """The aliases of the arguments of one transform. `recorded`: was recording on outside of it?"""
+    """The aliases of the arguments of one transform. `recorded`: is recording on outside of it? `leaves` are those that
+    nobody outside differentiates by."""
 
-    def __init__(self, recorded: bool) -> None:
-        self.recorded = recorded
-        self.leaves: set[Any] = set()
+    def __init__(self, recorded: bool | None = None, leaves: set[Any] | None = None) -> None:
+        self.recorded = bool(state.recording) if recorded is None else recorded
+        self.leaves = set() if leaves is None else leaves
 
     def of(self, t: Any) -> Any:
         """An alias of `t` to differentiate at."""
@@ -108,7 +109,3 @@ def same_value(t: Any) -> Any:
         same.rare = RareFields()
         same.rare.tangents = t.rare.tangents
     return same
-
-
-def recording_outside() -> bool:
-    return bool(state.recording)
