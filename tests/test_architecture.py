@@ -69,7 +69,7 @@ CYCLES: list[set[str]] = []
 INSIDE_FUNCTIONS = {
     "_core": (0, 3),
     "_tensor": (2, 7),
-    "autograd": (7, 14),
+    "autograd": (7, 13),
     "errors": (0, 1),
     "func": (4, 2),
     "leafgrad": (2, 5),
