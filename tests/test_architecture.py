@@ -71,7 +71,7 @@ INSIDE_FUNCTIONS = {
     "_tensor": (2, 7),
     "autograd": (7, 13),
     "errors": (0, 1),
-    "func": (4, 2),
+    "func": (1, 1),
     "leafgrad": (2, 5),
     "nn": (6, 1),
     "ops": (4, 11),

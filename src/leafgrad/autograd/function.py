@@ -21,7 +21,6 @@ Exp.apply(x)
     function_backward.py    a call in the backward pass
     function_node.py        its node, as users see it
     function_tangents.py    forward mode
-    function_transforms.py  vmap
 """
 
 from __future__ import annotations

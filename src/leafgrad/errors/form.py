@@ -88,9 +88,9 @@ def saved_was_changed(
     return mistake(
         RuntimeError,
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{alias}Tensor {shape}]{made and f', which is output {made},'} is at version {version[0]}; expected version "
-        f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
-        "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+        f"[torch.{alias}Tensor {shape}]{made and f', which is output {made},'} is at version {version[0]}; "
+        f"expected version {expected} instead. Hint: enable anomaly detection to find the operation that failed to "
+        "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
         *rows,
         ("changed", changed_at(version)),
         fix=fix,
