@@ -16,36 +16,7 @@ from leafgrad._core.recorder import edge, settle
 from leafgrad._core.tensor import RareFields, TensorBase, wrap
 from leafgrad._core.thread_state import state
 from leafgrad.func import trees
-from leafgrad.ops.registry import Family, op
-from leafgrad.ops.samples import S, ValuesOnly
-
-A = Any  # an array, or a tensor under create_graph
-
-
-@op
-class differentiated(Family):
-    """differentiated(input): input itself, as an alias to differentiate at."""
-
-    node_name = "AliasBackward0"
-    public_name = ""
-    jvp = "linear"
-    vmap = "elementwise"
-    holomorphic = False
-
-    def kernel(x: A) -> A:
-        return x.view()
-
-    def call(input: Any) -> Any:
-        return bind(differentiated.core, (input,))
-
-    def vjp(g: A) -> A:
-        return g
-
-    samples = ValuesOnly(
-        "is the place that a transform differentiates at, which no plain call has",
-        lambda t: [S(t(3, 4))],
-        lambda torch, x: torch.func.grad(lambda y: y.sin().sum())(x),
-    )
+from leafgrad.ops.shape.views import view
 
 
 class Aliases:
@@ -65,7 +36,7 @@ class Aliases:
         if t.rare is not None:
             settle(t)
         if t.needs_grad and self.recorded:
-            alias = bind(differentiated.core, (t,))
+            alias = bind(view.core, (t,), (t.array.shape,))
         else:
             alias = same_value(t)
             alias.needs_grad = True
