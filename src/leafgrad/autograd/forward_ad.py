@@ -205,13 +205,31 @@ class Tangents(Mode):
             propagate(op, tensors, arrays, options, results)
 
     def linked(self, result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
-        link_tangents(result, t, operation, options)
+        """`result` is a view of `t`, so its tangents are views of those of `t`."""
+        from leafgrad.ops.shape.views import link
+
+        sources = tangents_of(t)
+        for level, tangent in (result.rare.tangents or {}).items():
+            if level in sources and tangent is not sources[level]:
+                link(tangent, sources[level], operation, options, None)
 
     def changed(self, x: Any, result: Any) -> None:
-        change(x, result)
+        """`x` has been given the value of `result`, in place: its tangents follow, in place as well, because views of
+        `x` have tangents that are views of these."""
+        self.changed_part(x, ..., result)
 
     def changed_part(self, x: Any, index: Any, part: Any) -> None:
-        change_part(x, index, part)
+        """The same for `x[index] = part`."""
+        if not state.forward_mode:
+            return
+        new = {} if part is None else tangents_of(part)
+        for level in sorted({*new, *tangents_of(x)}):
+            tangent, old = new.get(level), own_tangent(x, level)
+            if old is None:
+                old = zeros_like(x)
+                set_tangent(x, level, old)
+            if tangent is not old:
+                old[index] = 0.0 if tangent is None else tangent
 
     def reshaped(self, x: Any, operation: Any, options: tuple[Any, ...]) -> None:
         for level, tangent in list(tangents_of(x).items()):
@@ -390,36 +408,6 @@ def transposed(
 # -- changes in place -------------------------------------------------------------------------------------------------
 
 
-def change(x: Any, result: Any) -> None:
-    """`x` has been given the value of `result`, in place: its tangents follow, in place as well, because views of `x`
-    have tangents that are views of these."""
-    if not state.forward_mode:
-        return
-    new = {} if result is None else tangents_of(result)
-    for level in sorted({*new, *tangents_of(x)}):
-        tangent = new.get(level)
-        old = own_tangent(x, level)
-        if tangent is None:
-            old.zero_()
-        elif old is None:
-            set_tangent(x, level, tangent.clone())
-        elif tangent is not old:
-            old.copy_(tangent)
-
-
-def change_part(x: Any, index: Any, part: Any) -> None:
-    """The same for `x[index] = part`."""
-    if not state.forward_mode:
-        return
-    for level in sorted({*tangents_of(part), *tangents_of(x)}):
-        tangent = tangents_of(part).get(level)
-        old = own_tangent(x, level)
-        if old is None:
-            old = zeros_like(x)
-            set_tangent(x, level, old)
-        old[index] = 0.0 if tangent is None else tangent
-
-
 def own_tangent(x: Any, level: int) -> Any:
     """The tangent of a tensor that may be written to; that of a view is a view of its base's. None if it has none."""
     old = tangents_of(x).get(level)
@@ -431,16 +419,6 @@ def own_tangent(x: Any, level: int) -> Any:
 
 
 # -- views ------------------------------------------------------------------------------------------------------------
-
-
-def link_tangents(result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
-    """`result` is a view of `t`, so its tangents are views of those of `t`."""
-    from leafgrad.ops.shape.views import link
-
-    sources = tangents_of(t)
-    for level, tangent in (result.rare.tangents or {}).items():
-        if level in sources and tangent is not sources[level]:
-            link(tangent, sources[level], operation, options, None)
 
 
 def seen_tangents(t: Any, known: dict[int, Any]) -> dict[int, Any]:
