@@ -13,7 +13,7 @@ from leafgrad import errors
 from leafgrad._core.function import CallNode
 from leafgrad._core.node import Node, Output
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad.autograd import jacobians
+from leafgrad.autograd import jacobians, no_grad
 from leafgrad.autograd.gradcheck import GradcheckError, as_tuple
 from leafgrad.autograd.jacobians import IMAGINARY, REAL, Array, Jacobians, Problem, is_differentiable
 from leafgrad.autograd.public_nodes import is_several
@@ -323,8 +323,6 @@ def functions_behind(outputs: Sequence[Any]) -> list[Any]:
 
 def without_gradients(node: Any) -> list[Any]:
     """What a Function makes of no gradients at all."""
-    from leafgrad.autograd.grad_mode import no_grad
-
     with no_grad():
         return list(node.op.backward([None] * (len(node.shape) if is_several(node) else 1), node.saved, node.inputs))
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad.autograd import forward_ad, grad
 from leafgrad.autograd.gradcheck import as_tuple
 
 Array = Any
@@ -89,8 +90,6 @@ class Problem:
 
 def gradients(outputs: Sequence[Any], variables: Sequence[Any], starts: Sequence[Any]) -> list[Any]:
     """The gradients by each variable, as tensors, or None; the graph is kept."""
-    from leafgrad.autograd import grad
-
     given: list[Any] = [start if isinstance(start, TensorBase) else wrap(np.asarray(start)) for start in starts]
     return list(grad(outputs, variables, given, retain_graph=True, allow_unused=True))
 
@@ -98,8 +97,6 @@ def gradients(outputs: Sequence[Any], variables: Sequence[Any], starts: Sequence
 def tangents(problem: Problem, changes: dict[int, Any]) -> list[Any]:
     """How fast each output changes along the changes of some variables (by their index), by forward mode; as tensors,
     None where an output has no tangent."""
-    from leafgrad.autograd import forward_ad
-
     with forward_ad.dual_level():
         duals = {}
         for i, change in changes.items():

@@ -25,6 +25,7 @@ from leafgrad.func.level_marks import Levels, PerSample, levels_of
 from leafgrad.func.levels import running_levels
 from leafgrad.func.map_boundary import enter, enter_map, leave, share_in_map
 from leafgrad.func.messages import SLOW
+from leafgrad.ops.shape.join import stack
 
 
 class Batching(Mode):
@@ -41,10 +42,23 @@ class Batching(Mode):
         return result
 
     def run_rule(self, node: Node, g: Any, saved: Any, inputs: Any, below: Rule) -> Sequence[Any]:
-        return run_rule(node, g, saved, inputs, below)
+        """The gradient rule of a node on tensors, some of which may be batched. `inputs` are those of the node, without
+        those that the backward pass has no use for."""
+        try:
+            gradients = below(node, g, saved, inputs)
+        except PerSample:
+            gradients = rule_by_sample(node.op, g, saved, inputs)
+        levels = levels_of(node.shape)
+        if levels and node.op is not enter_map.core:
+            return settled(levels, gradients, inputs)
+        return gradients
 
     def backward(self, op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
-        return backward(op, g, saved, inputs)
+        """A gradient rule, for all samples at once or for one after the other."""
+        try:
+            return op.backward(g, saved, inputs)
+        except PerSample:
+            return rule_by_sample(op, g, saved, inputs)
 
 
 links.batching = Batching()
@@ -92,27 +106,6 @@ def sample_by_sample(batch: Batch) -> Any:
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
-def run_rule(node: Node, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...], below: Rule) -> Sequence[Any]:
-    """The gradient rule of a node on tensors, some of which may be batched. `inputs` are those of the node, without
-    those that the backward pass has no use for."""
-    try:
-        gradients = below(node, g, saved, inputs)
-    except PerSample:
-        gradients = rule_by_sample(node.op, g, saved, inputs)
-    levels = levels_of(node.shape)
-    if levels and node.op is not enter_map.core:
-        return settled(levels, gradients, inputs)
-    return gradients
-
-
-def backward(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
-    """A gradient rule, for all samples at once or for one after the other."""
-    try:
-        return op.backward(g, saved, inputs)
-    except PerSample:
-        return rule_by_sample(op, g, saved, inputs)
-
-
 def settled(levels: Levels, gradients: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
     """An input that was the same for all samples gets the sum of the gradients of the samples. Not so inside of the
     map itself: there each sample has a gradient of its own."""
@@ -143,8 +136,6 @@ def total_of_samples(g: Any, level: int, size: int) -> Any:
 
 def rule_by_sample(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> list[Any]:
     """A gradient rule that computes with what NumPy knows only of plain arrays, once for each sample."""
-    from leafgrad.ops.shape.join import stack
-
     warnings.warn(SLOW.format(name=op.name + "_backward"), UserWarning, stacklevel=3)
     given = arrays_in((g, saved))
     level = b.highest(given)
@@ -153,7 +144,7 @@ def rule_by_sample(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ..
     each = []
     for i in range(size):
         one, values = sample_of(outside, i, level)
-        each.append(backward(op, one, values, inputs))
+        each.append(links.batching.backward(op, one, values, inputs))
     gradients: list[Any] = []
     for parts in zip(*each, strict=True):
         if parts[0] is None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
+from leafgrad import _missing
 from leafgrad._core.bind import execute
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.arguments import function_of
@@ -115,7 +115,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    from leafgrad._missing import missing_attribute
-
-    raise missing_attribute(__name__, name)
+__getattr__ = _missing.attributes_of(__name__)
