@@ -30,6 +30,7 @@ from leafgrad._core.saved import alias_of_leaf
 from leafgrad._core.tensor import RareFields, TensorBase, number, wrap
 from leafgrad._core.thread_state import every_thread, state
 from leafgrad._core.unbroadcast import unbroadcast_tensor
+from leafgrad.autograd.grad_mode import Switch
 from leafgrad.autograd.hooks import of_node
 
 open_levels: list[int] = []
@@ -101,18 +102,8 @@ def _is_fwd_grad_enabled() -> bool:
     return bool(state.forward_mode)
 
 
-class _set_fwd_grad_enabled:
-    """Switch forward mode in this thread; as a context manager, until its end."""
-
-    def __init__(self, mode: bool) -> None:
-        self._before = state.forward_mode
-        state.forward_mode = bool(mode)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *error: Any) -> None:
-        state.forward_mode = self._before
+class _set_fwd_grad_enabled(Switch):
+    switch = "forward_mode"
 
 
 # -- dual tensors -----------------------------------------------------------------------------------------------------

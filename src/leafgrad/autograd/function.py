@@ -16,11 +16,10 @@ Exp.apply(x)
 
     function_methods.py     the methods that the user replaces
     function_apply.py       a call: `apply`, and how it is recorded
-    function_results.py     what forward may return beside one new tensor
+    function_results.py     what forward may return beside one new tensor; forward mode
     function_saved.py       what save_for_backward keeps
     function_backward.py    a call in the backward pass
     function_node.py        its node, as users see it
-    function_tangents.py    forward mode
 """
 
 from __future__ import annotations

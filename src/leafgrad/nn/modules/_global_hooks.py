@@ -8,6 +8,17 @@ from typing import Any
 
 from leafgrad.autograd.hooks import RemovableHandle
 
+__all__ = [
+    "register_module_forward_pre_hook",
+    "register_module_forward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_backward_hook",
+    "register_module_full_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]
+
 Hook = Callable[..., Any]
 
 hooks_of_calls: OrderedDict[int, bool] = OrderedDict()  # all of the next four kinds, so that a call asks only once

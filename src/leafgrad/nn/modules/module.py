@@ -14,30 +14,11 @@ from leafgrad._tensor.autograd import clear_grad
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn.modules import _global_hooks
 from leafgrad.nn.modules._calling import Called
-from leafgrad.nn.modules._global_hooks import (
-    register_module_backward_hook,
-    register_module_buffer_registration_hook,
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-    register_module_full_backward_hook,
-    register_module_full_backward_pre_hook,
-    register_module_module_registration_hook,
-    register_module_parameter_registration_hook,
-)
+from leafgrad.nn.modules._global_hooks import *  # noqa: F403  what PyTorch has here
 from leafgrad.nn.modules._state import Stateful
 from leafgrad.nn.parameter import Buffer, Parameter
 
-__all__ = [
-    "register_module_forward_pre_hook",
-    "register_module_forward_hook",
-    "register_module_full_backward_pre_hook",
-    "register_module_backward_hook",
-    "register_module_full_backward_hook",
-    "register_module_buffer_registration_hook",
-    "register_module_module_registration_hook",
-    "register_module_parameter_registration_hook",
-    "Module",
-]
+__all__ = [*_global_hooks.__all__, "Module"]
 
 
 class Module(Called, Stateful):
