@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.engine import reach
 from leafgrad._core.function import CallNode
-from leafgrad._core.node import Node, Output
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import jacobians, no_grad
 from leafgrad.autograd.gradcheck import GradcheckError, as_tuple
@@ -307,18 +307,8 @@ def shown(array: Array) -> str:
 def functions_behind(outputs: Sequence[Any]) -> list[Any]:
     """The nodes of custom Functions in the graph behind these tensors. The engine never visits a node that has no
     gradient, but a Function may be called so in PyTorch, so they are asked one by one."""
-    found, seen = [], set()
-    stack: list[Any] = [o.node for o in outputs]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Output):
-            node = node.parent
-        if isinstance(node, Node) and id(node) not in seen:
-            seen.add(id(node))
-            stack += node.inputs
-            if isinstance(node, CallNode):
-                found.append(node)
-    return found
+    nodes, _ = reach([o.node for o in outputs])
+    return [node for node in nodes.values() if isinstance(node, CallNode)]
 
 
 def without_gradients(node: Any) -> list[Any]:

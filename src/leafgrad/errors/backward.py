@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
+from leafgrad._core.engine import paths_to, reach
 from leafgrad._core.node import Freed, Node, plan_of
 from leafgrad._core.tensor import GraphBreak, TensorBase, links
 from leafgrad._dtypes import from_numpy_dtype
@@ -224,18 +225,7 @@ def name_in_loop(node: Node) -> str | None:
 
 def ways_to(node: Node, roots: Sequence[Node]) -> list[Node]:
     """The nodes on the ways from `roots` to `node`, the most recent first."""
-    reachable: dict[int, Node] = {}
-    stack = list(roots)
-    while stack and len(reachable) < 200_000:
-        place = stack.pop()
-        if place.order not in reachable and place.order <= node.order:
-            reachable[place.order] = place
-            stack.extend([i for i in place.inputs if isinstance(i, Node)])
-    leading = {node.order}
-    for number in sorted(reachable, reverse=True):  # first recorded, first judged
-        if any([isinstance(i, Node) and i.order in leading for i in reachable[number].inputs]):
-            leading.add(number)
-    return [reachable[number] for number in sorted(leading)] if node.order in reachable else []
+    return sorted(paths_to(roots, {node}, True), key=lambda place: place.order)
 
 
 # -- a graph whose values were changed --------------------------------------------------------------------------------
@@ -352,6 +342,7 @@ def _definition(hook: Any) -> Place | None:
 
 def grad_of_non_leaf(tensor: TensorBase) -> str:
     """The warning that PyTorch gives, with the leaves that the tensor came from."""
+    leaves = list(reach([tensor.node])[1])[::-1]  # which looks at the last inputs first
     name = as_code(name_of(tensor), "y")
     return explain(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
@@ -360,22 +351,6 @@ def grad_of_non_leaf(tensor: TensorBase) -> str:
         "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
         ("tensor", describe(tensor)),
         ("recorded", recorded(tensor)),
-        ("leaves", "; ".join([describe(leaf) for leaf in leaves_of(tensor, 6)])),
+        ("leaves", "; ".join([describe(leaf) for leaf in leaves[:6]])),
         ("fix", f"{name}.retain_grad()   # before backward(); or read .grad of a leaf"),
     )
-
-
-def leaves_of(tensor: TensorBase, most: int) -> list[TensorBase]:
-    """Leaves that a tensor was computed from, as many as are asked for."""
-    found: dict[int, TensorBase] = {}
-    stack: list[Any] = [tensor.node]
-    seen: set[int] = set()
-    while stack and len(found) < most and len(seen) < 10_000:
-        place = stack.pop()
-        if isinstance(place, Node):
-            if place.order not in seen:
-                seen.add(place.order)
-                stack.extend(reversed(place.inputs))
-        elif place is not None:
-            found[id(place)] = place
-    return list(found.values())

@@ -6,11 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from leafgrad import autograd
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd import forward_ad, grad_mode
+from leafgrad.autograd.forward_ad import zeros_like
 from leafgrad.autograd.functional import as_columns, as_rows, standard_basis
 from leafgrad.func import trees
 from leafgrad.func.grad_aliases import Aliases
@@ -96,10 +95,6 @@ def _checked(argnum: int, count: int) -> int:
     return argnum % count
 
 
-def zeros_for(t: Any) -> Any:
-    return wrap(np.zeros_like(t.array))
-
-
 # -- grad -------------------------------------------------------------------------------------------------------------
 
 
@@ -159,14 +154,14 @@ def gradients_of(
     """The gradients at the aliases, zeros where nothing arrives; recorded only if somebody else may want them to be."""
     known = [i for i, t in enumerate(outputs) if t.needs_grad]
     if not known or not inside:
-        return [zeros_for(t) for t in inside]
+        return [zeros_like(t) for t in inside]
     given = None if cotangents is None else [cotangents[i] for i in known]
     roots = [outputs[i] for i in known]
     recorded = aliases.lead_elsewhere([*roots, *(given or [])])
     found = autograd.grad(
         roots, inside, given, retain_graph=retain_graph or recorded, create_graph=recorded, allow_unused=True
     )
-    return [zeros_for(t) if g is None else g for t, g in zip(inside, found, strict=True)]
+    return [zeros_like(t) if g is None else g for t, g in zip(inside, found, strict=True)]
 
 
 # -- vjp --------------------------------------------------------------------------------------------------------------
@@ -261,7 +256,7 @@ def jvp_by(
             "allowed with strict=True."
         )
     values = trees.unflatten([primal for primal, _ in pairs], out_spec)
-    changes = [zeros_for(primal) if tangent is None else tangent for primal, tangent in pairs]
+    changes = [zeros_like(primal) if tangent is None else tangent for primal, tangent in pairs]
     found = trees.unflatten(changes, out_spec)
     return (values, found, aux) if has_aux else (values, found)
 
@@ -284,7 +279,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
             given[i] = u
         return vjp_fn(trees.unflatten(given, out_spec))
 
-    cotangents = tuple([zeros_for(outputs[i]) for i in known])
+    cotangents = tuple([zeros_like(outputs[i]) for i in known])
     _, transposed = vjp_by(Aliases(leaves=set(aliases.leaves)), pulled_back, None, cotangents)
 
     def jvp_fn(*tangents: Any) -> Any:
@@ -298,7 +293,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         f"tangent:{i} with {what} {found} in flattened pytree doesn't match the {what} {wanted} of the "
                         "corresponding primal."
                     )
-        results = [zeros_for(t) for t in outputs]
+        results = [zeros_like(t) for t in outputs]
         for i, t in zip(known, transposed(tangents), strict=True):
             results[i] = t
         return trees.unflatten(results, out_spec)

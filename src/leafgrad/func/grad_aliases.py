@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from leafgrad._core.bind import bind
-from leafgrad._core.node import Node
+from leafgrad._core.engine import reach
 from leafgrad._core.recorder import edge, settle
 from leafgrad._core.tensor import RareFields, TensorBase, wrap
 from leafgrad._core.thread_state import state
@@ -48,17 +48,8 @@ class Aliases:
         """Do these tensors depend on something else that wants a gradient?"""
         if not self.recorded:
             return False
-        seen: set[int] = set()
-        stack = [edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad]
-        while stack:
-            source = stack.pop()
-            if not isinstance(source, Node):
-                if source not in self.leaves:
-                    return True
-            elif id(source) not in seen:
-                seen.add(id(source))
-                stack.extend([i for i in source.inputs if i is not None])
-        return False
+        _, leaves = reach([edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad])
+        return any([leaf not in self.leaves for leaf in leaves])
 
     def released(self, t: Any) -> Any:
         """A result as it is outside of the transform."""
