@@ -14,8 +14,8 @@ this level, but still carry the tangents of those opened before it: that is how 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import TracebackType
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,15 +86,13 @@ def exit_dual_level(*, level: int | None = None) -> None:
     close_level(_entered.pop())
 
 
-class dual_level:
+@contextmanager
+def dual_level() -> Iterator[int]:
     """dual_level(): a level for `make_dual`, as a context manager."""
-
-    def __enter__(self) -> int:
-        return enter_dual_level()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    level = enter_dual_level()
+    try:
+        yield level
+    finally:
         exit_dual_level()
 
 

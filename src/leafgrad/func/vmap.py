@@ -123,7 +123,12 @@ def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], 
 def _outputs(func: Any, outputs: Any, out_dims: Any, level: int, size: int) -> Any:
     name = _name(func)
     flat, spec = trees.flatten(outputs)
-    _check_out_dims(name, out_dims)
+    for dim in trees.flatten(out_dims)[0]:
+        if not isinstance(dim, int) and dim is not None:
+            raise ValueError(
+                f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of "
+                "ints representing where in the outputs the vmapped dimension should appear."
+            )
     dims = trees.broadcast_to(out_dims, spec)
     if dims is None:
         raise ValueError(
@@ -132,15 +137,6 @@ def _outputs(func: Any, outputs: Any, out_dims: Any, level: int, size: int) -> A
         )
     results = [_out(name, t, dim, level, size) for t, dim in zip(flat, dims, strict=True)]
     return trees.unflatten(results, spec)
-
-
-def _check_out_dims(name: str, out_dims: Any) -> None:
-    for dim in trees.flatten(out_dims)[0]:
-        if not isinstance(dim, int) and dim is not None:
-            raise ValueError(
-                f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of "
-                "ints representing where in the outputs the vmapped dimension should appear."
-            )
 
 
 def _out(name: str, t: Any, dim: Any, level: int, size: int) -> Any:
