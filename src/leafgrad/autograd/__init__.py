@@ -123,7 +123,7 @@ def grad(
             stacklevel=2,
         )
     if is_grads_batched:
-        from leafgrad.autograd.batched_grad import grad_of_batch
+        from leafgrad.autograd.functional import grad_of_batch
 
         def one(*gradients: Any) -> tuple[Any, ...]:
             unused = allow_unused or materialize_grads

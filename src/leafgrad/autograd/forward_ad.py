@@ -190,8 +190,24 @@ class Tangents(Mode):
     def applied(
         self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
     ) -> None:
-        if state.forward_mode:
-            propagate(op, tensors, arrays, options, results)
+        """An operation was applied: give its results their tangents."""
+        if not state.forward_mode:
+            return
+        # Python numbers have no tensor of their own, but rules ask for their values
+        tensors = [
+            wrap(arrays[i]) if t is number or (t is None and arrays[i] is not None) else t
+            for i, t in enumerate(tensors)
+        ]
+        levels = {level for t in tensors if t is not None for level in tangents_of(t)}
+        for level in sorted(levels):
+            primals = [None if t is None else below(t, level) for t in tensors]
+            given = [None if t is None else tangents_of(t).get(level) for t in tensors]
+            found = tangents(op, primals, given, options, [below(r, level) for r in results])
+            for result, tangent in zip(results, found, strict=True):
+                if tangent is not None and result.array.dtype.kind not in "biu":
+                    set_tangent(result, level, separate(tangent, given, result, tensors))
+        if levels:
+            remember(tensors, results)
 
     def linked(self, result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
         """`result` is a view of `t`, so its tangents are views of those of `t`."""
@@ -231,26 +247,6 @@ class Tangents(Mode):
 
 
 tangents_mode = Tangents()
-
-
-def propagate(
-    op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
-) -> None:
-    """An operation was applied: give its results their tangents."""
-    # Python numbers have no tensor of their own, but rules ask for their values
-    tensors = [
-        wrap(arrays[i]) if t is number or (t is None and arrays[i] is not None) else t for i, t in enumerate(tensors)
-    ]
-    levels = {level for t in tensors if t is not None for level in tangents_of(t)}
-    for level in sorted(levels):
-        primals = [None if t is None else below(t, level) for t in tensors]
-        given = [None if t is None else tangents_of(t).get(level) for t in tensors]
-        found = tangents(op, primals, given, options, [below(r, level) for r in results])
-        for result, tangent in zip(results, found, strict=True):
-            if tangent is not None and result.array.dtype.kind not in "biu":
-                set_tangent(result, level, separate(tangent, given, result, tensors))
-    if levels:
-        remember(tensors, results)
 
 
 def separate(tangent: Any, given: Sequence[Any], result: Any, tensors: Sequence[Any]) -> Any:

@@ -50,14 +50,12 @@ def relu_(input: Tensor) -> Tensor:
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
     """softmax(input, dim=None, dtype=None): exp(x) / sum(exp(x)) along `dim`."""
-    dim = implicit_dim("softmax", input, _stacklevel) if dim is None else dim
-    return _softmax(input, dim) if dtype is None else _softmax(input, dim, dtype)
+    return _softmax(input, implicit_dim("softmax", input, _stacklevel) if dim is None else dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
     """log_softmax(input, dim=None, dtype=None): x - log(sum(exp(x))) along `dim`."""
-    dim = implicit_dim("log_softmax", input, _stacklevel) if dim is None else dim
-    return _log_softmax(input, dim) if dtype is None else _log_softmax(input, dim, dtype)
+    return _log_softmax(input, implicit_dim("log_softmax", input, _stacklevel) if dim is None else dim, dtype)
 
 
 def implicit_dim(name: str, input: TensorBase, stacklevel: int) -> int:

@@ -94,24 +94,22 @@ class Module(Called, Stateful):
             self._forget(name, own, self._buffers, self._modules)
             self.register_parameter(name, value)
         elif name in own["_parameters"]:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
-                )
-            own["_parameters"][name] = None
+            self._clear("parameter", "Parameter", own["_parameters"], name, value)
         elif isinstance(value, Module):
             self._forget(name, own, self._buffers)
             own["_modules"][name] = _global_hooks.replaced(_global_hooks.module_registration_hooks, self, name, value)
         elif name in own["_modules"]:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
-                )
-            own["_modules"][name] = None
+            self._clear("child module", "Module", own["_modules"], name, value)
         elif name in own["_buffers"] or (isinstance(value, TensorBase) and isinstance(value, Buffer)):
             self._set_buffer(name, value)
         else:
             object.__setattr__(self, name, value)
+
+    def _clear(self, what: str, kind: str, place: dict[str, Any], name: str, value: Any) -> None:
+        if value is not None:
+            expected = f"(torch.nn.{kind} or None expected)"
+            raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' {expected}")
+        place[name] = None
 
     def _forget(self, name: str, *places: dict[str, Any]) -> None:
         """Free a name that is about to mean something else."""
