@@ -107,10 +107,7 @@ def marked(tensors: Any, refusal: str) -> tuple[Any, ...]:
 
 def among(t: Any, tensors: Any) -> bool:
     """Is it one of them, the same object?"""
-    for other in tensors:
-        if t is other:
-            return True
-    return False
+    return any([t is other for other in tensors])
 
 
 # -- the history of one result ----------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -180,39 +180,39 @@ class Check:
             def gradients(start: Any, output: Any = output) -> tuple[Any, ...]:
                 return jacobians.or_zeros(jacobians.gradients([output], self.variables, [start]), self.variables)
 
-            for i, got, expected in self.batches(gradients, output, ("output", index), "check_batched_grad"):
-                self.compare_batches(index, i, got, expected, "check_batched_grad")
+            self.compare_batch(gradients, output, "check_batched_grad", output_number=index)
 
-    def batches(
-        self, function: Callable[[Any], tuple[Any, ...]], like: Any, row: tuple[str, int], option: str
-    ) -> Iterator[tuple[int, Array, Array]]:
-        """What a function makes of a batch, and of each of its parts alone: (number of the result, one, the other)."""
+    def compare_batch(
+        self,
+        function: Callable[[Any], tuple[Any, ...]],
+        like: Any,
+        option: str,
+        output_number: int | None = None,
+        input_number: int | None = None,
+    ) -> None:
+        """A function has to make of a batch what it makes of each of its parts alone. It is given what belongs to one
+        output and returns something for each input, or the other way round."""
         from leafgrad.func import vmap
 
         batch = np.random.default_rng(0).uniform(-1, 1, (2, *like.array.shape)).astype(like.array.dtype)
         one_by_one = [function(wrap(part)) for part in batch]
+        fix = ("fix", f"gradcheck(..., {option}=False)")
         try:
             found = vmap(function)(wrap(batch))
         except RuntimeError as error:
-            raise GradcheckError(
-                errors.explain(
-                    f"While computing batched gradients, got: {error}",
-                    (row[0], f"{row[1]}, {errors.describe(like)}"),
-                    ("fix", f"gradcheck(..., {option}=False)"),
+            row = ("output", output_number) if input_number is None else ("input", input_number)
+            place = (row[0], f"{row[1]}, {errors.describe(like)}")
+            first = f"While computing batched gradients, got: {error}"
+            raise GradcheckError(errors.explain(first, place, fix)) from error
+        for i, (batched, alone) in enumerate(zip(found, zip(*one_by_one, strict=True), strict=True)):
+            got, expected = batched.array, np.stack([each.array for each in alone])
+            if not self.close(got, expected):
+                output = i if output_number is None else output_number
+                index = i if input_number is None else input_number
+                raise GradcheckError(
+                    f"For output {output} and input {index}:\n\nGot:\n{shown(got)}\n\nExpected:\n{shown(expected)}\n\n"
+                    + errors.explain("A batch of gradients gave something else than each of them alone.", fix)
                 )
-            ) from error
-        for i, (got, alone) in enumerate(zip(found, zip(*one_by_one, strict=True), strict=True)):
-            yield i, got.array, np.stack([each.array for each in alone])
-
-    def compare_batches(self, output: int, index: int, got: Array, expected: Array, option: str) -> None:
-        if not self.close(got, expected):
-            raise GradcheckError(
-                f"For output {output} and input {index}:\n\nGot:\n{shown(got)}\n\nExpected:\n{shown(expected)}\n\n"
-                + errors.explain(
-                    "A batch of gradients gave something else than each of them alone.",
-                    ("fix", f"gradcheck(..., {option}=False)"),
-                )
-            )
 
     # -- forward mode -------------------------------------------------------------------------------------------------
 
@@ -252,8 +252,7 @@ class Check:
             def changed(change: Any, index: int = index) -> tuple[Any, ...]:
                 return jacobians.or_zeros(jacobians.tangents(self.problem, {index: change}), self.outputs)
 
-            for output, got, expected in self.batches(changed, x, ("input", index), "check_batched_forward_grad"):
-                self.compare_batches(output, index, got, expected, "check_batched_forward_grad")
+            self.compare_batch(changed, x, "check_batched_forward_grad", input_number=index)
 
     # -- comparing and telling ----------------------------------------------------------------------------------------
 

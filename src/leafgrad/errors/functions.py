@@ -7,7 +7,7 @@ from typing import Any
 
 from leafgrad._core.node import Node
 from leafgrad._core.tensor import TensorBase
-from leafgrad.errors.form import describe, mistake, output_of, recorded, saved_was_changed, size
+from leafgrad.errors.form import Row, describe, mistake, output_of, recorded, saved_was_changed, size
 from leafgrad.errors.naming import Place, as_code, find, name_of, place_of
 
 
@@ -17,53 +17,52 @@ def written(ctx: Any, name: str) -> Place | None:
     return None if code is None else place_of(code, -1)
 
 
+def wrong_gradient(ctx: Any, first: str, *rows: Row, fix: str) -> RuntimeError:
+    return mistake(RuntimeError, first, *rows, ("backward", written(ctx, "backward")), fix=fix)
+
+
 def gradient_count(ctx: Any, expected: int, got: int) -> RuntimeError:
-    return mistake(
-        RuntimeError,
+    return wrong_gradient(
+        ctx,
         f"function {type(ctx).__name__} returned an incorrect number of gradients (expected {expected}, got {got})",
-        ("backward", written(ctx, "backward")),
         fix="return one for each argument of forward but ctx, in a tuple; None for what has no gradient",
     )
 
 
 def gradient_unasked(ctx: Any, position: int) -> RuntimeError:
-    return mistake(
-        RuntimeError,
+    return wrong_gradient(
+        ctx,
         f"function {type(ctx).__name__} returned a gradient different than None at position {position + 1}, but the "
         "corresponding forward input was not a Variable",
-        ("backward", written(ctx, "backward")),
         fix=f"return None at position {position + 1}",
     )
 
 
 def gradient_kind(ctx: Any, position: int, value: Any) -> RuntimeError:
-    return mistake(
-        RuntimeError,
+    return wrong_gradient(
+        ctx,
         f"expected Variable or None (got {type(value).__name__})",
         ("gradient", f"number {position + 1} of what {ctx._forward_cls.__name__}.backward returned"),
-        ("backward", written(ctx, "backward")),
         fix="return tensors or None, several of them in a tuple",
     )
 
 
 def gradient_shape(ctx: Any, number: int, position: int, got: Any, expected: Any) -> RuntimeError:
-    return mistake(
-        RuntimeError,
+    return wrong_gradient(
+        ctx,
         f"Function {type(ctx).__name__} returned an invalid gradient at index {number} - got {size(got)} but expected "
         f"shape compatible with {size(expected)}",
         ("argument", f"number {position + 1} of forward, shape {size(expected)}"),
-        ("backward", written(ctx, "backward")),
         fix="a gradient has the shape of its argument, or one that the argument was broadcast to",
     )
 
 
 def gradient_complex(ctx: Any, position: int) -> RuntimeError:
-    return mistake(
-        RuntimeError,
+    return wrong_gradient(
+        ctx,
         "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
         "false.",
         ("gradient", f"number {position + 1} of {ctx._forward_cls.__name__}.backward: complex, for a real argument"),
-        ("backward", written(ctx, "backward")),
         fix="g.real   # the gradient of a real argument is real",
     )
 

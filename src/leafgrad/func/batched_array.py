@@ -104,10 +104,6 @@ class BatchedArray(BatchedArrayBase):
             raise TypeError("len() of unsized object")
         return self.shape[0]
 
-    def __repr__(self) -> str:
-        inner = "\n".join("    " + line for line in repr(self.value).splitlines())
-        return f"BatchedArray(level={self.level}, value=\n{inner}\n)"
-
     # -- NumPy's protocols --------------------------------------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
