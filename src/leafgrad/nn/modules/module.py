@@ -18,7 +18,8 @@ from leafgrad.nn.modules._global_hooks import *  # noqa: F403  what PyTorch has 
 from leafgrad.nn.modules._state import Stateful
 from leafgrad.nn.parameter import Buffer, Parameter
 
-__all__ = [*_global_hooks.__all__, "Module"]
+__all__ = ["Module"]
+__all__ += _global_hooks.__all__
 
 
 class Module(Called, Stateful):
