@@ -126,7 +126,7 @@ class Operation:
         self.saves_view_of: str | None = known["saves_view_of"]
         self.hides: dict[str, tuple[str, ...]] = known["hides"]
         vmap = known["vmap"], self.options
-        self.core = core = Op(name, node_name, self.kernel, lambda: gradient_rules(self, body), vmap)
+        self.core = core = Op(name, node_name, self.kernel, lambda: gradient_rules(self, known), vmap)
         core.writes_into = self.writes_into or is_float_ufunc(self.kernel, len(self.inputs))
         if self.holomorphic and self.differentiable:
             core.conjugated = Op(name, node_name, self.kernel, lambda: conjugated_rules(core), vmap)
@@ -175,10 +175,10 @@ def is_float_ufunc(kernel: Any, inputs: int) -> bool:
 # Read when an operation is first recorded, by a module that is imported then.
 
 
-def gradient_rules(operation: Operation, body: dict[str, Any]) -> GradientRules:
+def gradient_rules(operation: Operation, known: dict[str, Any]) -> GradientRules:
     from leafgrad.ops.gradient_rules import read
 
-    return read(operation, body)
+    return read(operation, known)
 
 
 def conjugated_rules(core: Op) -> GradientRules:
@@ -272,8 +272,9 @@ class Family(metaclass=Block, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        """The function users call: the block's own `call`, which ends in `<op>.record(...)`."""
-        function: Callable[..., Any] = body["call"]
+        """The function users call: the block's own `call`, which ends in `<op>.record(...)`. Without one the operation
+        is for leafgrad alone, and takes its inputs and options as they are."""
+        function: Callable[..., Any] = body.get("call") or (lambda *args: operation.record(*args))
         function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
         return function

@@ -74,15 +74,13 @@ class embedding(Family):
             return batch.apply((weight, batch.value(indices)), (padding_idx, by_frequency))
         return batch.take(weight, indices, 0)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(2, 5, dtype="int64", low=0, high=4), t(4, 3)),
-            S(t(6, dtype="int64", low=0, high=3), t(3, 2), padding_idx=1),
-            S(t(6, dtype="int64", low=0, high=3), t(3, 2), scale_grad_by_freq=True),
-            S(t(dtype="int64", low=0, high=3), t(3, 2)),
-            S(t(0, dtype="int64", low=0, high=3), t(3, 2)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(2, 5, dtype="int64", low=0, high=4), t(4, 3)),
+        S(t(6, dtype="int64", low=0, high=3), t(3, 2), padding_idx=1),
+        S(t(6, dtype="int64", low=0, high=3), t(3, 2), scale_grad_by_freq=True),
+        S(t(dtype="int64", low=0, high=3), t(3, 2)),
+        S(t(0, dtype="int64", low=0, high=3), t(3, 2)),
+    ]
 
 
 def shrink_rows(weight: TensorBase, indices: Array, max_norm: float, norm_type: float) -> None:

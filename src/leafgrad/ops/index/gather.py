@@ -209,15 +209,13 @@ class index(Family):
         all_at = batch.flat_index(at, prod(x.shape[dim : dim + count]))
         return np.moveaxis(batch.apply((values,), (0, count + 1, all_at)), range(at.ndim), range(dim, dim + at.ndim))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(4, 3), 0, 1, np.array([0, 2, 2, -1])),
-            S(t(2, 3, 4), 1, 2, np.array([[0, 11], [5, 5]])),
-            S(t(3), 0, 1, np.array(1)),
-            S(t(3, 2), 0, 1, np.zeros(0, np.int64)),
-            S(t(0, 2), 0, 1, np.zeros((2, 0), np.int64)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(4, 3), 0, 1, np.array([0, 2, 2, -1])),
+        S(t(2, 3, 4), 1, 2, np.array([[0, 11], [5, 5]])),
+        S(t(3), 0, 1, np.array(1)),
+        S(t(3, 2), 0, 1, np.zeros(0, np.int64)),
+        S(t(0, 2), 0, 1, np.zeros((2, 0), np.int64)),
+    ]
 
     def reference(torch: Any, x: Any, dim: int, count: int, at: Any) -> Any:
         return x.flatten(dim, dim + count - 1)[(*(slice(None),) * dim, torch.as_tensor(at))]
@@ -251,13 +249,11 @@ class index_sum(Family):
         out = batch.apply((values,), (whole, 0, count + 1, batch.flat_index(at, prod(indexed))))
         return np.moveaxis(out, range(count), range(dim, dim + count))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(4, 3), (3, 3), 0, 1, np.array([0, 2, 2, -1])),
-            S(t(2, 2, 2, 4), (2, 3, 2, 4), 1, 2, np.array([[0, 5], [3, 3]])),
-            S(t(0, 2), (3, 2), 0, 1, np.zeros(0, np.int64)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(4, 3), (3, 3), 0, 1, np.array([0, 2, 2, -1])),
+        S(t(2, 2, 2, 4), (2, 3, 2, 4), 1, 2, np.array([[0, 5], [3, 3]])),
+        S(t(0, 2), (3, 2), 0, 1, np.zeros(0, np.int64)),
+    ]
 
 
 @op
@@ -293,15 +289,13 @@ class index_select(Family):
     def vjp_input(g: A, index: A, input_shape: A, dim: A) -> A:
         return index_sum(g, input_shape, dim, 1, values_of(index).reshape(-1)) if input_shape else g
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(4, 3), 0, t(5, dtype="int64", low=0, high=4)),
-            S(t(2, 3, 4), -1, t(2, dtype="int64", low=0, high=4)),
-            S(t(3), 0, t(dtype="int64", low=0, high=3)),
-            S(t(), 0, t(1, dtype="int64", low=0, high=1)),
-            S(t(2, 3), 1, t(0, dtype="int64", low=0, high=3)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(4, 3), 0, t(5, dtype="int64", low=0, high=4)),
+        S(t(2, 3, 4), -1, t(2, dtype="int64", low=0, high=4)),
+        S(t(3), 0, t(dtype="int64", low=0, high=3)),
+        S(t(), 0, t(1, dtype="int64", low=0, high=1)),
+        S(t(2, 3), 1, t(0, dtype="int64", low=0, high=3)),
+    ]
 
 
 def values_of(index: A) -> Array:
@@ -348,15 +342,13 @@ class gather(Family):
     def vjp_input(g: A, index: A, input_shape: A, dim: A) -> A:
         return gather_sum(g, index, input_shape, dim)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(2, 4, dtype="int64", low=0, high=3)),
-            S(t(3, 4), -1, t(2, 6, dtype="int64", low=0, high=4)),
-            S(t(2, 3, 4), 1, t(2, 1, 3, dtype="int64", low=0, high=3)),
-            S(t(), 0, t(dtype="int64", low=0, high=1)),
-            S(t(3), 0, t(0, dtype="int64", low=0, high=3)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), 0, t(2, 4, dtype="int64", low=0, high=3)),
+        S(t(3, 4), -1, t(2, 6, dtype="int64", low=0, high=4)),
+        S(t(2, 3, 4), 1, t(2, 1, 3, dtype="int64", low=0, high=3)),
+        S(t(), 0, t(dtype="int64", low=0, high=1)),
+        S(t(3), 0, t(0, dtype="int64", low=0, high=3)),
+    ]
 
 
 @op
@@ -383,7 +375,7 @@ class gather_sum(Family):
             return NotImplemented
         return batch.apply(batch.values(g, index), ((batch.size, *shape), dim + 1))
 
-    samples = staticmethod(lambda t: [S(t(2, 4), t(2, 4, dtype="int64", low=0, high=3), (3, 4), 0)])
+    samples = lambda t: [S(t(2, 4), t(2, 4, dtype="int64", low=0, high=3), (3, 4), 0)]
 
 
 def check_along(index: Array, dim: int, x: Array, name: str, src: Array | None = None) -> None:
@@ -492,14 +484,12 @@ class take(Family):
     def vmap(batch: A, x: A, index: A) -> A:
         return batch.apply((batch.value(x), batch.flat_index(index, x.size)), ())
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(2, 3, dtype="int64", low=-12, high=12)),
-            S(t(5), t(dtype="int64", low=0, high=5)),
-            S(t(), t(2, dtype="int64", low=0, high=1)),
-            S(t(2, 2), t(0, dtype="int64", low=0, high=4)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(2, 3, dtype="int64", low=-12, high=12)),
+        S(t(5), t(dtype="int64", low=0, high=5)),
+        S(t(), t(2, dtype="int64", low=0, high=1)),
+        S(t(2, 2), t(0, dtype="int64", low=0, high=4)),
+    ]
 
 
 def counted_from_front(index: A, shape: tuple[int, ...]) -> Array:

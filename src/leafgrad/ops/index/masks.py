@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from leafgrad.ops.index.overwrite import Overwriting, fill_where, on_a_copy, sam
 from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import Family, composite, op, with_kernel
+from leafgrad.ops.registry import Family, Operation, composite, op, with_kernel
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import expand
 from leafgrad.ops.signature import Number, Prepared, Tensor
@@ -81,15 +82,13 @@ class masked_fill(Overwriting):
     def vmap(batch: A, x: A, mask: A, value: A) -> A:
         return np.where(mask, value.astype(x.dtype), x)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4, dtype="bool"), 1.5),
-            S(t(3, 4), t(4, dtype="bool"), t()),
-            S(t(4), t(2, 1, dtype="bool"), 0),
-            S(t(), t(dtype="bool"), t()),
-            S(t(0, 2), t(2, dtype="bool"), 1),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4, dtype="bool"), 1.5),
+        S(t(3, 4), t(4, dtype="bool"), t()),
+        S(t(4), t(2, 1, dtype="bool"), 0),
+        S(t(), t(dtype="bool"), t()),
+        S(t(0, 2), t(2, dtype="bool"), 1),
+    ]
 
 
 def _masked_scatter(x: Array, mask: Array, source: Array) -> None:
@@ -125,13 +124,11 @@ class masked_scatter(Overwriting):
         size = int(np.prod(source_shape))
         return around(index(g, 0, len(g.shape), at), (size,), (slice(0, at.size),)).reshape(source_shape)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4, dtype="bool"), t(3, 4)),
-            S(t(3, 4), t(4, dtype="bool"), t(20)),
-            S(t(), t(dtype="bool"), t(2)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4, dtype="bool"), t(3, 4)),
+        S(t(3, 4), t(4, dtype="bool"), t(20)),
+        S(t(), t(dtype="bool"), t(2)),
+    ]
 
 
 @op
@@ -164,15 +161,13 @@ class masked_select(Family):
             )
         return batch.by_sample()
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4, dtype="bool")),
-            S(t(3, 4), t(4, dtype="bool")),
-            S(t(4), t(2, 1, dtype="bool")),
-            S(t(), t(dtype="bool")),
-            S(t(0, 2), t(2, dtype="bool")),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4, dtype="bool")),
+        S(t(3, 4), t(4, dtype="bool")),
+        S(t(4), t(2, 1, dtype="bool")),
+        S(t(), t(dtype="bool")),
+        S(t(0, 2), t(2, dtype="bool")),
+    ]
 
 
 # -- positions --------------------------------------------------------------------------------------------------------
@@ -190,7 +185,7 @@ class nonzero(Family):
         "(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]",
     )
     differentiable = False
-    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4, dtype="bool"), as_tuple=True), S(t()), S(t(0, 3))])
+    samples = lambda t: [S(t(3, 4)), S(t(3, 4, dtype="bool"), as_tuple=True), S(t()), S(t(0, 3))]
 
     def kernel(x: A) -> A:
         return np.argwhere(x)
@@ -247,7 +242,7 @@ class one_hot(Family):
     options = ("num_classes",)
     differentiable = False
     public_name = ""  # nn.functional has it
-    samples = staticmethod(lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)])
+    samples = lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)]
 
     def kernel(x: A, num_classes: Any) -> A:
         return (x[..., None] == np.arange(num_classes)).astype(np.int64)
@@ -270,19 +265,8 @@ class one_hot(Family):
 # -- triangles --------------------------------------------------------------------------------------------------------
 
 
-def _check_matrix(name: str, input: Any) -> None:
-    if input.array.ndim < 2:
-        first = f"{name}: input tensor must have at least 2 dimensions"
-        raise errors.mistake(RuntimeError, first, ("tensor", errors.describe(input)))
-
-
-def _matrices(t: Any) -> list[S]:
-    return [S(t(3, 4)), S(t(4, 3), 1), S(t(2, 3, 3), -1), S(t(3, 3), diagonal=7), S(t(0, 3))]
-
-
-@op
-class tril(Family):
-    """tril(input, diagonal=0): the lower triangle of matrices, zero above `diagonal`."""
+class Triangle(Family, family=True):
+    """Matrices with zeros on one side of a diagonal."""
 
     row_major = True
     options = ("diagonal",)
@@ -291,34 +275,34 @@ class tril(Family):
     jvp = "linear"
     in_place = True
     out = True
-    kernel = np.tril
-    samples = staticmethod(_matrices)
+    samples = lambda t: [S(t(3, 4)), S(t(4, 3), 1), S(t(2, 3, 3), -1), S(t(3, 3), diagonal=7), S(t(0, 3))]
 
-    def call(input: Tensor, diagonal: int = 0) -> Tensor:
-        _check_matrix("tril", input)
-        return tril.record(input, diagonal)
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        def call(input: Tensor, diagonal: int = 0) -> Tensor:
+            if input.array.ndim < 2:
+                first = f"{operation.name}: input tensor must have at least 2 dimensions"
+                raise errors.mistake(RuntimeError, first, ("tensor", errors.describe(input)))
+            return operation.record(input, diagonal)
+
+        return Family.public(operation, {"call": call})
+
+
+@op
+class tril(Triangle):
+    """tril(input, diagonal=0): the lower triangle of matrices, zero above `diagonal`."""
+
+    kernel = np.tril
 
     def vjp(g: A, diagonal: A) -> A:
         return tril(g, diagonal)
 
 
 @op
-class triu(Family):
+class triu(Triangle):
     """triu(input, diagonal=0): the upper triangle of matrices, zero below `diagonal`."""
 
-    row_major = True
-    options = ("diagonal",)
-    vmap = "dims"
-    holomorphic = False
-    jvp = "linear"
-    in_place = True
-    out = True
     kernel = np.triu
-    samples = staticmethod(_matrices)
-
-    def call(input: Tensor, diagonal: int = 0) -> Tensor:
-        _check_matrix("triu", input)
-        return triu.record(input, diagonal)
 
     def vjp(g: A, diagonal: A) -> A:
         return triu(g, diagonal)

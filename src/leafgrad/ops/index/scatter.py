@@ -81,15 +81,13 @@ class index_write(Overwriting):
             return NotImplemented
         return batch.apply(arrays, (0, count + 1, batch.flat_index(at, prod(x.shape[:count])), accumulate))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(4, 3), t(2, 3), 0, 1, np.array([0, 2]), False),
-            S(t(4, 3), t(3), 0, 1, np.array([1, 1, -1]), True),
-            S(t(2, 3, 4), t(2, 2), 1, 2, np.array([3, 11]), False),
-            S(t(3, 4), t(3, 2), 1, 1, np.array([3, 3]), True),
-            S(t(3), t(0), 0, 1, np.zeros(0, np.int64), False),
-        ]
-    )
+    samples = lambda t: [
+        S(t(4, 3), t(2, 3), 0, 1, np.array([0, 2]), False),
+        S(t(4, 3), t(3), 0, 1, np.array([1, 1, -1]), True),
+        S(t(2, 3, 4), t(2, 2), 1, 2, np.array([3, 11]), False),
+        S(t(3, 4), t(3, 2), 1, 1, np.array([3, 3]), True),
+        S(t(3), t(0), 0, 1, np.zeros(0, np.int64), False),
+    ]
 
     def reference(torch: Any, x: Any, values: Any, dim: int, count: int, at: Any, accumulate: bool) -> Any:
         flat = x.flatten(dim, dim + count - 1)
@@ -175,14 +173,12 @@ class index_add(Overwriting):
     def vjp_source(g: A, index: A, source_shape: A, dim: A, alpha: A) -> A:
         return index_select(g, index, dim).reshape(source_shape) * alpha
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), t(2, 4)),
-            S(t(3, 4), 1, t(6, dtype="int64", low=0, high=4), t(3, 6), alpha=2),
-            S(t(3), 0, t(dtype="int64", low=0, high=3), t(1)),
-            S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), t(2, 4)),
+        S(t(3, 4), 1, t(6, dtype="int64", low=0, high=4), t(3, 6), alpha=2),
+        S(t(3), 0, t(dtype="int64", low=0, high=3), t(1)),
+        S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
+    ]
 
 
 def _index_copy(x: Array, at: Array, source: Array, dim: int) -> None:
@@ -234,13 +230,11 @@ class index_copy(Overwriting):
     def vjp_source(g: A, index: A, source_shape: A, dim: A) -> A:
         return index_select(g, index, dim).reshape(source_shape)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(1, dtype="int64", low=0, high=3), t(1, 4)),
-            S(t(3, 4), -1, t(1, dtype="int64", low=0, high=4), t(3, 1)),
-            S(t(), 0, t(1, dtype="int64", low=0, high=1), t(1)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), 0, t(1, dtype="int64", low=0, high=3), t(1, 4)),
+        S(t(3, 4), -1, t(1, dtype="int64", low=0, high=4), t(3, 1)),
+        S(t(), 0, t(1, dtype="int64", low=0, high=1), t(1)),
+    ]
 
 
 def _index_fill(x: Array, at: Array, value: Array, dim: int) -> None:
@@ -280,13 +274,11 @@ class index_fill(Overwriting):
         # an index that comes twice fills once
         return where(_filled(g.shape, values_of(index), dim), g, zero_like(g))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), 1.5),
-            S(t(3, 4), 1, t(2, dtype="int64", low=-4, high=4), t()),
-            S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), 1.5),
+        S(t(3, 4), 1, t(2, dtype="int64", low=-4, high=4), t()),
+        S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
+    ]
 
 
 def _filled(shape: Any, at: Array, dim: int) -> Array:
@@ -404,15 +396,13 @@ class scatter(Overwriting):
             raise _no_gradient()
         return _read_back(g, index, src_shape, dim)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(1, 4, dtype="int64", low=0, high=3), t(1, 4)),
-            S(t(3, 4), 1, t(2, 1, dtype="int64", low=0, high=4), t(3, 4)),
-            S(t(3, 4), 1, t(3, 2, dtype="int64", low=0, high=4), 1.5),
-            S(t(), 0, t(dtype="int64", low=0, high=1), t()),
-            S(t(3), 0, t(0, dtype="int64", low=0, high=3), t(0)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), 0, t(1, 4, dtype="int64", low=0, high=3), t(1, 4)),
+        S(t(3, 4), 1, t(2, 1, dtype="int64", low=0, high=4), t(3, 4)),
+        S(t(3, 4), 1, t(3, 2, dtype="int64", low=0, high=4), 1.5),
+        S(t(), 0, t(dtype="int64", low=0, high=1), t()),
+        S(t(3), 0, t(0, dtype="int64", low=0, high=3), t(0)),
+    ]
 
 
 @op
@@ -438,13 +428,11 @@ class scatter_add(Overwriting):
 
     vjp_src = _read_back
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(5, 4, dtype="int64", low=0, high=3), t(5, 4)),
-            S(t(3, 4), 1, t(2, 6, dtype="int64", low=0, high=4), t(3, 7)),
-            S(t(), 0, t(dtype="int64", low=0, high=1), t()),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), 0, t(5, 4, dtype="int64", low=0, high=3), t(5, 4)),
+        S(t(3, 4), 1, t(2, 6, dtype="int64", low=0, high=4), t(3, 7)),
+        S(t(), 0, t(dtype="int64", low=0, high=1), t()),
+    ]
 
 
 @op
@@ -491,10 +479,8 @@ class put(Overwriting):
     def vmap(batch: A, x: A, index: A, source: A, accumulate: bool) -> A:
         return batch.apply((batch.value(x), batch.flat_index(index, x.size), batch.value(source)), (accumulate,))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(2, dtype="int64", low=-12, high=12), t(2), True),
-            S(t(3, 4), t(1, dtype="int64", low=-12, high=12), t(1)),
-            S(t(), t(1, dtype="int64", low=0, high=1), t(1)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(2, dtype="int64", low=-12, high=12), t(2), True),
+        S(t(3, 4), t(1, dtype="int64", low=-12, high=12), t(1)),
+        S(t(), t(1, dtype="int64", low=0, high=1), t(1)),
+    ]

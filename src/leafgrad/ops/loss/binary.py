@@ -136,13 +136,11 @@ class binary_cross_entropy_(Family):
         slope = log(1 - input) - log(input)
         return share(g, slope, reduction) * (slope if weight is None else slope * weight)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4, low=0.1, high=0.9), t(3, 4, low=0, high=1)),
-            S(t(5, low=0.1, high=0.9), t(5, low=0, high=1), reduction="sum"),
-            S(t(2, 3, low=0.1, high=0.9), t(2, 3, low=0, high=1), reduction="none"),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4, low=0.1, high=0.9), t(3, 4, low=0, high=1)),
+        S(t(5, low=0.1, high=0.9), t(5, low=0, high=1), reduction="sum"),
+        S(t(2, 3, low=0.1, high=0.9), t(2, 3, low=0, high=1), reduction="none"),
+    ]
 
 
 binary_cross_entropy = binary_cross_entropy_.function
@@ -228,13 +226,11 @@ class binary_cross_entropy_with_logits_(Family):
         slope = -input if pos_weight is None else -input - (pos_weight - 1) * logsigmoid_(input)
         return share(g, slope, reduction) * (slope if weight is None else slope * weight)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4, low=0, high=1)),
-            S(t(5), t(5, low=0, high=1), reduction="sum"),
-            S(t(2, 3), t(2, 3, low=0, high=1), reduction="none"),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4, low=0, high=1)),
+        S(t(5), t(5, low=0, high=1), reduction="sum"),
+        S(t(2, 3), t(2, 3, low=0, high=1), reduction="none"),
+    ]
 
 
 binary_cross_entropy_with_logits = binary_cross_entropy_with_logits_.function

@@ -175,12 +175,10 @@ class class_shares(Family):
         shares = counts / counts.sum() if reduction == "mean" else counts
         return (target * (target != ignore_index)).reshape(-1, 1), shares.reshape(-1, 1)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, dtype="int64", low=0, high=4), None, (3, 4), -100, "mean"),
-            S(t(3, dtype="int64", low=0, high=4), None, (3, 4), 1, "sum"),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, dtype="int64", low=0, high=4), None, (3, 4), -100, "mean"),
+        S(t(3, dtype="int64", low=0, high=4), None, (3, 4), 1, "sum"),
+    ]
 
 
 def ones_like(x: A) -> A:
@@ -260,15 +258,13 @@ class nll_loss_(Family):
         total = np.add.reduce(losses, axis=None)
         return total / np.add.reduce(factors, axis=None) if reduction == "mean" else total
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
-            S(t(4), t(dtype="int64", low=0, high=4)),
-            S(t(2, 4, 3), t(2, 3, dtype="int64", low=0, high=4), reduction="sum"),
-            S(t(2, 4, 3, 2), t(2, 3, 2, dtype="int64", low=0, high=4), t(4, low=0.1), reduction="none"),
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4), ignore_index=1, reduction="sum"),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
+        S(t(4), t(dtype="int64", low=0, high=4)),
+        S(t(2, 4, 3), t(2, 3, dtype="int64", low=0, high=4), reduction="sum"),
+        S(t(2, 4, 3, 2), t(2, 3, 2, dtype="int64", low=0, high=4), t(4, low=0.1), reduction="none"),
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4), ignore_index=1, reduction="sum"),
+    ]
 
 
 def _weights(classes: int, target: Any, weight: Any, ignore_index: int, kind: Any) -> tuple[Any, Any, float]:
@@ -385,18 +381,16 @@ class cross_entropy_(Family):
             return (softmax(input, dim) - one_hot) * (g * shares)
         return scores_gradient(g, reduction, kept, input_shape)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
-            S(t(4), t(dtype="int64", low=0, high=4)),
-            S(t(2, 4, 3), t(2, 3, dtype="int64", low=0, high=4), reduction="sum"),
-            S(t(2, 4, 3, 2), t(2, 3, 2, dtype="int64", low=0, high=4), reduction="none"),
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4), ignore_index=1, reduction="sum"),
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4), t(4, low=0.1)),
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4), label_smoothing=0.1),
-            S(t(3, 4), t(3, 4, low=0, high=1)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
+        S(t(4), t(dtype="int64", low=0, high=4)),
+        S(t(2, 4, 3), t(2, 3, dtype="int64", low=0, high=4), reduction="sum"),
+        S(t(2, 4, 3, 2), t(2, 3, 2, dtype="int64", low=0, high=4), reduction="none"),
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4), ignore_index=1, reduction="sum"),
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4), t(4, low=0.1)),
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4), label_smoothing=0.1),
+        S(t(3, 4), t(3, 4, low=0, high=1)),
+    ]
 
 
 cross_entropy = cross_entropy_.function

@@ -87,12 +87,10 @@ class mse_loss_(Family):
         off = target - input
         return share(g, off, reduction, 2) * off
 
-    samples = staticmethod(
-        lambda t: [
-            *[S(t(3, 4), t(3, 4)), S(t(5), t(5), reduction="sum"), S(t(2, 3), t(2, 3), reduction="none")],
-            *[S(t(), t()), S(t(2, 3), t(2, 3), weight=t(2, 3, low=0.1))],
-        ]
-    )
+    samples = lambda t: [
+        *[S(t(3, 4), t(3, 4)), S(t(5), t(5), reduction="sum"), S(t(2, 3), t(2, 3), reduction="none")],
+        *[S(t(), t()), S(t(2, 3), t(2, 3), weight=t(2, 3, low=0.1))],
+    ]
 
 
 mse_loss = mse_loss_.function
@@ -163,13 +161,11 @@ class smooth_l1_loss_(Family):
     def vjp_target(g: A, input: A, target: A, reduction: A, beta: A) -> A:
         return _slope(g, target - input, reduction, beta, 1 / beta)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4)),
-            S(t(5), t(5), reduction="sum", beta=0.5),
-            S(t(2, 3), t(2, 3), reduction="none", beta=2.0),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4)),
+        S(t(5), t(5), reduction="sum", beta=0.5),
+        S(t(2, 3), t(2, 3), reduction="none", beta=2.0),
+    ]
 
 
 smooth_l1_loss = smooth_l1_loss_.function
@@ -214,13 +210,11 @@ class huber_loss_(Family):
     def vjp_target(g: A, input: A, target: A, reduction: A, delta: A) -> A:
         return _slope(g, target - input, reduction, delta, 1)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4)),
-            S(t(5), t(5), reduction="sum", delta=0.5),
-            S(t(2, 3), t(2, 3), reduction="none", delta=2.0),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4)),
+        S(t(5), t(5), reduction="sum", delta=0.5),
+        S(t(2, 3), t(2, 3), reduction="none", delta=2.0),
+    ]
 
 
 huber_loss = huber_loss_.function
