@@ -12,11 +12,12 @@ from leafgrad._core.bind import bind, bind_many
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.index.gather import alias, index, index_sum, values_of
+from leafgrad.ops.index.gather import alias, index, index_sum
 from leafgrad.ops.index.overwrite import Overwriting, fill_where, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
+from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, Operation, composite, op, with_kernel
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import expand
@@ -49,13 +50,6 @@ _CPP = {"float32": "float", "float64": "double", "uint8": "unsigned char", "int8
 _CPP |= {"int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
 
 
-def _masked_fill(x: Array, mask: Array, value: Array) -> None:
-    if mask.__class__ is np.ndarray and mask.shape == x.shape and value.dtype is x.dtype:
-        fill_where(x, mask, value)
-    else:
-        np.putmask(x, mask, cast(value, from_numpy_dtype(x.dtype)))
-
-
 @op
 class masked_fill(Overwriting):
     """masked_fill(input, mask, value): value where the mask is True, input elsewhere."""
@@ -63,8 +57,13 @@ class masked_fill(Overwriting):
     inputs = ("input", "mask", "value")
     node_names = ("MaskedFillBackward1",)  # with a tensor
     hides = {"MaskedFillBackward0": ("value",)}
-    write = _masked_fill
-    kernel = on_a_copy(_masked_fill)
+
+    @on_a_copy
+    def kernel(x: Array, mask: Array, value: Array) -> None:
+        if mask.__class__ is np.ndarray and mask.shape == x.shape and value.dtype is x.dtype:
+            fill_where(x, mask, value)
+        else:
+            np.putmask(x, mask, cast(value, from_numpy_dtype(x.dtype)))
 
     def prepare(input: Tensor, mask: Tensor, value: Tensor | Number) -> Prepared:
         kind = from_numpy_dtype(mask.array.dtype).name
@@ -91,26 +90,20 @@ class masked_fill(Overwriting):
     ]
 
 
-def _masked_scatter(x: Array, mask: Array, source: Array) -> None:
-    x[mask] = source.reshape(-1)[: np.count_nonzero(mask)]
-
-
 @op
 class masked_scatter(Overwriting):
     """masked_scatter(input, mask, source): the elements of source, one after the other, where the mask is True."""
 
     inputs = ("input", "mask", "source")
-    write = _masked_scatter
-    kernel = on_a_copy(_masked_scatter)
+
+    @on_a_copy
+    def kernel(x: Array, mask: Array, source: Array) -> None:
+        x[mask] = source.reshape(-1)[: np.count_nonzero(mask)]
 
     def prepare(input: Tensor, mask: Tensor, source: Tensor) -> Prepared:
         check_mask(mask, f"masked_scatter_ only supports boolean masks, but got mask with dtype {alias(mask.array)}")
-        same_dtype(
-            input.array,
-            source.array,
-            "masked_scatter: expected self and source to have same dtypes but got"
-            f"{alias(input.array)} and {alias(source.array)}",
-        )
+        message = "masked_scatter: expected self and source to have same dtypes but got{} and {}"
+        same_dtype(input.array, source.array, message)
         input, mask = broadcast_with(input, mask, "masked_scatter")
         if np.count_nonzero(mask.array) > source.array.size:
             raise errors.mistake(RuntimeError, "Number of elements of source < number of ones in mask")
@@ -120,7 +113,7 @@ class masked_scatter(Overwriting):
         return masked_fill(g, mask, zero(g))
 
     def vjp_source(g: A, mask: A, source_shape: A) -> A:
-        at = np.flatnonzero(values_of(mask))
+        at = np.flatnonzero(raw(mask))
         size = int(np.prod(source_shape))
         return around(index(g, 0, len(g.shape), at), (size,), (slice(0, at.size),)).reshape(source_shape)
 
@@ -149,7 +142,7 @@ class masked_select(Family):
         return masked_select.record(*broadcast_with(input, mask, "masked_select"))
 
     def vjp_input(g: A, input_shape: A, mask: A) -> A:
-        return index_sum(g, input_shape, 0, len(input_shape), np.flatnonzero(values_of(mask)))
+        return index_sum(g, input_shape, 0, len(input_shape), np.flatnonzero(raw(mask)))
 
     def vmap(batch: A, x: A, mask: A) -> A:
         if batch.holds(mask):
