@@ -175,10 +175,10 @@ def is_float_ufunc(kernel: Any, inputs: int) -> bool:
 # Read when an operation is first recorded, by a module that is imported then.
 
 
-def gradient_rules(operation: Operation, known: dict[str, Any]) -> GradientRules:
+def gradient_rules(operation: Operation, body: dict[str, Any]) -> GradientRules:
     from leafgrad.ops.gradient_rules import read
 
-    return read(operation, known)
+    return read(operation, body)
 
 
 def conjugated_rules(core: Op) -> GradientRules:
@@ -272,8 +272,8 @@ class Family(metaclass=Block, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        """The function users call: the block's own `call`, which ends in `<op>.record(...)`. Without one the operation
-        is for leafgrad alone, and takes its inputs and options as they are."""
+        """The function users call: the block's own `call`, which ends in `<op>.record(...)`. An operation that nobody
+        calls but rules needs none."""
         function: Callable[..., Any] = body.get("call") or (lambda *args: operation.record(*args))
         function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc

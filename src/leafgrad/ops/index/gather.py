@@ -55,7 +55,9 @@ def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
     """Add `values` to where `at` points, all of them if several point to one place."""
     if np.may_share_memory(x, values):
         values = values.copy()
-    values = np.broadcast_to(values, x.shape[:dim] + at.shape + x.shape[dim + count :])
+    shape = x.shape[:dim] + at.shape + x.shape[dim + count :]
+    if values.shape != shape:
+        values = np.broadcast_to(values, shape)
     own = indexed_first(x, dim, count)
     into = own if own.flags.c_contiguous else own.copy()
     length, width = prod(own.shape[:count]), prod(own.shape[count:])
@@ -70,7 +72,8 @@ def sum_at(g: Array, shape: tuple[int, ...], dim: int, count: int, at: Array) ->
     # half precision sums in single precision, as everywhere else
     kind = np.float32 if g.dtype.itemsize == 2 and g.dtype.kind not in "iu" else g.dtype
     total = np.zeros(shape[dim : dim + count] + shape[:dim] + shape[dim + count :], kind)
-    total = total.transpose((*range(count, count + dim), *range(count), *range(count + dim, len(shape))))
+    if dim:
+        total = total.transpose((*range(count, count + dim), *range(count), *range(count + dim, len(shape))))
     # with no index twice there is nothing to add: masks, sorted indices
     (put_at if increasing(at.reshape(-1)) else add_at)(total, dim, count, at, g)
     return total.astype(g.dtype, copy=False)
