@@ -212,9 +212,7 @@ class nll_loss_backward(Family):
     def kernel(g: A, target: A, weight: A, shape: Dims, ignore_index: int, reduction: str) -> A:
         classes = shape[class_dim(shape)]
         chosen, factors, total_weight = decisions(classes, target, weight, ignore_index, g.dtype)
-        shares = -g.reshape(-1)
-        if reduction == "mean":
-            shares = shares / total_weight
+        shares = g / -total_weight if reduction == "mean" else -g.reshape(-1)
         if factors is not None:
             shares = np.where(factors == 0, 0, shares * factors)
         rows = np.zeros((len(chosen), classes), g.dtype)
