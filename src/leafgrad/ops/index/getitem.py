@@ -158,11 +158,8 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         raise errors.mistake(TypeError, f"can't assign a {module}{type(value).__name__} to a torch.{name}Tensor")
     if index is False:
         return
-    if index.__class__ is links.tensor_class and index.array.dtype == INT64 and index.array.ndim:
-        if not self.array.ndim:
-            raise too_many(index, ())
-        at = in_bounds(index.array, 0, self.array.shape, 0)
-        write_places(self, Places(0, 1, at, self.array.shape), part, False)
+    if index.__class__ is links.tensor_class and index.array.dtype == INT64 and index.array.ndim and self.array.ndim:
+        write_places(self, places_of([index.array], self.array.shape), part, False)
         return
     reading = read(index if index is not True else None, self.array.shape)
     if reading.arrays is None:
@@ -173,8 +170,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         return
     if reading.view is not None:
         self = view_at(reading.operation, self, reading.view)
-    places = places_of(reading.arrays, self.array.shape)
-    write_places(self, places, part, False)
+    write_places(self, places_of(reading.arrays, self.array.shape), part, False)
 
 
 def written_directly(x: Any, index: Any, value: Any) -> bool:
@@ -234,35 +230,26 @@ def fitting(part: Any, shape: tuple[int, ...]) -> Any:
     """A value without the leading dimensions of size 1 that `shape` has no place for."""
     own = part.array.shape
     extra = len(own) - len(shape)
-    if extra > 0 and own[:extra] == (1,) * extra:
-        return reshape(part, own[extra:])
+    return reshape(part, own[extra:]) if extra > 0 and own[:extra] == (1,) * extra else part
+
+
+def expandable(part: Any, shape: tuple[int, ...]) -> Any:
+    """The same, if it can be expanded to `shape`."""
+    part = fitting(part, shape)
+    if not expands_to(part.array.shape, shape):
+        raise errors.expand_mismatch(part, shape)
     return part
 
 
-def check_expands(own: tuple[int, ...], shape: tuple[int, ...], array: Array) -> None:
+def expands_to(own: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     """May a value of shape `own` be written to a part of `shape`?"""
     extra = len(shape) - len(own)
-    if extra < 0:
-        kind = _dtypes.from_numpy_dtype(array.dtype).alias
-        name = f"CPU{kind}Type" if array.dtype.kind in "bcV" else f"torch.{kind}Tensor"
-        first = (
-            f"expand({name}{{{errors.size(own)}}}, size={errors.size(shape)}): the number of sizes "
-            f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
-        )
-        raise errors.mistake(RuntimeError, first)
-    for d in range(len(shape) - 1, extra - 1, -1):
-        if own[d - extra] not in (1, shape[d]):
-            raise errors.mistake(
-                RuntimeError,
-                f"The expanded size of the tensor ({shape[d]}) must match the existing size ({own[d - extra]}) at "
-                f"non-singleton dimension {d}.  Target sizes: {errors.size(shape)}.  Tensor sizes: {errors.size(own)}",
-            )
+    return extra >= 0 and all([n == 1 or n == shape[extra + d] for d, n in enumerate(own)])
 
 
 def write_all(x: Any, part: Any) -> None:
     """x[...] = part: a copy, or a fill where part is one number."""
-    part = fitting(part, x.array.shape)
-    check_expands(part.array.shape, x.array.shape, part.array)
+    part = expandable(part, x.array.shape)
     check_writable(x, part)
     check_overlap(x.array, x.version, (part,), x.array.shape)
     replace(x, copy_from.function if part.array.ndim or not x.array.ndim else fill_with_tensor, part)
@@ -272,8 +259,7 @@ def write_view(x: Any, reading: Reading, part: Any) -> None:
     """x[view] = part: the history of x, or of what x is a view of, becomes `copy_slices`."""
     step = (reading.operation, (reading.view,))
     into = x.array[reading.view]
-    part = fitting(part, into.shape)
-    check_expands(part.array.shape, into.shape, part.array)
+    part = expandable(part, into.shape)
     check_part_writable(x, part)
     check_overlap(into, x.version, (part,), into.shape)
     seen_through = x.rare.view if x.rare is not None else None
@@ -325,13 +311,11 @@ def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
     if places.mask and values.array.size == 1 and not accumulate:
         return reshape(values, ()).to(x.dtype)  # PyTorch fills masks, and only there takes another dtype
     values = fitting(values, places.shape)
-    shape = values.array.shape
-    extra = len(places.shape) - len(shape)
-    if extra < 0 or any([n not in (1, places.shape[extra + d]) for d, n in enumerate(shape)]):
+    if not expands_to(values.array.shape, places.shape):
         raise errors.mistake(
             RuntimeError,
-            f"shape mismatch: value tensor of shape {errors.size(shape)} cannot be broadcast to indexing result of "
-            f"shape {errors.size(places.shape)}",
+            f"shape mismatch: value tensor of shape {errors.size(values.array.shape)} cannot be broadcast to indexing "
+            f"result of shape {errors.size(places.shape)}",
         )
     if values.array.dtype != x.array.dtype:
         source, target = [_dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)]

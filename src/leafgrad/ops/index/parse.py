@@ -12,7 +12,7 @@ import numpy as np
 from leafgrad import _dtypes, errors
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad.ops.creation import from_data
-from leafgrad.ops.index.gather import INT64
+from leafgrad.ops.index.gather import INT64, outside
 from leafgrad.ops.index.slices import ALL, alias, new_dimension, select, slice_
 
 Array = Any
@@ -273,13 +273,7 @@ def as_one(given: list[Any], dims: list[int], shape: tuple[int, ...]) -> Array:
 
 def in_bounds(a: Array, dim: int, shape: tuple[int, ...], number: int) -> Array:
     """Check an index array; `number` counts those before it."""
-    size = shape[dim]
-    every = a.memory() if is_batched(a) else a
-    if every.size and every.dtype == INT64 and every.view(np.uint64).max() < size:
-        return a  # one look at them, because negative ones seem very large
-    if every.size and not (every.min() >= -size and every.max() < size):
-        flat = every.reshape(-1)
-        wrong = int(flat[np.argmax((flat < -size) | (flat >= size))])
+    if (wrong := outside(a, -shape[dim], shape[dim])) is not None:
         raise out_of_bounds(wrong, dim, shape, number)
     return a
 
