@@ -62,7 +62,7 @@ def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
     into = own if own.flags.c_contiguous else own.copy()
     length, width = prod(own.shape[:count]), prod(own.shape[count:])
     rows = indexed_first(values, dim, at.ndim).reshape(at.size, width)
-    add_rows(into.reshape(length, width), nonnegative(at, length), rows)
+    add_rows(into.reshape(length, width), at.reshape(-1), rows)
     if into is not own:
         own[...] = into
 
@@ -85,7 +85,7 @@ def indexed_first(x: Array, dim: int, count: int) -> Array:
 
 
 def add_rows(total: Array, at: Array, rows: Array) -> None:
-    """total[at[i]] += rows[i] for each i, one after the other. `total` is row-major, `at` flat and not negative.
+    """total[at[i]] += rows[i] for each i, one after the other. `total` is row-major, `at` flat.
 
     np.add.at has a fast loop for flat arrays alone, so narrow rows are added element by element, in blocks whose
     indices stay in the cache; with wide rows a Python loop over them is faster than computing all those indices.
@@ -99,7 +99,7 @@ def add_rows(total: Array, at: Array, rows: Array) -> None:
             np.add(into, row, into)
         return
     flat, columns, step = total.reshape(-1), np.arange(width), max(1, 32768 // width)
-    starts = at * width
+    starts = at.astype(INT64, copy=False) * width
     for i in range(0, at.size, step):
         elements = (starts[i : i + step, None] + columns).reshape(-1)
         np.add.at(flat, elements, rows[i : i + step].reshape(-1).astype(total.dtype, copy=False))
@@ -117,12 +117,6 @@ def places(shape: tuple[int, ...], dim: int, count: int, at: Array) -> tuple[Any
     """NumPy's own index for what `dim`, `count` and `at` describe."""
     lead = (slice(None),) * dim
     return (*lead, at) if count == 1 else (*lead, *np.unravel_index(at, shape[dim : dim + count]))
-
-
-def nonnegative(at: Array, size: int) -> Array:
-    """Indices, known to be in range, flat and counted from the front."""
-    at = at.reshape(-1).astype(INT64, copy=False)
-    return np.where(at < 0, at + size, at) if at.size and at.min() < 0 else at
 
 
 def increasing(at: Array) -> bool:
@@ -435,4 +429,4 @@ class take(Family):
 
 def counted_from_front(index: A, shape: tuple[int, ...]) -> Array:
     at = raw(index)
-    return nonnegative(at, prod(shape)).reshape(at.shape)
+    return np.where(at < 0, at + prod(shape), at)

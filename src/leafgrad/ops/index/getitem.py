@@ -94,7 +94,7 @@ def getitem(self: Any, index: Any) -> Any:
     places = places_of(reading.arrays, self.array.shape)
     if places.order is not None:
         self = permute.function(self, places.order)
-    return index_op.record(self, places.dim, places.count, kept(places.at, self))
+    return index_op.record(self, places.dim, places.span, kept(places.at, self))
 
 
 def simple(index: tuple[Any, ...]) -> Any:
@@ -235,6 +235,8 @@ def fitting(part: Any, shape: tuple[int, ...]) -> Any:
 
 def expandable(part: Any, shape: tuple[int, ...]) -> Any:
     """The same, if it can be expanded to `shape`."""
+    if part.array.shape == shape or not part.array.ndim:
+        return part
     part = fitting(part, shape)
     if not expands_to(part.array.shape, shape):
         raise errors.expand_mismatch(part, shape)
@@ -301,7 +303,7 @@ def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
     """Write or add `values` to where `places` says."""
     values = broadcastable(values, x, places, accumulate)
     into = x if places.order is None else permute.function(x, places.order)
-    options = (places.dim, places.count, kept(places.at, x, values), accumulate)
+    options = (places.dim, places.span, kept(places.at, x, values), accumulate)
     overwrite(into, index_write.core, (values,), options)
     return x
 
@@ -310,13 +312,15 @@ def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
     """Values that can be broadcast to what the index selects of x."""
     if places.mask and values.array.size == 1 and not accumulate:
         return reshape(values, ()).to(x.dtype)  # PyTorch fills masks, and only there takes another dtype
-    values = fitting(values, places.shape)
-    if not expands_to(values.array.shape, places.shape):
-        raise errors.mistake(
-            RuntimeError,
-            f"shape mismatch: value tensor of shape {errors.size(values.array.shape)} cannot be broadcast to indexing "
-            f"result of shape {errors.size(places.shape)}",
-        )
+    shape = places.shape
+    if values.array.shape != shape:
+        values = fitting(values, shape)
+        if not expands_to(values.array.shape, shape):
+            raise errors.mistake(
+                RuntimeError,
+                f"shape mismatch: value tensor of shape {errors.size(values.array.shape)} cannot be broadcast to "
+                f"indexing result of shape {errors.size(shape)}",
+            )
     if values.array.dtype != x.array.dtype:
         source, target = [_dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)]
         raise errors.mistake(
@@ -370,4 +374,4 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     values added there."""
     places = _places_of_tensors("index_put", input, indices, values)
     values = broadcastable(values, input, places, accumulate)
-    return index_write.record(input, values, places.dim, places.count, kept(places.at, input, values), accumulate)
+    return index_write.record(input, values, places.dim, places.span, kept(places.at, input, values), accumulate)

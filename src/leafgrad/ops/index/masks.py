@@ -192,10 +192,6 @@ class nonzero(Family):
         raise batch.dynamic_shape()
 
 
-def _positions_by_dimension(x: A) -> A:
-    return np.nonzero(np.atleast_1d(x))
-
-
 def _rows_of_positions(x: A, size: int, fill_value: int) -> A:
     found = np.argwhere(x)[:size]
     rows = np.full((size, found.shape[1]), fill_value, np.int64)
@@ -203,12 +199,8 @@ def _rows_of_positions(x: A, size: int, fill_value: int) -> A:
     return rows
 
 
-def _places(mask: A) -> A:
-    return mask.reshape(-1).nonzero()[0]
-
-
-places_of_mask = with_kernel(nonzero.core, _places)  # in the flat array
-_positions = with_kernel(nonzero.core, _positions_by_dimension)
+places_of_mask = with_kernel(nonzero.core, lambda mask: mask.reshape(-1).nonzero()[0])  # in the flat array
+_positions = with_kernel(nonzero.core, lambda x: np.nonzero(np.atleast_1d(x)))  # by dimension
 _static = with_kernel(nonzero.core, _rows_of_positions)
 
 

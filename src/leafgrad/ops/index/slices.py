@@ -191,7 +191,6 @@ def select_scatter(input: Tensor, src: Tensor, dim: Dim, index: int) -> Tensor:
     """select_scatter(input, src, dim, index): a copy of input in which select(dim, index) is replaced by src."""
     dim = wrap_dim(dim, input.array.ndim)
     part = (*(ALL,) * dim, index, ...)
-    _same_shape(src, input.array[part].shape, "slice")
     return _replaced(input, part, src, "SelectScatterBackward0")
 
 
@@ -204,19 +203,16 @@ def slice_scatter(
     if step < 1:
         raise RuntimeError("slice step must be positive")
     part = (*(ALL,) * dim, Slice(start, end, step), ...)
-    _same_shape(src, input.array[part].shape, "slice")
     return _replaced(input, part, src, "SliceScatterBackward0")
 
 
 def _replaced(input: TensorBase, part: tuple[Any, ...], src: TensorBase, node_name: str) -> Any:
     """A copy of input with one part replaced."""
-    return bind(copy_slices.named[node_name], (input, src), (((slice_, (part,)),), None))
-
-
-def _same_shape(src: TensorBase, shape: tuple[int, ...], what: str) -> None:
+    shape = input.array[part].shape
     if src.array.shape != shape:
         raise errors.mistake(
             RuntimeError,
-            f"expected src to have a size equal to the {what} of self. src size = {errors.size(src.array.shape)}, "
-            f"{what} size = {errors.size(shape)}",
+            f"expected src to have a size equal to the slice of self. src size = {errors.size(src.array.shape)}, "
+            f"slice size = {errors.size(shape)}",
         )
+    return bind(copy_slices.named[node_name], (input, src), (((slice_, (part,)),), None))
