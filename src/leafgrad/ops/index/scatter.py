@@ -102,24 +102,10 @@ def vector(x: Array) -> Array:
     return x.reshape(1) if x.ndim == 0 else x
 
 
-def check_slices(name: str, x: Array, dim: int, at: Array, source: Array) -> None:
+def same_slices(x: Array, source: Array, dim: int) -> bool:
     """index_add and index_copy take one slice of source for each index."""
     own, given = vector(x).shape, vector(source).shape
-    fits = own[:dim] + own[dim + 1 :] == given[:dim] + given[dim + 1 :]
-    if name == "index_add_" and not (fits and x.ndim == source.ndim):
-        raise errors.mistake(
-            RuntimeError,
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{errors.size(x.shape)} source.shape = {errors.size(source.shape)}",
-        )
-    if fits:
-        return
-    slices = [" ".join(map(str, a.shape[:dim] + a.shape[dim + 1 :])) for a in (x, source)]
-    raise errors.mistake(
-        RuntimeError,
-        f"{name}(): Source/destination tensor must have same slice shapes. Destination slice shape: {slices[0]} at "
-        f"dimension {dim} and source slice shape: {slices[1]} at dimension 0.",
-    )
+    return bool(own[:dim] + own[dim + 1 :] == given[:dim] + given[dim + 1 :])
 
 
 @op
@@ -156,7 +142,12 @@ class index_add(Overwriting):
                 f"index_add_(): Number of indices ({index.array.size}) should be equal to source.size(dim): "
                 f"({length}), for dim: {dim}",
             )
-        check_slices("index_add_", x, dim, index.array, source.array)
+        if not same_slices(x, source.array, dim) or x.ndim != source.array.ndim:
+            raise errors.mistake(
+                RuntimeError,
+                "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+                f"{errors.size(x.shape)} source.shape = {errors.size(source.array.shape)}",
+            )
         check_range(index.array, 0, vector(x).shape[dim], dim, x.shape)
         return (input, index, source), (dim, alpha)
 
@@ -195,7 +186,13 @@ class index_copy(Overwriting):
             raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.array.ndim})")
         message = "index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}"
         same_dtype(x, source.array, message)
-        check_slices("index_copy_", x, dim, index.array, source.array)
+        if not same_slices(x, source.array, dim):
+            slices = [" ".join(map(str, a.shape[:dim] + a.shape[dim + 1 :])) for a in (x, source.array)]
+            raise errors.mistake(
+                RuntimeError,
+                "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+                f"{slices[0]} at dimension {dim} and source slice shape: {slices[1]} at dimension 0.",
+            )
         length = vector(source.array).shape[dim]
         if index.array.size != length:
             raise errors.mistake(

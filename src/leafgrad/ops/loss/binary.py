@@ -43,7 +43,6 @@ class logsigmoid(Family):
     public_name = ""
     aten = "log_sigmoid_forward"
     aten_function = "log_sigmoid"
-    method = False
     jvp = "elementwise"
     vmap = "elementwise"
     samples = real()

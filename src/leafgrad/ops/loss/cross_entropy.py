@@ -151,7 +151,6 @@ class nll_loss(Family):
     aten_function = "nll_loss_nd"
     node_names = ("NllLoss2DBackward0",)  # of scores with further dimensions
     aten = {"NllLossBackward0": "nll_loss_forward", "NllLoss2DBackward0": "nll_loss2d_forward"}
-    method = False
 
     def kernel(x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         rows = as_rows(x)
@@ -207,7 +206,6 @@ class nll_loss_backward(Family):
     inputs = ("g", "target", "weight")
     options = ("shape", "ignore_index", "reduction")
     public_name = ""
-    method = False
 
     def kernel(g: A, target: A, weight: A, shape: Dims, ignore_index: int, reduction: str) -> A:
         classes = shape[class_dim(shape)]
@@ -294,10 +292,8 @@ class cross_entropy(Family):
     public_name = ""
     reference = "nn.functional.cross_entropy"
     aten = "cross_entropy_loss"
-    aten_function = "cross_entropy_loss"
     node_name = "NllLossBackward0"
     node_names = ("NllLoss2DBackward0",)
-    method = False
 
     def kernel(x: A, target: A, ignore_index: int, reduction: str) -> tuple[A, Any]:
         rows = as_rows(x)
@@ -382,7 +378,6 @@ class scores_gradient(Family):
     options = ("reduction", "kept", "shape")
     differentiable = False
     public_name = ""
-    method = False
 
     def kernel(g: A, reduction: str, kept: Any, shape: Dims) -> A:
         e, sums, places, counts, count = kept

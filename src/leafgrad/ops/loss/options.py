@@ -83,7 +83,6 @@ class Loss(Family, family=True):
     options: tuple[str, ...] = ("reduction",)
     vmap = batched_loss
     public_name = ""  # nn.functional has them
-    method = False
 
 
 def reduced(losses: Any, reduction: str) -> Any:
