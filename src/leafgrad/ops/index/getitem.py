@@ -24,21 +24,12 @@ from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import bind_view
 from leafgrad.autograd.hooks import give_history
+from leafgrad.ops.index import parse
 from leafgrad.ops.index.gather import INT64
 from leafgrad.ops.index.gather import index as index_op
 from leafgrad.ops.index.masks import masked_fill, places_of_mask
 from leafgrad.ops.index.overwrite import fits, number_as, overwrite
-from leafgrad.ops.index.parse import (
-    Places,
-    Reading,
-    checked_slice,
-    in_bounds,
-    index_array,
-    out_of_bounds,
-    places_of,
-    read,
-    too_many,
-)
+from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
 from leafgrad.ops.index.slices import new_dimension, select, slice_, view_at, write_slice
 from leafgrad.ops.inplace import check_overlap, check_writable, copy_slices, replace, stand_in
@@ -67,7 +58,7 @@ def getitem(self: Any, index: Any) -> Any:
         try:
             return bind_view(select.core, select, self, (where,))
         except IndexError:
-            raise (out_of_bounds(index, 0, array.shape) if array.ndim else too_many(index, ())) from None
+            raise (parse.out_of_bounds(index, 0, array.shape) if array.ndim else parse.too_many(index, ())) from None
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
         return bind_view(slice_.core, slice_, self, (where,))
@@ -81,17 +72,17 @@ def getitem(self: Any, index: Any) -> Any:
         try:
             return index_op.record(self, 0, 1, kept(index.array, self))
         except IndexError:  # NumPy checks while it reads
-            in_bounds(index.array, 0, array.shape, 0)
+            parse.in_bounds(index.array, 0, array.shape, 0)
             raise
     if (at := marked(index, array)) is not None:
         return index_op.record(self, 0, index.array.ndim, at)
-    reading = read(index, array.shape)
+    reading = parse.read(index, array.shape)
     if reading.arrays is None:
         where = reading.view or (...,)
         return view_at(reading.operation, self, where)
     if reading.view is not None:
         self = view_at(reading.operation, self, reading.view)
-    places = places_of(reading.arrays, self.array.shape)
+    places = parse.places_of(reading.arrays, self.array.shape)
     if places.order is not None:
         self = permute.function(self, places.order)
     return index_op.record(self, places.dim, places.span, kept(places.at, self))
@@ -159,9 +150,9 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     if index is False:
         return
     if index.__class__ is links.tensor_class and index.array.dtype == INT64 and index.array.ndim and self.array.ndim:
-        write_places(self, places_of([index.array], self.array.shape), part, False)
+        write_places(self, parse.places_of([index.array], self.array.shape), part, False)
         return
-    reading = read(index if index is not True else None, self.array.shape)
+    reading = parse.read(index if index is not True else None, self.array.shape)
     if reading.arrays is None:
         if reading.view is None:
             write_all(self, part)
@@ -170,7 +161,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         return
     if reading.view is not None:
         self = view_at(reading.operation, self, reading.view)
-    write_places(self, places_of(reading.arrays, self.array.shape), part, False)
+    write_places(self, parse.places_of(reading.arrays, self.array.shape), part, False)
 
 
 def written_directly(x: Any, index: Any, value: Any) -> bool:
@@ -257,7 +248,7 @@ def write_all(x: Any, part: Any) -> None:
     replace(x, copy_from.function if part.array.ndim or not x.array.ndim else fill_with_tensor, part)
 
 
-def write_view(x: Any, reading: Reading, part: Any) -> None:
+def write_view(x: Any, reading: parse.Reading, part: Any) -> None:
     """x[view] = part: the history of x, or of what x is a view of, becomes `copy_slices`."""
     step = (reading.operation, (reading.view,))
     into = x.array[reading.view]
@@ -299,7 +290,7 @@ def warn_of_lost_imaginary(into: Array) -> None:
         warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
 
 
-def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
+def write_places(x: Any, places: parse.Places, values: Any, accumulate: bool) -> Any:
     """Write or add `values` to where `places` says."""
     values = broadcastable(values, x, places, accumulate)
     into = x if places.order is None else permute.function(x, places.order)
@@ -308,7 +299,7 @@ def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
     return x
 
 
-def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
+def broadcastable(values: Any, x: Any, places: parse.Places, accumulate: bool) -> Any:
     """Values that can be broadcast to what the index selects of x."""
     if places.mask and values.array.size == 1 and not accumulate:
         return reshape(values, ()).to(x.dtype)  # PyTorch fills masks, and only there takes another dtype
@@ -335,12 +326,12 @@ def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
 # -- the same as methods ----------------------------------------------------------------------------------------------
 
 
-def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) -> Places:
+def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) -> parse.Places:
     arrays: list[Any] = []
     for i, t in enumerate(indices):
         if not isinstance(t, TensorBase):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
-        array = index_array(t.array)
+        array = parse.index_array(t.array)
         arrays += [array] + [()] * (array.ndim - 1 if array.dtype.kind == "b" else 0)
     if not arrays:
         raise errors.mistake(IndexError, f"{name}(): indices is empty: nothing says where the values go")
@@ -348,7 +339,7 @@ def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) 
         raise errors.mistake(
             IndexError, f"too many indices for tensor of dimension {input.array.ndim} (got {len(arrays)})"
         )
-    return places_of(arrays, input.array.shape)
+    return parse.places_of(arrays, input.array.shape)
 
 
 def _put_samples(t: Any) -> list[S]:
