@@ -80,6 +80,9 @@ ALL: Final = (
     bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
 
+# Python's own number types, where a dtype is asked for.
+PYTHON_DTYPES: Final[dict[type, dtype]] = {float: float64, int: int64, bool: bool_, complex: complex128}
+
 _from_numpy: dict[np.dtype[Any], dtype] = {d._np: d for d in ALL if d._np is not None}
 
 
@@ -122,9 +125,6 @@ def default_complex() -> dtype:
 
 # -- promotion --------------------------------------------------------------------------------------------------
 
-_INT_WIDTH = {int8: 1, int16: 2, int32: 3, int64: 4}
-_FLOAT_WIDTH = {float32: 2, float64: 3}
-
 
 def promote_types(a: dtype, b: dtype) -> dtype:
     """promote_types(a, b): the smallest dtype that holds both, PyTorch's lattice."""
@@ -135,16 +135,9 @@ def promote_types(a: dtype, b: dtype) -> dtype:
         if high.category == COMPLEX and low.category == FLOAT:
             return complex128 if high is complex128 or low is float64 else complex64
         return high
-    if a.category == COMPLEX:
-        return complex128
-    if a.category == FLOAT:
-        if {a, b} == {float16, bfloat16}:
-            return float32
-        return max((a, b), key=lambda d: _FLOAT_WIDTH.get(d, 0))
-    if uint8 in (a, b):
-        other = b if a is uint8 else a
-        return int16 if other is int8 else other
-    return max((a, b), key=_INT_WIDTH.__getitem__)
+    if a.itemsize == b.itemsize:  # neither holds the other
+        return float32 if a.category == FLOAT else int16
+    return max((a, b), key=lambda d: d.itemsize)
 
 
 def scalar_dtype(value: object) -> dtype:

@@ -14,7 +14,6 @@ from leafgrad._device import check_device, layout, strided
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.signature import Device, Tensor, declared
 
-_PYTHON_DTYPES = {float: _dtypes.float64, int: _dtypes.int64, bool: _dtypes.bool_, complex: _dtypes.complex128}
 _EXAMPLES: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # by NumPy's kind of dtype
 _CPP_NAMES = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}
 
@@ -26,7 +25,7 @@ def as_dtype(name: str, wanted: Any) -> Dtype | None:
     """The `dtype` argument: a dtype, None, or one of Python's own number types."""
     if wanted is None or isinstance(wanted, Dtype):
         return wanted
-    found = _PYTHON_DTYPES.get(wanted) if isinstance(wanted, type) else None
+    found = _dtypes.PYTHON_DTYPES.get(wanted) if isinstance(wanted, type) else None
     if found is None:
         raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(wanted).__name__}")
     return found
@@ -62,19 +61,6 @@ def finished(array: Any, requires_grad: bool = False) -> Any:
     """A new leaf around an array."""
     made = wrap(array)
     return made._set_requires_grad(True, errors.CREATED) if requires_grad else made
-
-
-def as_scalar(name: str, value: Any) -> Any:
-    """The argument `fill_value`: a number, or a tensor with one that has no history."""
-    if isinstance(value, TensorBase):
-        if value.array.ndim or value.needs_grad:
-            raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not Tensor")
-        return value.array.item()
-    if isinstance(value, np.generic):
-        return value.item()
-    if not isinstance(value, (int, float, complex)):
-        raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
-    return value
 
 
 def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
@@ -125,17 +111,21 @@ def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
     if data.__class__ is float and dtype is None:  # the usual number
         return finished(number(data, None), requires_grad)
     if isinstance(data, TensorBase):
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn_of_copy("torch.tensor(sourceTensor)")
     made = finished(copied(data, as_dtype("tensor", dtype)), requires_grad)
     if not requires_grad and holds_history(data):  # which is not copied: remembered, if somebody misses it later
         made.rare = RareFields()
         made.rare.graph_break = GraphBreak("tensor")
     return made
+
+
+def warn_of_copy(call: str, stacklevel: int = 3) -> None:
+    warnings.warn(
+        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+        f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def holds_history(data: Any) -> bool:

@@ -10,7 +10,8 @@ from leafgrad import _dtypes
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._device import Size, check_device
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad.ops.creation.factories import is_int, sizes
+from leafgrad.ops.arguments import REFUSED, as_int
+from leafgrad.ops.creation.factories import sizes
 from leafgrad.ops.creation.from_data import copied
 from leafgrad.ops.signature import Tensor, declared
 
@@ -25,7 +26,7 @@ def legacy_array(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) ->
         )
     if data is None and not args:
         return np.empty(0, kind.np)
-    if data is None or isinstance(data, Size) or is_int(data):
+    if data is None or isinstance(data, Size) or as_int(data) is not REFUSED:
         return np.empty(sizes("new", args), kind.np)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")

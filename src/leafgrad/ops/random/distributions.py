@@ -15,7 +15,7 @@ import contextlib
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,12 +23,15 @@ from leafgrad.kernels._random_numpy import libm
 from leafgrad.kernels._random_rounding import add_scaled
 from leafgrad.ops.random.dtypes import INTEGER_AND_FLOAT, REAL, Facts, convert, facts, require_dtype
 from leafgrad.ops.random.generator import Generator as Generator
+from leafgrad.ops.signature import Tensor, declared
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     Array = NDArray[Any]
+    Out = Array | None
     Shape = int | Sequence[int]
+    Source = Generator | None
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _FLOAT32, _FLOAT64, _INT64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
@@ -42,26 +45,33 @@ default_generator = Generator()
 default_generator.seed()
 
 
+@declared()
 def manual_seed(seed: int) -> Generator:
-    """Seed the default generator; -1 means 2**64 - 1, and so on."""
+    """manual_seed(seed): start the default generator anew; -1 means 2**64 - 1, and so on."""
     return default_generator.manual_seed(int(seed))
 
 
+@declared()
 def seed() -> int:
+    """seed(): start the default generator anew with a number from the operating system, which is returned."""
     return default_generator.seed()
 
 
+@declared()
 def initial_seed() -> int:
+    """initial_seed(): the number with which the default generator was started."""
     return default_generator.initial_seed()
 
 
-def get_rng_state() -> Any:
-    """The state of the default generator, a tensor of bytes."""
+@declared()
+def get_rng_state() -> Tensor:
+    """get_rng_state(): the state of the default generator, a tensor of bytes."""
     return default_generator.get_state()
 
 
-def set_rng_state(new_state: Any) -> None:
-    """Go on from a state that `get_rng_state` returned."""
+@declared()
+def set_rng_state(new_state: Tensor) -> None:
+    """set_rng_state(new_state): go on from a state that get_rng_state() returned."""
     default_generator.set_state(new_state)
 
 
@@ -91,7 +101,7 @@ def _usual(dtype: DTypeLike) -> np.dtype[Any]:
     return _USUAL.get(dtype) or dtype
 
 
-def _result(numbers: Array, dtype: np.dtype[Any], out: Array | None) -> Array:
+def _result(numbers: Array, dtype: np.dtype[Any], out: Out) -> Array:
     """Numbers which are not yet in `out`, in the dtype that was asked for."""
     values = convert(numbers, dtype)
     if out is None:
@@ -104,31 +114,11 @@ def _real_part_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
 
 
-# How each function that draws is called inside of vmap, by the name of a method of leafgrad.func.randomness.ForSamples.
-BATCHING: dict[Callable[..., Array], str] = {}
-Draw = TypeVar("Draw", bound="Callable[..., Array]")
-
-
-def batched(how: str) -> Callable[[Draw], Draw]:
-    def declare(draw: Draw) -> Draw:
-        BATCHING[draw] = how
-        return draw
-
-    return declare
-
-
 # ---------------------------------------------------------------------------------------------- distributions
 
 
-@batched("by_shape")
 def uniform(
-    gen: Generator | None,
-    shape: Shape,
-    dtype: DTypeLike,
-    low: float = 0.0,
-    high: float = 1.0,
-    *,
-    out: Array | None = None,
+    gen: Source, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0, *, out: Out = None
 ) -> Array:
     """Uniform on [low, high), as `tensor.uniform_(low, high)`."""
     gen = gen or default_generator
@@ -158,7 +148,7 @@ def uniform(
     return _result(values, dtype, out)
 
 
-def _joined(parts: Array, dtype: np.dtype[Any], out: Array | None) -> Array:
+def _joined(parts: Array, dtype: np.dtype[Any], out: Out) -> Array:
     """Real and imaginary parts as complex numbers."""
     return _result(parts.view(dtype)[..., 0], dtype, out)
 
@@ -176,16 +166,15 @@ def _check_uniform_bounds(about: Facts, low: float, high: float) -> None:
         )
 
 
-@batched("by_shape")
 def normal(
-    gen: Generator | None,
+    gen: Source,
     shape: Shape,
     dtype: DTypeLike,
     mean: float = 0.0,
     std: float = 1.0,
     *,
     contiguous: bool = True,
-    out: Array | None = None,
+    out: Out = None,
 ) -> Array:
     """Gaussian, as `tensor.normal_(mean, std)`; a complex number's two parts share the variance.
 
@@ -212,15 +201,8 @@ def normal(
     return numbers if usual else _result(numbers, dtype, out)
 
 
-@batched("by_shape")
 def log_normal(
-    gen: Generator | None,
-    shape: Shape,
-    dtype: DTypeLike,
-    mean: float = 1.0,
-    std: float = 2.0,
-    *,
-    out: Array | None = None,
+    gen: Source, shape: Shape, dtype: DTypeLike, mean: float = 1.0, std: float = 2.0, *, out: Out = None
 ) -> Array:
     """exp of a Gaussian, as `tensor.log_normal_(mean, std)`; always by pairs."""
     gen, dtype = gen or default_generator, _usual(dtype)
@@ -230,67 +212,57 @@ def log_normal(
     numbers = np.empty(shape, _FLOAT64)
     with gen._lock:
         gen._next_normal = gen._stream.normal_pairs(numbers, mean, std, gen._next_normal)
-    return _result(libm("exp")(numbers.reshape(-1)).reshape(numbers.shape), dtype, out)
+    return _result(libm("exp")(numbers.reshape(-1)).reshape(shape), dtype, out)
 
 
-@batched("by_shape")
-def exponential(
-    gen: Generator | None, shape: Shape, dtype: DTypeLike, lambd: float = 1.0, *, out: Array | None = None
-) -> Array:
+def exponential(gen: Source, shape: Shape, dtype: DTypeLike, lambd: float = 1.0, *, out: Out = None) -> Array:
     """-ln(1 - u) / lambd, as `tensor.exponential_(lambd)`."""
     dtype = _usual(dtype)
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    if not facts(dtype).is_float:
-        raise _not_continuous("Exponential", facts(dtype).torch)
-    return _from_uniform64(gen, shape, dtype, lambda u: (-1.0 / lambd) * libm("log1p")(-u), out)
+    _require_continuous("Exponential", dtype, facts(dtype).torch)
+    numbers = (-1.0 / lambd) * libm("log1p")(-_uniform64(gen, shape))
+    return _result(numbers.reshape(shape), dtype, out)
 
 
-@batched("by_shape")
 def cauchy(
-    gen: Generator | None,
-    shape: Shape,
-    dtype: DTypeLike,
-    median: float = 0.0,
-    sigma: float = 1.0,
-    *,
-    out: Array | None = None,
+    gen: Source, shape: Shape, dtype: DTypeLike, median: float = 0.0, sigma: float = 1.0, *, out: Out = None
 ) -> Array:
     """median + sigma tan(pi (u - 1/2)), as `tensor.cauchy_(median, sigma)`."""
     dtype = _usual(dtype)
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    _require_continuous("Cauchy", dtype, facts(dtype).cpp)
+    numbers = libm("tan")(math.pi * (_uniform64(gen, shape) - 0.5))
+    add_scaled(numbers, sigma, median)
+    return _result(numbers.reshape(shape), dtype, out)
+
+
+def _require_continuous(distribution: str, dtype: np.dtype[Any], name: str) -> None:
     if not facts(dtype).is_float:
-        raise _not_continuous("Cauchy", facts(dtype).cpp)
-
-    def formula(u: Array) -> Array:
-        values: Array = libm("tan")(math.pi * (u - 0.5))
-        add_scaled(values, sigma, median)
-        return values
-
-    return _from_uniform64(gen, shape, dtype, formula, out)
+        raise RuntimeError(
+            f"{distribution} distribution is a continuous probability distribution. "
+            f"dtype must be a floating point but you specified {name}"
+        )
 
 
-def _not_continuous(distribution: str, dtype_name: str) -> RuntimeError:
-    return RuntimeError(
-        f"{distribution} distribution is a continuous probability distribution. "
-        f"dtype must be a floating point but you specified {dtype_name}"
-    )
-
-
-@batched("by_shape")
-def geometric(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float, *, out: Array | None = None) -> Array:
+def geometric(gen: Source, shape: Shape, dtype: DTypeLike, p: float, *, out: Out = None) -> Array:
     """ceil(ln u / ln(1 - p)), as `tensor.geometric_(p)`."""
     dtype = _usual(dtype)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     require_dtype(dtype, facts(dtype).name in INTEGER_AND_FLOAT, "geometric_cpu")
     with np.errstate(divide="ignore"):  # ln 0 does happen, once in 2**53
-        return _from_uniform64(gen, shape, dtype, lambda u: np.ceil(libm("log")(u) / math.log1p(-p)), out)
+        numbers = np.ceil(libm("log")(_uniform64(gen, shape)) / math.log1p(-p))
+        return _result(numbers.reshape(shape), dtype, out)
 
 
-@batched("by_shape")
-def bernoulli_p(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float, *, out: Array | None = None) -> Array:
+def _uniform64(gen: Source, shape: Shape) -> Array:
+    """Uniforms in float64, in one dimension, so that functions of a single one are arrays as well."""
+    return uniform(gen, shape, _FLOAT64).reshape(-1)
+
+
+def bernoulli_p(gen: Source, shape: Shape, dtype: DTypeLike, p: float, *, out: Out = None) -> Array:
     """One with probability p, else zero, as `tensor.bernoulli_(p)`: two words each, for every dtype."""
     gen, dtype = gen or default_generator, _usual(dtype)
     if not 0 <= p <= 1:
@@ -302,21 +274,7 @@ def bernoulli_p(gen: Generator | None, shape: Shape, dtype: DTypeLike, p: float,
     return numbers
 
 
-def _from_uniform64(
-    gen: Generator | None,
-    shape: Shape,
-    dtype: np.dtype[Any],
-    formula: Callable[[Array], Array],
-    out: Array | None,
-) -> Array:
-    gen, u = gen or default_generator, np.empty(shape, _FLOAT64)
-    with gen._lock:
-        gen._stream.uniform(u)
-    return _result(formula(u.reshape(-1)).reshape(u.shape), dtype, out)
-
-
-@batched("by_array")
-def bernoulli_t(gen: Generator | None, probs: Array, dtype: DTypeLike | None = None) -> Array:
+def bernoulli_t(gen: Source, probs: Array, dtype: DTypeLike | None = None) -> Array:
     """One with the probability found at each place, as `torch.bernoulli(probs)` and `tensor.bernoulli_(probs)`.
 
     The dtype of the probabilities decides how many words are drawn, whatever the dtype of the result.
@@ -335,20 +293,13 @@ def bernoulli_t(gen: Generator | None, probs: Array, dtype: DTypeLike | None = N
     return np.less(u, p, out=u) if dtype is wide else convert(np.less(u, p, out=np.empty(u.shape, bool)), dtype)
 
 
-def randint(gen: Generator | None, low: int, high: int, shape: Shape, dtype: DTypeLike = np.int64) -> Array:
+def randint(gen: Source, low: int, high: int, shape: Shape, dtype: DTypeLike = np.int64) -> Array:
     """Integers in [low, high), in any real dtype, as `torch.randint(low, high, shape, dtype=dtype)`."""
     return random_(gen, shape, dtype, low, high)
 
 
-@batched("by_shape")
 def random_(
-    gen: Generator | None,
-    shape: Shape,
-    dtype: DTypeLike,
-    low: int | None = None,
-    high: int | None = None,
-    *,
-    out: Array | None = None,
+    gen: Source, shape: Shape, dtype: DTypeLike, low: int | None = None, high: int | None = None, *, out: Out = None
 ) -> Array:
     """As `tensor.random_(low, high)`: integers in [low, high), by default all that the dtype holds from zero on."""
     dtype = _usual(dtype)
@@ -407,15 +358,7 @@ def _inwards(dtype: np.dtype[Any], bound: int, step: int) -> int:
     return int(neighbour) + step * gap
 
 
-def _integers(
-    gen: Generator | None,
-    shape: Shape,
-    dtype: np.dtype[Any],
-    base: int,
-    span: int,
-    wide: bool,
-    out: Array | None,
-) -> Array:
+def _integers(gen: Source, shape: Shape, dtype: np.dtype[Any], base: int, span: int, wide: bool, out: Out) -> Array:
     """base + (word modulo span), modulo 2**64, with 64-bit words if `wide`."""
     gen = gen or default_generator
     usual = dtype is _INT64
@@ -425,8 +368,7 @@ def _integers(
     return numbers if usual else _result(numbers, dtype, out)
 
 
-@batched("one_by_one")
-def randperm(gen: Generator | None, n: int, dtype: DTypeLike = np.int64) -> Array:
+def randperm(gen: Source, n: int, dtype: DTypeLike = np.int64) -> Array:
     """0 .. n - 1 in random order, as `torch.randperm(n)`: an exchange with a random place, from the front."""
     gen, dtype = gen or default_generator, _usual(dtype)
     about = facts(dtype)
@@ -444,8 +386,7 @@ def randperm(gen: Generator | None, n: int, dtype: DTypeLike = np.int64) -> Arra
     return convert(order, dtype)
 
 
-@batched("by_array")
-def multinomial(gen: Generator | None, probs: Array, num_samples: int, replacement: bool = False) -> Array:
+def multinomial(gen: Source, probs: Array, num_samples: int, replacement: bool = False) -> Array:
     """Indices drawn with probabilities proportional to each row of `probs`, as `torch.multinomial`.
 
     Several samples without replacement come in the order of their scores; where two scores are equal (zero
@@ -503,3 +444,9 @@ def _check_multinomial(probs: Array, num_samples: int, replacement: bool) -> Non
         raise RuntimeError("invalid multinomial distribution (encountering probability entry = infinity or NaN)")
     if not np.all(np.any(probs > 0, axis=-1)):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+
+
+# How each function that draws is called inside of vmap, by the name of a method of leafgrad.func.randomness.ForSamples.
+BATCHING: dict[Callable[..., Array], str] = {bernoulli_t: "by_array", multinomial: "by_array", randperm: "one_by_one"}
+for _draw in (uniform, normal, log_normal, exponential, cauchy, geometric, bernoulli_p, random_):
+    BATCHING[_draw] = "by_shape"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ class Facts(NamedTuple):
     torch: str
     cpp: str
     digits: int = 0  # bits of a float's significand with the hidden one; 0 if it is no float
-    largest: float = math.inf  # finite number, where it matters
+    largest: float = 0.0  # finite number of a float
 
     @property
     def is_float(self) -> bool:
@@ -48,7 +47,7 @@ _FACTS = [
     Facts("float16", "Half", "c10::Half", 11, 65504.0),
     Facts("bfloat16", "BFloat16", "c10::BFloat16", 8, 3.3895313892515355e38),
     Facts("float32", "Float", "float", 24, 3.4028234663852886e38),
-    Facts("float64", "Double", "double", 53),
+    Facts("float64", "Double", "double", 53, 1.7976931348623157e308),
     Facts("complex64", "ComplexFloat", "c10::complex<float>"),
     Facts("complex128", "ComplexDouble", "c10::complex<double>"),
 ]
