@@ -250,6 +250,7 @@ class Arguments:
                 kind = None
             if kind is not None and (look or position == 0):
                 self.kinds[key] = kind
+        self.rows = [row_of(p, self.kinds.get(key)) for key, p in self.parameters.items()]
         self.positional = [p for p in self.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
         self.keywords = [p for p in self.parameters.values() if p.kind is p.KEYWORD_ONLY]
         self.defaults = tuple([MISSING if p.default is p.empty else p.default for p in self.positional])
@@ -296,20 +297,11 @@ class Arguments:
     def unusual(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
         """Call it with arguments that the text above does not know, if they are right."""
         out = values.pop("out") if self.declaration.has_out else None
-        given = dict(values)
-        wrong = bool(rest)
-        for key, value in others.items():
-            name = OTHER_NAMES.get(key, key)
-            p = self.parameters.get(name)
-            if p is None or name == key or not is_default(p, values[name]):
-                wrong = True
-            else:
-                given[name] = value
-        for name, kind in self.kinds.items():
-            value = given[name]
-            if value is not self.parameters[name].default:
-                given[name] = kind.take(value)
-        if wrong or any([value is REFUSED or value is MISSING for value in given.values()]):
+        named = {name: values[name] for name, p in self.parameters.items() if not is_default(p, values[name])}
+        renamed = {OTHER_NAMES.get(key, key): value for key, value in others.items()}
+        clear = not rest and named.keys().isdisjoint(renamed)
+        given = fitted(([], self.rows), (), {**named, **renamed}) if clear else None
+        if given is None:
             raise self.wrong_call(values, rest, others)
         state.recording  # noqa: B018  see `silent`
         first = [given[p.name] for p in self.positional]
@@ -347,7 +339,8 @@ def matched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: 
     raise errors.WrongCall(name or function.__name__, args, kwargs, forms, OTHER_NAMES, refused_kind).error()
 
 
-Form = tuple[list[str], list[tuple[str, Any, Callable[[Any], Any] | None]]]
+Row = tuple[str, Any, Callable[[Any], Any] | None]  # a parameter: its name, its default and what takes a value for it
+Form = tuple[list[str], list[Row]]
 
 
 @functools.cache
@@ -356,12 +349,13 @@ def forms_of(declaration: Declaration) -> list[Form]:
     forms: list[Form] = []
     for signature in declaration.all_signatures():
         parameters = list(signature.parameters.values())[declaration.is_method :]
-        kinds = [kind_of(str(p.annotation)) for p in parameters]
         places = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
-        defaults = [MISSING if p.default is p.empty else p.default for p in parameters]
-        takes = [None if kind is None else kind.take for kind in kinds]
-        forms.append((places, list(zip([p.name for p in parameters], defaults, takes))))
+        forms.append((places, [row_of(p, kind_of(str(p.annotation))) for p in parameters]))
     return forms
+
+
+def row_of(p: Any, kind: Kind | None) -> Row:
+    return p.name, MISSING if p.default is p.empty else p.default, None if kind is None else kind.take
 
 
 def fitted(form: Form, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:

@@ -307,17 +307,12 @@ def checked(array: Any) -> Any:
             "currently not supported."
         )
     kind = _dtypes.from_numpy_dtype(array.dtype)
-    for step in array.strides:
-        if step < 0 or step % kind.itemsize:
-            break
-    else:
-        return array
     if any([s % kind.itemsize for s in array.strides]):
         raise ValueError(
             "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
             "memory."
         )
-    if any([s < 0 for s in array.strides]):
+    if min(array.strides, default=0) < 0:
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
             "currently supported. (You can probably work around this by making a copy of your array  with "

@@ -28,8 +28,6 @@ def legacy_array(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) ->
         return np.empty(0, kind.np)
     if data is None or isinstance(data, Size) or as_int(data) is not REFUSED:
         return np.empty(sizes("new", args), kind.np)
-    if isinstance(data, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if isinstance(data, (int, float, complex)) or not hasattr(data, "__len__"):
         raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
     return copied(data, kind)
