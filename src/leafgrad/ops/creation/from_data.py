@@ -15,7 +15,6 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.signature import Device, Tensor, declared
 
 _EXAMPLES: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # by NumPy's kind of dtype
-_CPP_NAMES = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}
 
 
 # -- arguments that every creation function takes ---------------------------------------------------------------------
@@ -70,7 +69,9 @@ def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
         return np.array(value, kind.np)
     if kind.category == _dtypes.COMPLEX or kind is _dtypes.bool_:
         return np.asarray(value).astype(kind.np)
-    name = _CPP_NAMES.get(kind.name, kind.name) if kind.is_floating_point else kind.name + suffix
+    name = kind.name + suffix
+    if kind.is_floating_point:
+        name = kind.cpp if kind.itemsize > 2 else kind.name
     overflow = RuntimeError(f"value cannot be converted to type {name} without overflow")
     if isinstance(value, complex):
         if value.imag:

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from leafgrad._dtypes import dtype as Dtype
+from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels._random_numpy import libm
 from leafgrad.kernels._random_rounding import add_scaled
-from leafgrad.ops.random.dtypes import INTEGER_AND_FLOAT, REAL, Facts, convert, facts, require_dtype
+from leafgrad.ops.random.dtypes import DIGITS, convert, is_float, largest, last_integer, require_dtype
 from leafgrad.ops.random.generator import Generator as Generator
 from leafgrad.ops.signature import Tensor, declared
 
@@ -126,7 +128,7 @@ def uniform(
         dtype = _usual(dtype)
     if dtype is _FLOAT32 or dtype is _FLOAT64:  # nearly always
         if low != 0 or high != 1:
-            _check_uniform_bounds(facts(dtype), low, high)
+            _check_uniform_bounds(from_numpy_dtype(dtype), low, high)
         if out is None:
             out = np.empty(shape, dtype)
         with gen._lock:
@@ -134,8 +136,8 @@ def uniform(
         return out
     if dtype.kind == "c":
         return _joined(uniform(gen, (*_dims(shape), 2), _real_part_dtype(dtype), low, high), dtype, out)
-    about = facts(dtype)
-    require_dtype(dtype, about.is_float, "check_uniform_bounds")
+    about = from_numpy_dtype(dtype)
+    require_dtype(dtype, about.is_floating_point, "check_uniform_bounds")
     if low != 0 or high != 1:
         _check_uniform_bounds(about, low, high)
     numbers = np.empty(shape, _FLOAT32)
@@ -153,15 +155,15 @@ def _joined(parts: Array, dtype: np.dtype[Any], out: Out) -> Array:
     return _result(parts.view(dtype)[..., 0], dtype, out)
 
 
-def _check_uniform_bounds(about: Facts, low: float, high: float) -> None:
+def _check_uniform_bounds(about: Dtype, low: float, high: float) -> None:
     for bound, which in ((low, "from"), (high, "to")):
-        if not abs(bound) <= about.largest:
+        if not abs(bound) <= largest(about):
             raise RuntimeError(f"{which} is out of bounds for {about.cpp}")
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
-    if high - low > about.largest:
+    if high - low > largest(about):
         raise RuntimeError(
-            f"uniform_ expects to-from <= std::numeric_limits<{about.torch}>::max(), "
+            f"uniform_ expects to-from <= std::numeric_limits<{about.alias}>::max(), "
             f"but found to={high:g} and from={low:g} which result in to-from to exceed the limit"
         )
 
@@ -192,7 +194,7 @@ def normal(
     usual = dtype is _FLOAT32 or dtype is _FLOAT64
     numbers = out if usual and out is not None else np.empty(shape, dtype if usual else _FLOAT32)
     if not usual:
-        require_dtype(dtype, numbers.size == 0 or facts(dtype).is_float, "normal_kernel_cpu")
+        require_dtype(dtype, numbers.size == 0 or is_float(dtype), "normal_kernel_cpu")
     with gen._lock:
         if contiguous and numbers.size >= 16:
             gen._stream.normal_blocks(numbers, mean, std, not usual)
@@ -208,7 +210,7 @@ def log_normal(
     gen, dtype = gen or default_generator, _usual(dtype)
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    require_dtype(dtype, facts(dtype).is_float, "log_normal_cpu")
+    require_dtype(dtype, is_float(dtype), "log_normal_cpu")
     numbers = np.empty(shape, _FLOAT64)
     with gen._lock:
         gen._next_normal = gen._stream.normal_pairs(numbers, mean, std, gen._next_normal)
@@ -220,7 +222,7 @@ def exponential(gen: Source, shape: Shape, dtype: DTypeLike, lambd: float = 1.0,
     dtype = _usual(dtype)
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    _require_continuous("Exponential", dtype, facts(dtype).torch)
+    _require_continuous("Exponential", dtype, from_numpy_dtype(dtype).alias)
     numbers = (-1.0 / lambd) * libm("log1p")(-_uniform64(gen, shape))
     return _result(numbers.reshape(shape), dtype, out)
 
@@ -232,14 +234,14 @@ def cauchy(
     dtype = _usual(dtype)
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    _require_continuous("Cauchy", dtype, facts(dtype).cpp)
+    _require_continuous("Cauchy", dtype, from_numpy_dtype(dtype).cpp)
     numbers = libm("tan")(math.pi * (_uniform64(gen, shape) - 0.5))
     add_scaled(numbers, sigma, median)
     return _result(numbers.reshape(shape), dtype, out)
 
 
 def _require_continuous(distribution: str, dtype: np.dtype[Any], name: str) -> None:
-    if not facts(dtype).is_float:
+    if not is_float(dtype):
         raise RuntimeError(
             f"{distribution} distribution is a continuous probability distribution. "
             f"dtype must be a floating point but you specified {name}"
@@ -251,7 +253,7 @@ def geometric(gen: Source, shape: Shape, dtype: DTypeLike, p: float, *, out: Out
     dtype = _usual(dtype)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    require_dtype(dtype, facts(dtype).name in INTEGER_AND_FLOAT, "geometric_cpu")
+    require_dtype(dtype, dtype.kind not in "bc", "geometric_cpu")
     with np.errstate(divide="ignore"):  # ln 0 does happen, once in 2**53
         numbers = np.ceil(libm("log")(_uniform64(gen, shape)) / math.log1p(-p))
         return _result(numbers.reshape(shape), dtype, out)
@@ -267,7 +269,7 @@ def bernoulli_p(gen: Source, shape: Shape, dtype: DTypeLike, p: float, *, out: O
     gen, dtype = gen or default_generator, _usual(dtype)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    require_dtype(dtype, facts(dtype).name in REAL, "bernoulli_scalar_cpu_")
+    require_dtype(dtype, dtype.kind != "c", "bernoulli_scalar_cpu_")
     numbers = np.empty(shape, dtype) if out is None else out
     with gen._lock:
         gen._stream.bernoulli(numbers, p)
@@ -280,8 +282,8 @@ def bernoulli_t(gen: Source, probs: Array, dtype: DTypeLike | None = None) -> Ar
     The dtype of the probabilities decides how many words are drawn, whatever the dtype of the result.
     """
     gen, dtype = gen or default_generator, _usual(dtype or probs.dtype)
-    require_dtype(dtype, facts(dtype).name in REAL, "bernoulli_tensor_cpu_self_")
-    require_dtype(probs.dtype, facts(probs.dtype).is_float, "bernoulli_tensor_cpu_p_")
+    require_dtype(dtype, dtype.kind != "c", "bernoulli_tensor_cpu_self_")
+    require_dtype(probs.dtype, is_float(probs.dtype), "bernoulli_tensor_cpu_p_")
     wide = _FLOAT64 if probs.dtype == _FLOAT64 else _FLOAT32
     p: Array = np.ascontiguousarray(probs, wide)  # which makes one dimension of none
     if p.size and not (p.min() >= 0 and p.max() <= 1):  # nan is neither
@@ -307,21 +309,20 @@ def random_(
         # What nearly every call of randint asks for: all of it fits.
         span = high - low
         return _integers(gen, shape, dtype, low, span, span >= 2**28, out)
-    about = facts(dtype)
+    about = from_numpy_dtype(dtype)
     if dtype.kind == "c":
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     if low is None and high is None:
-        require_dtype(dtype, about.name in REAL, "random_kernel_cpu")
-        return _integers(gen, shape, dtype, 0, about.last_integer + 1, about.name in ("int64", "float64"), out)
+        return _integers(gen, shape, dtype, 0, last_integer(about) + 1, about.name in ("int64", "float64"), out)
     if low == _INT64_MIN and high is None:
         accepted = about.name in ("int64", "float64", "float32", "bfloat16")
         require_dtype(dtype, accepted, "random_full_64_bits_range_kernel_cpu")
         return _integers(gen, shape, dtype, 0, 2**64, True, out)
     start = low or 0
-    stop = about.last_integer + 1 if high is None else high
+    stop = last_integer(about) + 1 if high is None else high
     if start >= stop:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={start} >= to={stop}")
-    if about.is_float:
+    if about.is_floating_point:
         start = _inwards(dtype, start, +1)
         stop = stop if high is None else _inwards(dtype, stop, -1)
     _check_integer_bounds(about, start, stop)
@@ -329,22 +330,22 @@ def random_(
     return _integers(gen, shape, dtype, start, stop - start, stop - start >= 2**28, out)
 
 
-def _check_integer_bounds(about: Facts, start: int, stop: int) -> None:
-    if about.is_float:
+def _check_integer_bounds(about: Dtype, start: int, stop: int) -> None:
+    if about.is_floating_point:
         if start >= stop:
             raise RuntimeError(
                 "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
                 f"but got from={start} >= to={stop}"
             )
-        lowest, highest = -about.largest, about.largest
+        lowest, highest = -largest(about), largest(about)
     else:
-        highest = min(about.last_integer, _INT64_MAX)
+        highest = min(last_integer(about), _INT64_MAX)
         lowest = 0 if about.name[0] in "ub" else -highest - 1
     for bound, which in ((start, "from"), (stop - 1, "to - 1")):
         if not lowest <= bound <= highest:
             raise RuntimeError(f"{which} is out of bounds for {about.cpp}")
-        if about.is_float and abs(bound) > about.last_integer:
-            gaps = f"{which} is out of bounds [-(2^{about.digits}), 2^{about.digits}]. There {about.name} has gaps."
+        if about.is_floating_point and abs(bound) > last_integer(about):
+            gaps = f"{which} is out of bounds [-(2^{DIGITS[about]}), 2^{DIGITS[about]}]. There {about.name} has gaps."
             warnings.warn(gaps, stacklevel=4)
 
 
@@ -354,7 +355,7 @@ def _inwards(dtype: np.dtype[Any], bound: int, step: int) -> int:
     outside = neighbour < bound if step > 0 else neighbour >= bound
     if not outside or not _INT64_MIN <= neighbour <= _INT64_MAX:
         return bound
-    gap = 1 << (abs(bound + step).bit_length() - facts(dtype).digits)
+    gap = 1 << (abs(bound + step).bit_length() - DIGITS[from_numpy_dtype(dtype)])
     return int(neighbour) + step * gap
 
 
@@ -371,15 +372,15 @@ def _integers(gen: Source, shape: Shape, dtype: np.dtype[Any], base: int, span: 
 def randperm(gen: Source, n: int, dtype: DTypeLike = np.int64) -> Array:
     """0 .. n - 1 in random order, as `torch.randperm(n)`: an exchange with a random place, from the front."""
     gen, dtype = gen or default_generator, _usual(dtype)
-    about = facts(dtype)
+    about = from_numpy_dtype(dtype)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    if dtype.kind != "b" and n - 1 > about.last_integer and about.name != "bfloat16":
-        if not about.is_float:
+    require_dtype(dtype, dtype.kind not in "bc", "randperm")
+    if n - 1 > last_integer(about) and about.name != "bfloat16":
+        if not about.is_floating_point:
             raise RuntimeError(f"value cannot be converted to type {about.name}_t without overflow")
-        limit = "2049" if about.name == "float16" else f"2^{about.digits}+1"
-        raise RuntimeError(f"n cannot be greater than {limit} for {about.torch} type.")
-    require_dtype(dtype, about.name in INTEGER_AND_FLOAT, "randperm")
+        limit = "2049" if about.name == "float16" else f"2^{DIGITS[about]}+1"
+        raise RuntimeError(f"n cannot be greater than {limit} for {about.alias} type.")
     order = np.empty(n, np.int64)
     with gen._lock:
         gen._stream.permutation(order)
@@ -423,11 +424,11 @@ def _multinomial_race(gen: Generator, probs: Array, num_samples: int) -> Array:
 
 
 def _check_multinomial(probs: Array, num_samples: int, replacement: bool) -> None:
-    about = facts(probs.dtype)
+    about = from_numpy_dtype(probs.dtype)
     if probs.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if not about.is_float:
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {about.torch}")
+    if not about.is_floating_point:
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {about.alias}")
     if num_samples <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > probs.shape[-1]:
