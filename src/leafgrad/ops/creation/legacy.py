@@ -17,8 +17,8 @@ from leafgrad.ops.signature import Tensor, declared
 
 
 def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """The tensor for `Tensor(...)`: of a size without set values, with the values of a sequence, or with the memory of a
-    tensor."""
+    """The tensor for `Tensor(...)`: of a size without set values, with the values of a sequence, or with the memory of
+    another tensor."""
     if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
         made = wrap(args[0].array)
         made.version = args[0].version
