@@ -140,10 +140,7 @@ def uniform(
     require_dtype(dtype, about.is_floating_point, "check_uniform_bounds")
     if low != 0 or high != 1:
         _check_uniform_bounds(about, low, high)
-    numbers = np.empty(shape, _FLOAT32)
-    with gen._lock:
-        gen._stream.uniform(numbers, low, high)
-    values = convert(numbers, dtype)
+    values = convert(uniform(gen, shape, _FLOAT32, low, high), dtype)
     # Rounding can reach the excluded end; such a number becomes the included one.
     included, excluded = convert(np.array([low, high], np.float32), dtype)
     values[values == excluded] = included
@@ -207,13 +204,11 @@ def log_normal(
     gen: Source, shape: Shape, dtype: DTypeLike, mean: float = 1.0, std: float = 2.0, *, out: Out = None
 ) -> Array:
     """exp of a Gaussian, as `tensor.log_normal_(mean, std)`; always by pairs."""
-    gen, dtype = gen or default_generator, _usual(dtype)
+    dtype = _usual(dtype)
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     require_dtype(dtype, is_float(dtype), "log_normal_cpu")
-    numbers = np.empty(shape, _FLOAT64)
-    with gen._lock:
-        gen._next_normal = gen._stream.normal_pairs(numbers, mean, std, gen._next_normal)
+    numbers = normal(gen, shape, _FLOAT64, mean, std, contiguous=False)
     return _result(libm("exp")(numbers.reshape(-1)).reshape(shape), dtype, out)
 
 
@@ -281,16 +276,14 @@ def bernoulli_t(gen: Source, probs: Array, dtype: DTypeLike | None = None) -> Ar
 
     The dtype of the probabilities decides how many words are drawn, whatever the dtype of the result.
     """
-    gen, dtype = gen or default_generator, _usual(dtype or probs.dtype)
+    dtype = _usual(dtype or probs.dtype)
     require_dtype(dtype, dtype.kind != "c", "bernoulli_tensor_cpu_self_")
     require_dtype(probs.dtype, is_float(probs.dtype), "bernoulli_tensor_cpu_p_")
     wide = _FLOAT64 if probs.dtype == _FLOAT64 else _FLOAT32
     p: Array = np.ascontiguousarray(probs, wide)  # which makes one dimension of none
     if p.size and not (p.min() >= 0 and p.max() <= 1):  # nan is neither
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    u = np.empty(probs.shape, wide)
-    with gen._lock:
-        gen._stream.uniform(u)
+    u = uniform(gen, probs.shape, wide)
     p = p.reshape(probs.shape)
     return np.less(u, p, out=u) if dtype is wide else convert(np.less(u, p, out=np.empty(u.shape, bool)), dtype)
 
@@ -393,7 +386,6 @@ def multinomial(gen: Source, probs: Array, num_samples: int, replacement: bool =
     Several samples without replacement come in the order of their scores; where two scores are equal (zero
     probabilities, 16-bit floats, thousands of categories) PyTorch may put the two the other way round.
     """
-    gen = gen or default_generator
     _check_multinomial(probs, num_samples, replacement)
     if len(probs) == 0:
         return np.empty((0, num_samples), np.int64)
@@ -402,14 +394,12 @@ def multinomial(gen: Source, probs: Array, num_samples: int, replacement: bool =
     wide = np.float64 if probs.dtype == np.float64 else np.float32
     rows: Array = np.cumsum(probs.reshape(-1, probs.shape[-1]), axis=1, dtype=wide)
     rows = rows / rows[:, -1:]
-    u = np.empty((len(rows), num_samples))
-    with gen._lock:
-        gen._stream.uniform(u)
+    u = uniform(gen, (len(rows), num_samples), _FLOAT64)
     drawn = [np.searchsorted(row, row_u) for row, row_u in zip(rows.astype(np.float64), u)]
     return np.stack(drawn).astype(np.int64).reshape(*probs.shape[:-1], num_samples)
 
 
-def _multinomial_race(gen: Generator, probs: Array, num_samples: int) -> Array:
+def _multinomial_race(gen: Source, probs: Array, num_samples: int) -> Array:
     """Each category waits an exponential time divided by its probability; the first to arrive are drawn."""
     # PyTorch gives the times the strides of `probs`, and fills them in the order of memory.
     by_columns = probs.flags.f_contiguous and not probs.flags.c_contiguous
