@@ -303,10 +303,11 @@ def random_(
         span = high - low
         return _integers(gen, shape, dtype, low, span, span >= 2**28, out)
     about = from_numpy_dtype(dtype)
+    if low is None and high is None:
+        require_dtype(dtype, dtype.kind != "c", "random_kernel_cpu")
+        return _integers(gen, shape, dtype, 0, last_integer(about) + 1, about.name in ("int64", "float64"), out)
     if dtype.kind == "c":
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
-    if low is None and high is None:
-        return _integers(gen, shape, dtype, 0, last_integer(about) + 1, about.name in ("int64", "float64"), out)
     if low == _INT64_MIN and high is None:
         accepted = about.name in ("int64", "float64", "float32", "bfloat16")
         require_dtype(dtype, accepted, "random_full_64_bits_range_kernel_cpu")

@@ -175,7 +175,10 @@ class draw_normal(Drawing):
 def normal(*args: Any, **options: Any) -> Tensor:
     """normal(mean, std=1.0, size=None, *, generator=None, out=None): normally distributed numbers around `mean`, which
     like `std` may be a tensor; if both are numbers, `size` is needed and dtype=, device=, ... are allowed."""
-    given = matched(normal, args, options)
+    usual = (
+        not options and len(args) == 2 and isinstance(args[0], TensorBase) and isinstance(args[1], (TensorBase, float))
+    )
+    given = dict(mean=args[0], std=args[1], generator=None, out=None) if usual else matched(normal, args, options)
     mean, std, source = given.pop("mean"), given.pop("std"), given.pop("generator")
     if "size" in given:
         shape = sizes("normal", (given.pop("size"),))
