@@ -166,7 +166,7 @@ def can_be_checked(entry: Any) -> bool:
 def method_of(entry: Any) -> Any:
     """What an operation, or a function composed of them, is as a method of Tensor (or for other modules of leafgrad, if
     it is none)."""
-    declaration = entry.declaration.as_method(bool(entry.method and getattr(entry, "public_name", True)))
+    declaration = entry.declaration.as_method(bool(entry.method and entry.public_name))
     if entry.checked is True and can_be_checked(entry):
         return checked(entry.name, entry.call, declaration, entry.silent)
     return twin(entry.call, declaration)

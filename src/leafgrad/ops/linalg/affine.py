@@ -38,7 +38,7 @@ class addmm(Family):
     options = ("beta", "alpha")
     in_place = True
     out = True
-    flops = staticmethod(lambda shapes: flops_of_product(shapes[1:]))
+    flops = lambda shapes: flops_of_product(shapes[1:])
 
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
         if is_half(a.dtype):
@@ -73,16 +73,14 @@ class addmm(Family):
         out = out if alpha == 1 else (out * alpha).astype(out.dtype)
         return out if beta == 0 else out + (x if beta == 1 else (x * beta).astype(out.dtype))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(2, 4), t(2, 3), t(3, 4)),
-            S(t(4), t(2, 3), t(3, 4), beta=2, alpha=3),
-            S(t(2, 1), t(2, 3), t(3, 4), beta=0),
-            S(t(), t(2, 3), t(3, 4), alpha=2),
-            S(t(2, 4), t(2, 0), t(0, 4), beta=3),
-            S(t(0, 4), t(0, 3), t(3, 4)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(2, 4), t(2, 3), t(3, 4)),
+        S(t(4), t(2, 3), t(3, 4), beta=2, alpha=3),
+        S(t(2, 1), t(2, 3), t(3, 4), beta=0),
+        S(t(), t(2, 3), t(3, 4), alpha=2),
+        S(t(2, 4), t(2, 0), t(0, 4), beta=3),
+        S(t(0, 4), t(0, 3), t(3, 4)),
+    ]
 
 
 def _addmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
@@ -109,7 +107,7 @@ class linear(Family):
     }  # fmt: skip
     saves_view_of = "weight"
     method = False
-    flops = staticmethod(lambda shapes: flops_of_product((shapes[0], shapes[1][::-1])))
+    flops = lambda shapes: flops_of_product((shapes[0], shapes[1][::-1]))
 
     def kernel(x: A, weight: A, bias: A) -> A:
         kind = x.dtype
@@ -163,20 +161,18 @@ class linear(Family):
         out = np.matmul(x, weight.T if weight.ndim == 2 else weight)
         return out if bias is None else out + bias
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(2, 3), t(4, 3), t(4)),
-            S(t(2, 3), t(4, 3)),
-            S(t(3), t(4, 3), t(4)),
-            S(t(3), t(4, 3)),
-            S(t(2, 5, 3), t(4, 3), t(4)),
-            S(t(2, 5, 3), t(4, 3), None),
-            S(t(2, 3), t(4, 3), t(2, 4)),
-            S(t(2, 3), t(3)),
-            S(t(0, 3), t(4, 3), t(4)),
-            S(t(2, 0), t(4, 0), t(4)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(2, 3), t(4, 3), t(4)),
+        S(t(2, 3), t(4, 3)),
+        S(t(3), t(4, 3), t(4)),
+        S(t(3), t(4, 3)),
+        S(t(2, 5, 3), t(4, 3), t(4)),
+        S(t(2, 5, 3), t(4, 3), None),
+        S(t(2, 3), t(4, 3), t(2, 4)),
+        S(t(2, 3), t(3)),
+        S(t(0, 3), t(4, 3), t(4)),
+        S(t(2, 0), t(4, 0), t(4)),
+    ]
 
 
 def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:

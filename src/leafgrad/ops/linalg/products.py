@@ -124,9 +124,7 @@ class mm(Family):
     def vjp_mat2(g: A, input: A) -> A:
         return times(input.T, g)
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 3), t(3, 4)), S(t(1, 1), t(1, 1)), S(t(2, 0), t(0, 3)), S(t(0, 2), t(2, 3))]
-    )
+    samples = lambda t: [S(t(2, 3), t(3, 4)), S(t(1, 1), t(1, 1)), S(t(2, 0), t(0, 3)), S(t(0, 2), t(2, 3))]
 
 
 def matrices(name: str, input: TensorBase, mat2: TensorBase, a: Any, b: Any) -> Any:
@@ -158,7 +156,7 @@ class mv(Family):
     def vjp_vec(g: A, input: A) -> A:
         return product(input.T, g) if g.__class__ is ndarray else mv(input.T, g)
 
-    samples = staticmethod(lambda t: [S(t(2, 3), t(3)), S(t(2, 0), t(0)), S(t(0, 2), t(2))])
+    samples = lambda t: [S(t(2, 3), t(3)), S(t(2, 0), t(0)), S(t(0, 2), t(2))]
 
 
 @op
@@ -184,7 +182,7 @@ class dot(Family):
     def vmap(batch: A, a: A, b: A) -> A:
         return np.add.reduce(a * b, axis=0)
 
-    samples = staticmethod(lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))])
+    samples = lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))]
 
 
 @op
@@ -211,7 +209,7 @@ class vdot(Family):
     def vmap(batch: A, a: A, b: A) -> A:
         return np.add.reduce(np.conjugate(a) * b, axis=0)
 
-    samples = staticmethod(lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))])
+    samples = lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))]
 
 
 @op
@@ -247,7 +245,7 @@ class bmm(Family):
     def vjp_mat2(g: A, input: A) -> A:
         return any_product(input.swapaxes(1, 2), g) if g.__class__ is ndarray else bmm(transpose(input, 1, 2), g)
 
-    samples = staticmethod(lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]])
+    samples = lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]]
 
 
 @composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))], out=True)
@@ -332,15 +330,13 @@ class matmul(Family):
             r = matmul(transpose(input, -2, -1), g)
         return r.squeeze(-1) if len(other_shape) == 1 else r
 
-    samples = staticmethod(
-        lambda t: [
-            *[S(t(3), t(*b)) for b in [(3,), (3, 2), (2, 3, 2)]],
-            *[S(t(2, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2)]],
-            *[S(t(2, 4, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2), (1, 3, 4), (5, 1, 3, 2)]],
-            *[S(t(2, 1, 2, 3), t(*b)) for b in [(3,), (3, 2), (4, 3, 2)]],
-            *[S(t(*a), t(*b)) for a, b in [((0,), (0,)), ((2, 0, 3), (3, 4)), ((2, 3, 0), (0, 2)), ((0, 2, 3), (3,))]],
-        ]
-    )
+    samples = lambda t: [
+        *[S(t(3), t(*b)) for b in [(3,), (3, 2), (2, 3, 2)]],
+        *[S(t(2, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2)]],
+        *[S(t(2, 4, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2), (1, 3, 4), (5, 1, 3, 2)]],
+        *[S(t(2, 1, 2, 3), t(*b)) for b in [(3,), (3, 2), (4, 3, 2)]],
+        *[S(t(*a), t(*b)) for a, b in [((0,), (0,)), ((2, 0, 3), (3, 4)), ((2, 3, 0), (0, 2)), ((0, 2, 3), (3,))]],
+    ]
 
 
 def as_matrices(g: A, input_shape: Any, other_shape: Any) -> A:

@@ -192,9 +192,7 @@ class repeat(Family):
     def vmap(batch: A, x: A, repeats: Any) -> A:
         return batch.apply((batch.aligned(x, len(repeats)),), ((1, *repeats),))
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 3), 2, 2), S(t(2, 3), (2, 1, 3)), S(t(), 3), S(t(), ()), S(t(2), 0), S(t(0, 2), 2, 3)]
-    )
+    samples = lambda t: [S(t(2, 3), 2, 2), S(t(2, 3), (2, 1, 3)), S(t(), 3), S(t(), ()), S(t(2), 0), S(t(0, 2), 2, 3)]
 
 
 def _padded(shape: Sequence[int], repeats: Sequence[int]) -> tuple[int, ...]:
@@ -255,9 +253,7 @@ class flip(Family):
     def vjp(g: A, dims: A) -> A:
         return flip(g, dims)
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 3), (0,)), S(t(2, 3), (0, -1)), S(t(2, 3), ()), S(t(), (0,)), S(t(0), (0,))]
-    )
+    samples = lambda t: [S(t(2, 3), (0,)), S(t(2, 3), (0, -1)), S(t(2, 3), ()), S(t(), (0,)), S(t(0), (0,))]
 
 
 @composite(lambda t: [S(t(2, 3))])
@@ -318,9 +314,14 @@ class roll(Family):
             return batch.apply((batch.value(x),), (shifts, tuple([d + 1 for d in dims])))
         return batch.wrap(batch.run((batch.flat(x),), (shifts, (1,))).reshape(x.value.shape))
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 3), 1), S(t(4), -2, 0), S(t(2, 3), (1, -1), (0, 1)), S(t(3, 2), 5, -1), S(t(0), 1), S(t(), 1)]
-    )
+    samples = lambda t: [
+        S(t(2, 3), 1),
+        S(t(4), -2, 0),
+        S(t(2, 3), (1, -1), (0, 1)),
+        S(t(3, 2), 5, -1),
+        S(t(0), 1),
+        S(t(), 1),
+    ]
 
 
 def _rolled(x: Any, by: int, dim: int) -> Any:
@@ -361,4 +362,4 @@ class rot90(Family):
     def vjp(g: A, k: A, dims: A) -> A:
         return rot90(g, -k, dims)
 
-    samples = staticmethod(lambda t: [S(t(2, 3)), S(t(2, 3), 2), S(t(2, 3, 4), -1, (2, 0)), S(t(2, 3), 0)])
+    samples = lambda t: [S(t(2, 3)), S(t(2, 3), 2), S(t(2, 3, 4), -1, (2, 0)), S(t(2, 3), 0)]

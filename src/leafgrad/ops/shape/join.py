@@ -95,16 +95,14 @@ class cat(Joining):
                 start += size
         return gradients
 
-    samples = staticmethod(
-        lambda t: [
-            S([t(2, 3), t(2, 3)]),
-            S((t(2, 3), t(2, 1), t(2, 0)), -1),
-            S([t(4)], 0),
-            S([t(0), t(2, 3)], dim=1),
-            S([t(2, 3), t(1, 3)], axis=0),
-            S([t(0), t(0)]),
-        ]
-    )
+    samples = lambda t: [
+        S([t(2, 3), t(2, 3)]),
+        S((t(2, 3), t(2, 1), t(2, 0)), -1),
+        S([t(4)], 0),
+        S([t(0), t(2, 3)], dim=1),
+        S([t(2, 3), t(1, 3)], axis=0),
+        S([t(0), t(0)]),
+    ]
 
 
 def _usual_parts(tensors: list[Any], dim: int) -> tuple[list[Any], int, tuple[int, ...]]:
@@ -214,15 +212,13 @@ class stack(Joining):
     def vjp_all(g: A, needs: A, dim: A) -> A:
         return [slice_(g, at(dim, i)) if need else None for i, need in enumerate(needs)]
 
-    samples = staticmethod(
-        lambda t: [
-            S([t(2, 3), t(2, 3)]),
-            S((t(2, 3), t(2, 3)), -1),
-            S([t(), t(), t()]),
-            S([t(0)]),
-            S([t(2), t(2)], axis=1),
-        ]
-    )
+    samples = lambda t: [
+        S([t(2, 3), t(2, 3)]),
+        S((t(2, 3), t(2, 3)), -1),
+        S([t(), t(), t()]),
+        S([t(0)]),
+        S([t(2), t(2)], axis=1),
+    ]
 
 
 # -- joining after bringing all to a number of dimensions -------------------------------------------------------------

@@ -66,9 +66,7 @@ class diagonal(Part):
     def vjp(g: A, offset: A, dim1: A, dim2: A, input_shape: A) -> A:
         return put_diagonal(g, offset, dim1, dim2, input_shape)
 
-    samples = staticmethod(
-        lambda t: [S(t(3, 4)), S(t(3, 4), 1), S(t(3, 4), -2), S(t(2, 3, 4), 0, 2, 0), S(t(3, 2), 5), S(t(0, 2))]
-    )
+    samples = lambda t: [S(t(3, 4)), S(t(3, 4), 1), S(t(3, 4), -2), S(t(2, 3, 4), 0, 2, 0), S(t(3, 2), 5), S(t(0, 2))]
 
 
 @op
@@ -97,7 +95,7 @@ class put_diagonal(Family):
     def vjp(g: A, offset: A, dim1: A, dim2: A) -> A:
         return diagonal(g, offset, dim1, dim2)
 
-    samples = staticmethod(lambda t: [S(t(3), 0, 0, 1, (3, 4)), S(t(2, 3), 1, 1, 2, (2, 3, 5))])
+    samples = lambda t: [S(t(3), 0, 0, 1, (3, 4)), S(t(2, 3), 1, 1, 2, (2, 3, 5))]
 
 
 # -- several parts at once --------------------------------------------------------------------------------------------
@@ -174,7 +172,7 @@ class split_with_sizes(Pieces):
     def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
         return _joined(g, dim, sizes, input_shape)
 
-    samples = staticmethod(lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])])
+    samples = lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])]
 
 
 # As the function that it is under `leafgrad`: PyTorch's messages about the sizes of `split` count from there.
@@ -225,9 +223,7 @@ class split(Pieces):
     def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
         return _joined(g, dim, sizes, input_shape)
 
-    samples = staticmethod(
-        lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(5), [2, 3]), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
-    )
+    samples = lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(5), [2, 3]), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
 
 
 def _equal_sizes(size: int, step: int) -> tuple[int, ...]:
@@ -278,7 +274,7 @@ class unbind(Part):
         shape = input_shape[:dim] + input_shape[dim + 1 :]
         return stack(*[zeros_beside(known, shape) if piece is None else piece for piece in g], dim)
 
-    samples = staticmethod(lambda t: [S(t(3, 2)), S(t(2, 3), -1), S(t(4)), S(t(0, 2)), S(t(2, 0))])
+    samples = lambda t: [S(t(3, 2)), S(t(2, 3), -1), S(t(4)), S(t(0, 2)), S(t(2, 0))]
 
 
 @composite(

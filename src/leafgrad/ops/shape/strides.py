@@ -153,14 +153,12 @@ class as_strided(ViewFamily):
     def vjp(g: A, geometry: A) -> A:
         return strided_scatter(g, geometry)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(6, contiguous=True), (2, 3), (3, 1)),
-            S(t(12, contiguous=True), (3, 3), (2, 1), 1),  # some elements twice
-            S(t(2, 3, contiguous=True), (2,), (0,)),
-            S(t(4, contiguous=True), (), (), 2),
-        ]
-    )
+    samples = lambda t: [
+        S(t(6, contiguous=True), (2, 3), (3, 1)),
+        S(t(12, contiguous=True), (3, 3), (2, 1), 1),  # some elements twice
+        S(t(2, 3, contiguous=True), (2,), (0,)),
+        S(t(4, contiguous=True), (), (), 2),
+    ]
 
 
 def _placed_as(x: A, geometry: Any) -> A:
@@ -251,7 +249,7 @@ class strided_gather(Family):
     def vjp(g: A, geometry: A) -> A:
         return strided_scatter(g, geometry)
 
-    samples = staticmethod(lambda t: [S(t(6), Geometry((6,), (1,), (2, 3), (2, 1), 0))])
+    samples = lambda t: [S(t(6), Geometry((6,), (1,), (2, 3), (2, 1), 0))]
 
 
 @op
@@ -282,4 +280,4 @@ class strided_scatter(Family):
     def vjp(g: A, geometry: A) -> A:
         return strided_gather(g, geometry)
 
-    samples = staticmethod(lambda t: [S(t(2, 3), Geometry((6,), (1,), (2, 3), (2, 1), 0))])
+    samples = lambda t: [S(t(2, 3), Geometry((6,), (1,), (2, 3), (2, 1), 0))]

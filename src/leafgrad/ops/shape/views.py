@@ -181,12 +181,10 @@ class view_steps(ViewFamily):
     def vjp(g: A, steps: A, form: A) -> A:
         return view_steps_backward(g, steps, form)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(2, 3, contiguous=True), ((permute, ((1, 0),)), (unsqueeze, (0,))), ((2, 3), t(0).array.dtype, None)),
-            S(t(2, 1, contiguous=True), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(2, 3, contiguous=True), ((permute, ((1, 0),)), (unsqueeze, (0,))), ((2, 3), t(0).array.dtype, None)),
+        S(t(2, 1, contiguous=True), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
+    ]
 
 
 @op
@@ -232,12 +230,10 @@ class view_steps_backward(Family):
         part[...] = x
         return out
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 2), ((permute, ((1, 0),)),), ((2, 3), t(0).array.dtype, None)),
-            S(t(2, 3), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 2), ((permute, ((1, 0),)),), ((2, 3), t(0).array.dtype, None)),
+        S(t(2, 3), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
+    ]
 
 
 # -- the views ------------------------------------------------------------------------------------------------------
@@ -274,9 +270,9 @@ class view(ViewFamily):
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)
 
-    samples = staticmethod(
-        lambda t: [S(t(*a, contiguous=True), *b) for a, b in [((3, 4), (4, 3)), ((6,), (-1, 2)), ((0, 3), (3, 0))]]
-    )
+    samples = lambda t: [
+        S(t(*a, contiguous=True), *b) for a, b in [((3, 4), (4, 3)), ((6,), (-1, 2)), ((0, 3), (3, 0))]
+    ]
 
 
 def same_memory(t: TensorBase, restriction: str | None) -> Any:
@@ -375,7 +371,7 @@ class permute(ViewFamily):
             back[dim] = place
         return permute(g, tuple(back))
 
-    samples = staticmethod(lambda t: [S(t(2, 3, 4), (2, 0, 1)), S(t(3, 4), (1, 0)), S(t(), ())])
+    samples = lambda t: [S(t(2, 3, 4), (2, 0, 1)), S(t(3, 4), (1, 0)), S(t(), ())]
 
 
 @op
@@ -397,7 +393,7 @@ class transpose(ViewFamily):
     def vjp(g: A, dim0: A, dim1: A) -> A:
         return transpose(g, dim0, dim1)
 
-    samples = staticmethod(lambda t: [S(t(2, 3, 4), 0, 2), S(t(3, 4), -1, 0), S(t(), 0, -1)])
+    samples = lambda t: [S(t(2, 3, 4), 0, 2), S(t(3, 4), -1, 0), S(t(), 0, -1)]
 
 
 @op
@@ -419,7 +415,7 @@ class t(ViewFamily):
     def vjp(g: A) -> A:
         return t(g)
 
-    samples = staticmethod(lambda t: [S(t(2, 3)), S(t(3)), S(t())])
+    samples = lambda t: [S(t(2, 3)), S(t(3)), S(t())]
 
 
 @op
@@ -459,7 +455,7 @@ class expand(ViewFamily):
     def vmap(batch: A, x: A, shape: Any) -> A:
         return batch.apply((batch.aligned(x, len(shape)),), ((batch.size, *shape),))
 
-    samples = staticmethod(lambda t: [S(t(3, 1), 3, 4), S(t(3), 2, -1), S(t(), 2, 2), S(t(1, 0), 3, 0)])
+    samples = lambda t: [S(t(3, 1), 3, 4), S(t(3), 2, -1), S(t(), 2, 2), S(t(1, 0), 3, 0)]
 
 
 def _expanded_strides(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -504,7 +500,7 @@ class squeeze(ViewFamily):
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)
 
-    samples = staticmethod(lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())])
+    samples = lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())]
 
 
 @op
@@ -525,4 +521,4 @@ class unsqueeze(ViewFamily):
     def vjp(g: A, input_shape: A) -> A:
         return reshape_either(g, input_shape)
 
-    samples = staticmethod(lambda t: [S(t(3, 2), 0), S(t(3, 2), -1), S(t(), 0), S(t(0), 1)])
+    samples = lambda t: [S(t(3, 2), 0), S(t(3, 2), -1), S(t(), 0), S(t(0), 1)]
