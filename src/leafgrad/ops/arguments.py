@@ -163,12 +163,12 @@ def can_be_checked(entry: Any) -> bool:
     return not entry.declaration.__wrapped__.__code__.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
 
 
-def method_of(entry: Any) -> Any:
+def method_of(entry: Any, name: str = "") -> Any:
     """What an operation, or a function composed of them, is as a method of Tensor (or for other modules of leafgrad, if
     it is none)."""
     declaration = entry.declaration.as_method(bool(entry.method and entry.public_name))
     if entry.checked is True and can_be_checked(entry):
-        return checked(entry.name, entry.call, declaration, entry.silent)
+        return checked(name or entry.name, entry.call, declaration, entry.silent)
     return twin(entry.call, declaration)
 
 
@@ -178,6 +178,16 @@ def method_form(name: str, method: Any, forms: tuple[str, ...] = ()) -> Any:
     declaration = Declaration(getattr(method, "__wrapped__", method), forms, is_method=True)
     name_code(method, name)
     return checked(name, method, declaration) if hasattr(method, "__wrapped__") else twin(method, declaration)
+
+
+def checked_methods(*functions: Any) -> dict[str, Any]:
+    """Methods that are no operations, by their names."""
+    return {f.__name__: checked(f.__name__, f, Declaration(f, is_method=True)) for f in functions}
+
+
+def checked_functions(*functions: Any) -> dict[str, Any]:
+    """Functions that are no operations, by their names."""
+    return {f.__name__: checked(f.__name__, f, Declaration(f)) for f in functions}
 
 
 def function_of(entry: Any, name: str, has_out: bool) -> Any:

@@ -248,7 +248,7 @@ class bmm(Family):
     samples = lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]]
 
 
-@composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))], out=True)
+@composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))], out=True, aliases=("ger",))
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """outer(input, vec2): the matrix of all products of an element of one vector with an element of the other."""
     a, b = input.array, vec2.array
@@ -257,12 +257,6 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
             first = f"outer: Expected 1-D argument {name}, but got {x.ndim}-D"
             raise Call("outer", a, b).refused(first, "both must be vectors")
     return mul.function(unsqueeze.function(input, 1), vec2)
-
-
-@composite(lambda t: [S(t(3), t(4))], out=True)
-def ger(input: Tensor, vec2: Tensor) -> Tensor:
-    """ger(input, vec2): the old name of outer."""
-    return outer(input, vec2)
 
 
 # -- any number of dimensions -----------------------------------------------------------------------------------------

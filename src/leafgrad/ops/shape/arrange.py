@@ -35,7 +35,10 @@ REVERSED = slice(None, None, -1)
 # -- dimensions in another order --------------------------------------------------------------------------------------
 
 
-@composite(lambda t: [S(t(2, 3, 4), 0, 2), S(t(2, 3, 4), (0, 1), (-1, 0)), S(t(2, 3), 1, 1), S(t(), 0, 0)])
+@composite(
+    lambda t: [S(t(2, 3, 4), 0, 2), S(t(2, 3, 4), (0, 1), (-1, 0)), S(t(2, 3), 1, 1), S(t(), 0, 0)],
+    aliases=("moveaxis",),
+)
 def movedim(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
     """movedim(input, source, destination): the dimensions `source` moved to the places `destination`."""
     ndim = input.array.ndim
@@ -60,21 +63,9 @@ def movedim(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
 
 
 @composite(lambda t: [S(t(2, 3, 4), 0, 2)])
-def moveaxis(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
-    """moveaxis(input, source, destination): another name of movedim."""
-    return movedim(input, source, destination)
-
-
-@composite(lambda t: [S(t(2, 3, 4), 0, 2)])
 def swapaxes(input: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
     """swapaxes(input, axis0, axis1): another name of transpose."""
     return transpose.function(input, axis0, axis1)
-
-
-@composite(lambda t: [S(t(2, 3, 4), 0, 2)])
-def swapdims(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
-    """swapdims(input, dim0, dim1): another name of transpose."""
-    return transpose.function(input, dim0, dim1)
 
 
 # -- shapes taken from elsewhere --------------------------------------------------------------------------------------

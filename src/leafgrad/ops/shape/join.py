@@ -62,6 +62,7 @@ def arrays_in_common_dtype(tensors: list[Any]) -> list[Any]:
 class cat(Joining):
     """cat(tensors, dim=0): tensors one after the other along a dimension."""
 
+    aliases = ("concat", "concatenate")
     options = ("dim", "sizes")
 
     def kernel(*args: Any) -> A:
@@ -169,18 +170,6 @@ def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
     raise AssertionError("cat failed although all sizes match")
 
 
-@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False, out=True)
-def concat(tensors: Tensors, dim: Dim = 0, *, axis: Dim | None = None) -> Tensor:
-    """concat(tensors, dim=0): another name of cat."""
-    return cat.function(tensors, dim if axis is None else axis)
-
-
-@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False, out=True)
-def concatenate(tensors: Tensors, dim: Dim = 0, *, axis: Dim | None = None) -> Tensor:
-    """concatenate(tensors, axis=0): another name of cat."""
-    return cat.function(tensors, dim if axis is None else axis)
-
-
 @op
 class stack(Joining):
     """stack(tensors, dim=0): tensors of one shape along a new dimension."""
@@ -283,16 +272,12 @@ def hstack(tensors: Tensors) -> Tensor:
     return cat.function(parts, 0 if parts[0].array.ndim == 1 else 1)
 
 
-@composite(lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False, out=True)
+@composite(
+    lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False, out=True, aliases=("row_stack",)
+)
 def vstack(tensors: Tensors) -> Tensor:
     """vstack(tensors): on top of each other, along dimension 0; vectors are rows."""
     return cat.function(_stacking("vstack", tensors, 2), 0)
-
-
-@composite(lambda t: [S([t(3), t(3)])], method=False, out=True)
-def row_stack(tensors: Tensors) -> Tensor:
-    """row_stack(tensors): another name of vstack."""
-    return cat.function(_stacking("vstack", tensor_list(tensors), 2), 0)
 
 
 @composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False, out=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -135,7 +134,6 @@ class as_strided(ViewFamily):
 
     options = ("geometry",)
     holomorphic = False  # elements are only chosen
-    jvp = "transpose"
     node_names = ("AsStridedBackward1",)  # in place
 
     def kernel(x: A, geometry: Any) -> A:
@@ -145,7 +143,7 @@ class as_strided(ViewFamily):
         return _pick(x, geometry)
 
     def call(input: Tensor, size: Shape, stride: Shape, storage_offset: int | None = None) -> Tensor:
-        geometry = checked_geometry("as_strided", input.array, size, stride, storage_offset)
+        geometry = checked_geometry(input.array, size, stride, storage_offset)
         out = execute(_memory_view, (input.array,), (geometry,))
         result = bind_result(as_strided.core, (input,), (geometry,), (input.array,), out, needs_recording((input,)))
         return link_strided(result, input, geometry)
@@ -178,11 +176,10 @@ def link_strided(result: Any, input: TensorBase, geometry: Geometry) -> Any:
     return result
 
 
-def checked_geometry(name: str, array: Any, size: Any, stride: Any, storage_offset: Any) -> Geometry:
+def checked_geometry(array: Any, shape: Any, steps: Any, storage_offset: int | None) -> Geometry:
     """The arguments of as_strided in PyTorch's form, or PyTorch's refusal."""
-    shape, steps = int_tuple(name, "size", 2, size), int_tuple(name, "stride", 3, stride)
     own = offset_in_memory(array)
-    start = own if storage_offset is None else index(storage_offset)
+    start = own if storage_offset is None else storage_offset
     if len(shape) != len(steps):
         raise errors.mistake(RuntimeError, "mismatch in length of strides and shape")
     if any([s < 0 for s in steps]):
@@ -208,15 +205,6 @@ def checked_geometry(name: str, array: Any, size: Any, stride: Any, storage_offs
     return Geometry(array.shape, steps_of(array), shape, steps, start - own)
 
 
-def int_tuple(name: str, argument: str, position: int, value: Any) -> tuple[int, ...]:
-    if isinstance(value, int):
-        return (value,)
-    if not isinstance(value, (tuple, list)):
-        got = type(value).__name__
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, not {got}")
-    return tuple([index(v) for v in value])
-
-
 def _pick(x: A, geometry: Any) -> A:
     flat = np.asarray(x).reshape(-1)
     places = geometry.places
@@ -226,30 +214,6 @@ def _pick(x: A, geometry: Any) -> A:
     if not geometry.is_inside:
         chosen[places < 0] = 0
     return chosen.reshape(geometry.size)
-
-
-@op
-class strided_gather(Family):
-    """strided_gather(input, geometry): the elements that an as_strided view of input would show; zero
-    where it shows none."""
-
-    options = ("geometry",)
-    node_name = "AsStridedBackward0"
-    public_name = ""
-    reference = lambda torch, x, form: x.as_strided(form.size, form.stride, form.offset)
-    aten = "as_strided"
-    holomorphic = False
-    jvp = "linear"
-
-    kernel = _pick
-
-    def call(input: Any, geometry: Any) -> Any:
-        return strided_gather.record(input, geometry)
-
-    def vjp(g: A, geometry: A) -> A:
-        return strided_scatter(g, geometry)
-
-    samples = lambda t: [S(t(6), Geometry((6,), (1,), (2, 3), (2, 1), 0))]
 
 
 @op
@@ -278,6 +242,6 @@ class strided_scatter(Family):
         return strided_scatter.record(input, geometry)
 
     def vjp(g: A, geometry: A) -> A:
-        return strided_gather(g, geometry)
+        return as_strided(g, geometry)
 
     samples = lambda t: [S(t(2, 3), Geometry((6,), (1,), (2, 3), (2, 1), 0))]

@@ -378,6 +378,7 @@ class permute(ViewFamily):
 class transpose(ViewFamily):
     """transpose(input, dim0, dim1): two dimensions exchanged."""
 
+    aliases = ("swapdims",)
     checked = "function"
     options = ("dim0", "dim1")
     vmap = "dims"
