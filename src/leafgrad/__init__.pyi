@@ -182,7 +182,7 @@ def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]
     """all of them expanded to the one shape that they broadcast to."""
 def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     """another name of expand."""
-def cat(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors one after the other along a dimension."""
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the smallest integer not below each element."""
@@ -212,9 +212,9 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
     """side by side; numbers and vectors are columns."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """complex numbers with these parts."""
-def concat(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
+def concat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors one after the other along a dimension."""
-def concatenate(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
+def concatenate(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors one after the other along a dimension."""
 def conj(input: Tensor) -> Tensor:
     """the complex conjugate; real tensors stay as they are."""
@@ -617,7 +617,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """each element times itself."""
 def squeeze(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
     """without dimensions of size 1, all of them or those of `dim`."""
-def stack(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
+def stack(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors of one shape along a new dimension."""
 @overload
 def std(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False, out: Tensor | None = None) -> Tensor:

@@ -70,6 +70,7 @@ def pin_memory(self: Tensor) -> Tensor:
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
+@declared()
 def is_contiguous(self: Tensor, memory_format: MemoryFormat | None = None) -> bool:
     """is_contiguous(memory_format=contiguous_format): do the elements lie in memory one after the other?"""
     return lies_in_format(self.array, memory_format)
@@ -191,10 +192,10 @@ def false(self: Tensor) -> bool:
 METHODS: dict[str, Callable[..., Any]] = {
     **RESHAPING,
     **checked_methods(
-        type_as, cpu, cuda, pin_memory, is_contiguous, is_nonzero, is_same_size, is_set_to, equal, isclose, allclose,
+        type_as, cpu, cuda, pin_memory, is_nonzero, is_same_size, is_set_to, equal, isclose, allclose,
         positive,
     ),
-    "type": type_of, "is_pinned": false, "is_shared": false,
+    "type": type_of, "is_contiguous": is_contiguous, "is_pinned": false, "is_shared": false,
     "new": legacy.new, "new_zeros": factories.new_zeros, "new_ones": factories.new_ones,
     "new_empty": factories.new_empty,
     "new_full": factories.new_full, "new_tensor": factories.new_tensor,

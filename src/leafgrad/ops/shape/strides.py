@@ -6,7 +6,6 @@ each element of the view, which element of the input lies at that place, so that
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import Any
 
@@ -16,9 +15,9 @@ from leafgrad import errors
 from leafgrad._core.bind import bind_result, execute
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched
-from leafgrad.ops.registry import Family, op, with_kernel
-from leafgrad.ops.samples import S, transposed
-from leafgrad.ops.shape.views import ViewFamily, address, link
+from leafgrad.ops.registry import op, with_kernel
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import ViewFamily, address, link, view_steps_backward
 from leafgrad.ops.signature import Shape, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -140,7 +139,8 @@ class as_strided(ViewFamily):
         # what a view's steps are applied to has the layout that they were made for; a gradient has any
         if geometry.fits(x) and geometry.is_inside:
             return placed(x, geometry.size, geometry.stride, geometry.offset)
-        return _pick(x, geometry)
+        chosen = np.append(np.asarray(x).reshape(-1), x.dtype.type(0))[geometry.places]  # the last one is for -1
+        return chosen.reshape(geometry.size)
 
     def call(input: Tensor, size: Shape, stride: Shape, storage_offset: int | None = None) -> Tensor:
         geometry = checked_geometry(input.array, size, stride, storage_offset)
@@ -149,7 +149,7 @@ class as_strided(ViewFamily):
         return link_strided(result, input, geometry)
 
     def vjp(g: A, geometry: A) -> A:
-        return strided_scatter(g, geometry)
+        return view_steps_backward(g, ((as_strided, (geometry,)),), (geometry.own_shape, None, None))
 
     samples = lambda t: [
         S(t(6, contiguous=True), (2, 3), (3, 1)),
@@ -203,45 +203,3 @@ def checked_geometry(array: Any, shape: Any, steps: Any, storage_offset: int | N
             f"{have}",
         )
     return Geometry(array.shape, steps_of(array), shape, steps, start - own)
-
-
-def _pick(x: A, geometry: Any) -> A:
-    flat = np.asarray(x).reshape(-1)
-    places = geometry.places
-    if not flat.size:
-        return np.zeros(geometry.size, x.dtype)
-    chosen = flat[places]
-    if not geometry.is_inside:
-        chosen[places < 0] = 0
-    return chosen.reshape(geometry.size)
-
-
-@op
-class strided_scatter(Family):
-    """strided_scatter(input, geometry): zeros, to which input is added where an as_strided view would show them."""
-
-    options = ("geometry",)
-    node_name = "AsStridedBackward0"
-    public_name = ""
-    reference = lambda torch, x, form: transposed(
-        torch, lambda y: y.as_strided(form.size, form.stride, form.offset), form.own_shape, x
-    )
-    aten = "as_strided_scatter"
-    holomorphic = False
-    jvp = "linear"
-
-    def kernel(x: A, geometry: Any) -> A:
-        whole = np.zeros(math.prod(geometry.own_shape), x.dtype)
-        places, values = geometry.places, np.asarray(x).reshape(-1)
-        if not geometry.is_inside:
-            places, values = places[places >= 0], values[places >= 0]
-        np.add.at(whole, places, values)
-        return whole.reshape(geometry.own_shape)
-
-    def call(input: Any, geometry: Any) -> Any:
-        return strided_scatter.record(input, geometry)
-
-    def vjp(g: A, geometry: A) -> A:
-        return as_strided(g, geometry)
-
-    samples = lambda t: [S(t(2, 3), Geometry((6,), (1,), (2, 3), (2, 1), 0))]

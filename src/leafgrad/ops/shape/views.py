@@ -190,7 +190,7 @@ class view_steps(ViewFamily):
 @op
 class view_steps_backward(Family):
     """view_steps_backward(input, steps, form): zeros of the given form, to which input is added where the
-    steps lead to."""
+    steps lead to. Without a dtype in the form it is that of input."""
 
     options = ("steps", "form")
     node_name = "AsStridedBackward0"
@@ -202,18 +202,16 @@ class view_steps_backward(Family):
 
     def kernel(x: A, steps: Any, form: Any) -> A:
         shape, kind, axes = form
-        whole = copy_in_order(np.zeros(shape, kind), axes)
-        part = see_in(whole, steps)
-        if not overlaps(part):
+        whole = copy_in_order(np.zeros(shape, x.dtype if kind is None else kind), axes)
+        part = see(whole, steps)
+        if not overlaps(part) and np.may_share_memory(part, whole):
             part[...] = x
             return whole
-        places = see(copy_in_order(np.arange(whole.size).reshape(shape), axes), steps)  # some appear more than once
-        flat = np.zeros(whole.size, kind)
+        # some appear more than once, or as_strided shows what is not part of the whole: zeros, as counting starts at 1
+        places = see(copy_in_order(np.arange(1, whole.size + 1).reshape(shape), axes), steps)
+        flat = np.zeros(whole.size + 1, whole.dtype)
         np.add.at(flat, places.reshape(-1), np.asarray(x).reshape(-1))
-        return flat.reshape(shape)
-
-    def call(input: Any, steps: Any, form: Any) -> Any:
-        return view_steps_backward.record(input, steps, form)
+        return flat[1:].reshape(shape)
 
     def vjp(g: A, steps: A) -> A:
         return see(g, steps)
@@ -222,10 +220,10 @@ class view_steps_backward(Family):
         """Through steps that repeat nothing: zeros with the part put where the steps lead."""
         shape, kind, axes = form
         order = range(len(shape)) if axes is None or not len(axes) else [int(a) for a in axes]
-        in_memory = x.as_many(np.zeros([shape[d] for d in order], kind))
+        in_memory = x.as_many(np.zeros([shape[d] for d in order], x.dtype if kind is None else kind))
         out = in_memory.transpose([int(a) for a in np.argsort(order)]) if len(shape) else in_memory
         part = see(out, steps)
-        if 0 in part.strides:
+        if 0 in part.strides or not np.may_share_memory(part.memory(), out.memory()):
             return NotImplemented
         part[...] = x
         return out
