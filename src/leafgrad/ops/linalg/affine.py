@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
-from leafgrad.ops.linalg.checks import (
-    Call,
-    adds_before_unfolding,
-    alike,
-    check_addmm,
-    check_linear,
-    factor,
-    not_tensors,
-)
+from leafgrad.ops.linalg import checks
+from leafgrad.ops.linalg.checks import alike, factor
 from leafgrad.ops.linalg.products import any_product, flops_of_product, is_half, matmul, rows, times
 from leafgrad.ops.pointwise.elementwise import add
 from leafgrad.ops.reduce.common import total
@@ -52,7 +45,7 @@ class addmm(Family):
             alike(a, b) and x.dtype is a.dtype and a.ndim == 2 == b.ndim and a.shape[1] == b.shape[0]
             and (x.shape == b.shape[1:] or x.shape == (a.shape[0], b.shape[1]))
         ):  # fmt: skip
-            check_addmm(x, a, b)
+            checks.check_addmm(x, a, b)
         if beta.__class__ is not int or alpha.__class__ is not int or not alike(a, b):
             beta, alpha = [factor(v, a.dtype) for v in (beta, alpha)]
         return bind(addmm.core, (input, mat1, mat2), (beta, alpha))
@@ -124,14 +117,14 @@ class linear(Family):
             x, w = input.array, weight.array
             b = None if bias is None else bias.array
         except AttributeError:
-            raise not_tensors(input, weight, bias) from None
+            raise checks.not_tensors(input, weight, bias) from None
         kind, n = x.dtype, x.ndim
         if (
             n == 0 or w.ndim != 2 or x.shape[-1] != w.shape[1]
             or kind is not w.dtype or not (kind is _f32 or kind is _f64)
             or (b is not None and (b.shape != w.shape[:1] or b.dtype is not kind))
         ):  # fmt: skip
-            check_linear(x, w, b)
+            checks.check_linear(x, w, b)
             if w.ndim == 1 or (b is not None and b.ndim != 1 and n != 2):
                 return _linear_unusual(input, weight, bias)
         if b is not None:
@@ -179,11 +172,11 @@ def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:
     """A weight that is a vector, or a bias that is none: composed of other operations."""
     if weight.array.ndim == 1:
         if bias is not None and input.array.ndim == 2:
-            call = Call("linear", input.array, weight.array)
+            call = checks.Call("linear", input.array, weight.array)
             raise call.refused("mat2 must be a matrix, got 1-D tensor", "with a bias, the weight must be a matrix")
         result = matmul.function(input, weight)
         return result if bias is None else add.function(result, bias)
-    if adds_before_unfolding(input.array, bias.array):
+    if checks.adds_before_unfolding(input.array, bias.array):
         folded = linear.function(rows(input), weight, bias)
         return folded.reshape((*input.shape[:-1], weight.array.shape[0]))
     return add.function(linear.function(input, weight), bias)
