@@ -111,15 +111,10 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         names = ("other", "non_blocking", "copy")
     else:
         names = ("device", "dtype", "non_blocking", "copy")
-    given = dict(zip(names, args))
-    for key, value in kwargs.items():
-        if (
-            key in given
-            or key not in ("device", "dtype", "non_blocking", "copy", "memory_format")
-            or len(args) > len(names)
-        ):
-            raise TypeError(f"to() received an invalid combination of arguments: {key!r}")
-        given[key] = value
+    given = {**dict(zip(names, args)), **kwargs}
+    known = {"device", "dtype", "non_blocking", "copy", "memory_format", "other"}
+    if len(given) < len(args) + len(kwargs) or not given.keys() <= known:
+        raise TypeError("to() received an invalid combination of arguments")
     check_device(given.get("device"))
     other = given.get("other")
     kind = as_dtype("to", given.get("dtype")) if other is None else _dtypes.from_numpy_dtype(other.array.dtype)

@@ -11,6 +11,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
+from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad._layouts import laid_like
 from leafgrad.ops.index.slices import ALL, alias
 from leafgrad.ops.registry import Family, composite, op
@@ -176,9 +177,9 @@ class repeat(Family):
         return repeat.record(input, tuple([max(n, 0) for n in counts]))  # nothing, repeated less than no times
 
     def vjp(g: A, repeats: A, input_shape: A) -> A:
-        # the engine sums what was broadcast, once the repetitions have dimensions of their own
-        twice, _ = _interleaved(input_shape, repeats)
-        return sum_dims(g.reshape(twice), range(0, len(twice), 2)).reshape(input_shape)
+        twice, once = _interleaved(input_shape, repeats)  # where repetitions have dimensions of their own
+        kind = g.array.dtype if isinstance(g, TensorBase) else g.dtype
+        return unbroadcast(g.reshape(twice), tuple(once), kind).reshape(input_shape)
 
     def vmap(batch: A, x: A, repeats: Any) -> A:
         return batch.apply((batch.aligned(x, len(repeats)),), ((1, *repeats),))
@@ -195,17 +196,6 @@ def _interleaved(shape: Sequence[int], repeats: Sequence[int]) -> tuple[list[int
     (1, s0, 1, s1, ...) of the input."""
     pairs = list(zip(repeats, _padded(shape, repeats), strict=True))
     return [size for pair in pairs for size in pair], [size for _, s in pairs for size in (1, s)]
-
-
-def sum_dims(x: A, dims: Sequence[int]) -> A:
-    """The sum over some dimensions of an array or a tensor."""
-    if not dims:
-        return x
-    if isinstance(x, TensorBase):
-        return x.sum(tuple(dims))  # type: ignore[attr-defined]
-    wide = np.float32 if x.dtype.itemsize == 2 else None  # half precision sums in single precision
-    total = x.sum(axis=tuple(dims), dtype=wide)
-    return total if wide is None else total.astype(x.dtype)
 
 
 @composite(lambda t: [S(t(2, 3), (2,)), S(t(2, 3), (2, 1, 2)), S(t(), (2,)), S(t(2, 3), ())])

@@ -13,17 +13,16 @@ import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.inplace import count_change
-from leafgrad._core.modes import current_modes
+from leafgrad._core.modes import current_modes, switches
 from leafgrad._core.op import GradientRules, Op
 from leafgrad._core.recorder import make_node
-from leafgrad._core.tensor import TensorBase, View, wrap
+from leafgrad._core.tensor import TensorBase, View, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._layouts import copy_in_format
-from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.arguments import checked, checked_methods
 from leafgrad.ops.inplace import check_writable, stand_in
 from leafgrad.ops.shape.strides import Geometry, as_strided, memory_of, offset_in_memory
-from leafgrad.ops.shape.views import bases, shape_arguments, squeeze, t, transpose, unsqueeze
+from leafgrad.ops.shape.views import shape_arguments, squeeze, t, transpose, unsqueeze
 from leafgrad.ops.signature import Dim, MemoryFormat, Shape, Sizes, Tensor, declared
 
 
@@ -33,7 +32,7 @@ def look_through(x: Any, operation: Any, *args: Any) -> Any:
     old = stand_in(x)
     seen = operation.function(old, *args)
     x.array = array = seen.array
-    bases.reshaped = True
+    switches.reshaped = True
     count_change(x)
     known = x.rare.view if x.rare is not None else None
     (step,) = seen.rare.view.steps
@@ -50,7 +49,7 @@ def look_through(x: Any, operation: Any, *args: Any) -> Any:
         in_place = operation.named[names[names.index(seen.node.op.node_name) + len(names) // 2]]
         seen.node.op = in_place.conjugated if in_place.conjugated and array.dtype.kind == "c" else in_place
         seen.node.op.gradient_rules()  # which are the same, but have to be read
-        give_history(x, seen.node)
+        links.give_history(x, seen.node)
     for mode in current_modes():
         mode.reshaped(x, *step)
     return x
@@ -112,11 +111,11 @@ def set_(
     recording = state.recording and (self.needs_grad or source.needs_grad)
     old = stand_in(self)
     self.array = array
-    bases.reshaped = True
+    switches.reshaped = True
     count_change(self)
     if recording:
         inputs = (old, source)
-        give_history(self, make_node(_SET, inputs, (old.array, array), (), (), (), array.shape, array.dtype))
+        links.give_history(self, make_node(_SET, inputs, (old.array, array), (), (), (), array.shape, array.dtype))
     return self
 
 
@@ -151,7 +150,7 @@ def resize_(self: Tensor, *size: Sizes, memory_format: MemoryFormat | None = Non
     if shape != self.array.shape:
         start = offset_in_memory(self.array)
         self.array = sliced_memory(self.array, shape, row_major_steps(shape), start)
-        bases.reshaped = True
+        switches.reshaped = True
         count_change(self)
     if memory_format is not None:
         self.array = copy_in_format(self.array, memory_format)

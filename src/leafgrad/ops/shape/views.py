@@ -16,6 +16,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.modes import switches
 from leafgrad._core.recorder import make_node
 from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap
 from leafgrad._core.thread_state import state
@@ -24,7 +25,6 @@ from leafgrad._core.views import link as link
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import needs_no_copy
-from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.dimensions import distinct_dims as distinct_dims
 from leafgrad.ops.dimensions import fill_in as fill_in
 from leafgrad.ops.dimensions import shape_arguments as shape_arguments
@@ -60,7 +60,7 @@ def replay(t: TensorBase, view: View) -> None:
     options = (current_steps(t, view), (array.shape, array.dtype, axes_of(array)))
     core = view_steps.named.get(view.steps[-1][0].core.node_name, view_steps.core)
     node = make_node(core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
-    give_history(t, node)
+    links.give_history(t, node)
     view.node_version = t.version[0]
 
 
@@ -83,22 +83,15 @@ def see(x: A, steps: tuple[Any, ...]) -> A:
     return x
 
 
-class Bases:
-    """Was a tensor ever reshaped in place? Until then the steps of views need not be checked."""
-
-    reshaped = False
-
-
-bases = Bases()
-
-
 def current_steps(t: TensorBase, view: View) -> tuple[Any, ...]:
     """The steps that lead from the base of a view, as it is now, to the view. The base may have been reshaped in place
     since the view was made; then what counts is where in memory the view lies."""
-    if bases.reshaped:
-        part = None
+    if switches.reshaped:
+        part, seen = None, view.base.array
         with contextlib.suppress(ValueError, IndexError, TypeError):
-            part = see(view.base.array, view.steps)
+            for operation, options in view.steps:  # by kernels alone: modes need not know that somebody looks
+                seen = operation(seen, *options) if is_batched(seen) else operation.kernel(seen, *options)
+            part = seen
         if part is None or not in_same_place(part, t.array):
             from leafgrad.ops.shape.strides import Geometry, as_strided
 
@@ -237,12 +230,15 @@ class view_steps_backward(Family):
 # -- the views ------------------------------------------------------------------------------------------------------
 
 
-def _reshape_array(x: Any, shape: tuple[int, ...]) -> Any:
-    return x.reshape(shape)
+class Reshaping(ViewFamily, family=True):
+    """Views of the same elements in the same order."""
+
+    def vjp(g: A, input_shape: A) -> A:
+        return g.reshape(input_shape)
 
 
 @op
-class view(ViewFamily):
+class view(Reshaping):
     """view(input, *shape): the same memory under another shape; fails where that needs a copy."""
 
     options = ("shape",)
@@ -254,7 +250,9 @@ class view(ViewFamily):
         "(input: Tensor, size: Shape) -> Tensor",
         "(input: Tensor, dtype: Dtype) -> Tensor",
     )
-    kernel = _reshape_array
+
+    def kernel(x: A, shape: tuple[int, ...]) -> A:
+        return x.reshape(shape)
 
     def call(input: Tensor, *shape: Sizes | Dtype, size: Shape | None = None, dtype: Dtype | None = None) -> Tensor:
         shape = shape if size is None else (size,)
@@ -264,9 +262,6 @@ class view(ViewFamily):
         if not input.array.flags.c_contiguous and not needs_no_copy(input.array, target):
             raise errors.view_needs_copy(input, target)
         return bind_view(view.core, view, input, (target,))
-
-    def vjp(g: A, input_shape: A) -> A:
-        return reshape_either(g, input_shape)
 
     samples = lambda t: [
         S(t(*a, contiguous=True), *b) for a, b in [((3, 4), (4, 3)), ((6,), (-1, 2)), ((0, 3), (3, 0))]
@@ -307,11 +302,6 @@ def check_regrouping(input: TensorBase, kind: Any) -> None:
     for name, value in (*checks, *[(f"stride({i})", step) for i, step in enumerate(steps[:-1])]):
         if value % ratio:
             raise errors.mistake(RuntimeError, f"self.{name} must be divisible by {ratio} {refusal}, but got {value}")
-
-
-def reshape_either(x: A, shape: tuple[int, ...]) -> A:
-    """reshape for rules: of an array or of a tensor, both as a view where possible."""
-    return x.reshape(shape)
 
 
 @composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)], reference="Tensor.reshape")
@@ -472,7 +462,7 @@ def _expanded_strides(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @op
-class squeeze(ViewFamily):
+class squeeze(Reshaping):
     """squeeze(input, dim=None): without dimensions of size 1, all of them or those of `dim`."""
 
     checked = "function"
@@ -496,14 +486,11 @@ class squeeze(ViewFamily):
             core = squeeze.named["SqueezeBackward1" if isinstance(dim, int) else "SqueezeBackward2"]
         return bind_view(core, squeeze, input, (chosen,))
 
-    def vjp(g: A, input_shape: A) -> A:
-        return reshape_either(g, input_shape)
-
     samples = lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())]
 
 
 @op
-class unsqueeze(ViewFamily):
+class unsqueeze(Reshaping):
     """unsqueeze(input, dim): with a new dimension of size 1 at `dim`."""
 
     checked = "function"
@@ -516,8 +503,5 @@ class unsqueeze(ViewFamily):
 
     def call(input: Tensor, dim: Dim) -> Tensor:
         return bind_view(unsqueeze.core, unsqueeze, input, (wrap_dim(dim, input.array.ndim + 1),))
-
-    def vjp(g: A, input_shape: A) -> A:
-        return reshape_either(g, input_shape)
 
     samples = lambda t: [S(t(3, 2), 0), S(t(3, 2), -1), S(t(), 0), S(t(0), 1)]
