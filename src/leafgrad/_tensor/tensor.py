@@ -290,16 +290,11 @@ class Tensor(OpMethods, AutogradTensor):
         return copy
 
     def __copy__(self) -> Any:
-        copy = self._like(self.array)
-        copy.__dict__.update(vars(self))
-        return copy
+        return _unpickle(type(self), self.array, self.needs_grad, vars(self))
 
     def _like(self, array: Any) -> Any:
         """A leaf of the same class around another array."""
-        made = wrap(array)
-        made.__class__ = type(self)
-        made.needs_grad = self.needs_grad
-        return made
+        return _unpickle(type(self), array, self.needs_grad, {})
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         # as PyTorch: the values and whether they require grad, but neither the history nor the gradient

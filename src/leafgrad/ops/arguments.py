@@ -22,7 +22,7 @@ from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
 from leafgrad._device import layout, memory_format
 from leafgrad._dtypes import dtype
-from leafgrad.ops.out import into_out, with_out
+from leafgrad.ops.out import into_out
 from leafgrad.ops.signature import Declaration, name_code, twin
 
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
@@ -194,7 +194,7 @@ def function_of(entry: Any, name: str, has_out: bool) -> Any:
     """What it is under `leafgrad`: the first argument is looked at as well, and there may be `out`."""
     declaration = entry.declaration.with_out() if has_out else entry.declaration
     if not can_be_checked(entry):
-        return with_out(name, entry.function, declaration) if has_out else twin(entry.function, declaration)
+        return twin(entry.function, declaration)
     if entry.checked is True:
         return checked(name, entry.call, declaration, entry.silent)
     if entry.checked:

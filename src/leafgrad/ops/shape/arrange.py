@@ -16,6 +16,7 @@ from leafgrad._layouts import laid_like
 from leafgrad.ops.index.slices import ALL, alias
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.shape.join import arrays_of
 from leafgrad.ops.shape.views import (
     distinct_dims,
     expand,
@@ -100,16 +101,26 @@ def broadcast_to(input: Tensor, size: Shape) -> Tensor:
 def broadcast_tensors(*tensors: Tensor | Tensors) -> tuple[Tensor, ...]:
     """broadcast_tensors(*tensors): all of them expanded to the one shape that they broadcast to."""
     shape: tuple[int, ...] = ()
-    for position, t in enumerate(tensors):
-        if not isinstance(t, TensorBase):
-            raise errors.mistake(
-                TypeError, f"expected Tensor as element {position} in argument 0, but got {type(t).__name__}"
-            )
+    for x in arrays_of(tensors):
         try:
-            shape = np.broadcast_shapes(shape, t.array.shape)
+            shape = np.broadcast_shapes(shape, x.shape)
         except ValueError:
-            raise errors.broadcast_mismatch("broadcast_tensors", (np.empty(shape), t.array)) from None
+            raise errors.broadcast_mismatch("broadcast_tensors", (np.empty(shape), x)) from None
     return tuple([t if t.array.shape == shape else expand.function(t, shape) for t in tensors])
+
+
+@composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())], checked="function")
+def flatten(input: Tensor, start_dim: Dim = 0, end_dim: Dim = -1) -> Tensor:
+    """flatten(input, start_dim=0, end_dim=-1): dimensions start_dim to end_dim made one."""
+    shape = input.array.shape
+    start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, (1,))
+    if start == end:
+        return input
+    return reshape(input, shape[:start] + (math.prod(shape[start : end + 1]),) + shape[end + 1 :])
 
 
 @composite(lambda t: [S(t(2, 6), 1, (2, 3)), S(t(2, 6), -1, (-1, 2)), S(t(4, 2), 0, (2, 2))])

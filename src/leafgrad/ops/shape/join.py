@@ -276,6 +276,3 @@ def column_stack(tensors: Tensors) -> Tensor:
     """column_stack(tensors): side by side; numbers and vectors are columns."""
     parts = _stacking("column_stack", tensors, 0)
     return cat.function([reshape(t, (t.array.size, 1)) if t.array.ndim < 2 else t for t in parts], 1)
-
-
-from leafgrad.ops.shape import arrange as arrange  # noqa: E402  registers its operations

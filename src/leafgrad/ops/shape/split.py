@@ -16,6 +16,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.views import MULTI_VIEW
+from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import function_of
 from leafgrad.ops.index.slices import select, slice_
 from leafgrad.ops.registry import Family, composite, op
@@ -306,8 +307,6 @@ def _cuts_of(given: Any) -> Any:
             f"got a tensor with {given.ndim} dims",
         )
     if given.dtype != np.int64:
-        from leafgrad._dtypes import from_numpy_dtype
-
         raise errors.mistake(
             RuntimeError,
             "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "

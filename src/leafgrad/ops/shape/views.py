@@ -8,8 +8,6 @@ the memory is changed in place through one of them, the history of the others is
 from __future__ import annotations
 
 import contextlib
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -318,20 +316,6 @@ def reshape(input: Tensor, *sizes: Sizes, shape: Shape | None = None) -> Tensor:
     return bind(view.named["UnsafeViewBackward0"], (copy,), (target,))
 
 
-@composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())], checked="function")
-def flatten(input: Tensor, start_dim: Dim = 0, end_dim: Dim = -1) -> Tensor:
-    """flatten(input, start_dim=0, end_dim=-1): dimensions start_dim to end_dim made one."""
-    shape = input.array.shape
-    start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
-    if start > end:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if not shape:
-        return reshape(input, (1,))
-    if start == end:
-        return input
-    return reshape(input, shape[:start] + (math.prod(shape[start : end + 1]),) + shape[end + 1 :])
-
-
 @op
 class permute(ViewFamily):
     """permute(input, dims): the dimensions in another order."""
@@ -475,15 +459,11 @@ class squeeze(Reshaping):
 
     def call(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
         shape = input.array.shape
-        dims: Sequence[int]
-        if dim is None:
-            dims = range(len(shape))
-        else:
-            dims = distinct_dims((dim,) if isinstance(dim, int) else dim, len(shape))
-        chosen = tuple([d for d in dims if shape and shape[d] == 1])
-        core = squeeze.core
+        core, dims = squeeze.core, tuple(range(len(shape)))
         if dim is not None:
             core = squeeze.named["SqueezeBackward1" if isinstance(dim, int) else "SqueezeBackward2"]
+            dims = distinct_dims((dim,) if isinstance(dim, int) else dim, len(shape))
+        chosen = tuple([d for d in dims if shape and shape[d] == 1])
         return bind_view(core, squeeze, input, (chosen,))
 
     samples = lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())]
