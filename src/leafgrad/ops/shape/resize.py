@@ -59,6 +59,8 @@ def view_in_place(name: str, operation: Any) -> Any:
     """The in-place form of a view, under the name `name`."""
 
     def method(self: Any, *args: Any) -> Any:
+        if name != f"{operation.name}_":  # another name of it
+            return METHODS[f"{operation.name}_"](self, *args)
         if operation is t and self.array.ndim > 2:
             raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
         return look_through(self, operation, *args)
@@ -69,7 +71,7 @@ def view_in_place(name: str, operation: Any) -> Any:
 
 def swapaxes_(self: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
     """swapaxes_(axis0, axis1): another name of transpose_."""
-    return look_through(self, transpose, axis0, axis1)
+    return METHODS["transpose_"](self, axis0, axis1)
 
 
 # -- other memory -----------------------------------------------------------------------------------------------------
