@@ -94,10 +94,10 @@ class Operation(Entry):
         self.__dict__.update({fact: known[fact] for fact in FACTS})
         self.name = name
         self.doc: str = body.get("__doc__") or ""
-        if not self.doc:
-            raise TypeError(f"op {name} has no documentation")
-        if self.samples is None:
-            raise TypeError(f"op {name} has no samples for the tests")
+        needed = {"documentation": self.doc, "kernel": self.kernel, "samples for the tests": self.samples}
+        for what, found in needed.items():
+            if not found:
+                raise TypeError(f"op {name} has no {what}")
         if self.row_major:
             self.kernel = in_row_major(self.kernel)
         self.result_type: Any = named_result(name, *self.result_names) if self.result_names else None
