@@ -8,6 +8,7 @@ from typing import Any
 from leafgrad import _missing
 from leafgrad import autograd as autograd
 from leafgrad import ops as ops
+from leafgrad._core.tensor import links as _links
 from leafgrad._device import (
     Size,
     channels_last,
@@ -100,6 +101,7 @@ globals().update(_functions)
 
 for _name, _function in install.public_functions().items():
     globals().setdefault(_name, _function)
+_links.functions = globals()
 
 
 # Imported when they are first asked for: name -> the module that is it, or has it.

@@ -182,7 +182,7 @@ def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]
     """all of them expanded to the one shape that they broadcast to."""
 def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     """another name of expand."""
-def cat(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors one after the other along a dimension."""
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the smallest integer not below each element."""
@@ -212,10 +212,10 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
     """side by side; numbers and vectors are columns."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """complex numbers with these parts."""
-def concat(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
-    """another name of cat."""
-def concatenate(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
-    """another name of cat."""
+def concat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
+    """tensors one after the other along a dimension."""
+def concatenate(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
+    """tensors one after the other along a dimension."""
 def conj(input: Tensor) -> Tensor:
     """the complex conjugate; real tensors stay as they are."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -301,7 +301,7 @@ def gather(input: Tensor, dim: Dim, index: Tensor, *, sparse_grad: builtins.bool
 def ge(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at least other, element by element?"""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the old name of outer."""
+    """the matrix of all products of an element of one vector with an element of the other."""
 def get_rng_state() -> Tensor:
     """the state of the default generator, a tensor of bytes."""
 def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -424,7 +424,7 @@ def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of two matrices, (n, k) with (k, m)."""
 def moveaxis(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
-    """another name of movedim."""
+    """the dimensions `source` moved to the places `destination`."""
 def movedim(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
     """the dimensions `source` moved to the places `destination`."""
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -554,7 +554,7 @@ def round(input: Tensor, *, decimals: builtins.int = 0, out: Tensor | None = Non
 def round_(input: Tensor, *, decimals: builtins.int = 0) -> Tensor:
     """round, in place."""
 def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """another name of vstack."""
+    """on top of each other, along dimension 0; vectors are rows."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """one divided by the square root of each element."""
 def rsqrt_(input: Tensor) -> Tensor:
@@ -617,7 +617,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """each element times itself."""
 def squeeze(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
     """without dimensions of size 1, all of them or those of `dim`."""
-def stack(tensors: Sequence[Tensor], dim: Dim = 0, *, axis: Dim | None = None, out: Tensor | None = None) -> Tensor:
+def stack(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors of one shape along a new dimension."""
 @overload
 def std(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False, out: Tensor | None = None) -> Tensor:
@@ -645,7 +645,7 @@ def sum(input: Tensor, dim: DimOrDims | None, keepdim: builtins.bool = False, *,
 def swapaxes(input: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
     """another name of transpose."""
 def swapdims(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
-    """another name of transpose."""
+    """two dimensions exchanged."""
 def t(input: Tensor) -> Tensor:
     """a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -207,3 +207,17 @@ def test_modes_nest_in_any_order() -> None:
         tangent = torch.autograd.forward_ad.unpack_dual(f(dual)).tangent
     np.testing.assert_allclose(tangent.numpy(), expected.numpy().sum())
     assert listing.names.count("sin") >= 1 and "cos" in listing.names
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [("t", ()), ("transpose", (0, 1)), ("squeeze", (0,)), ("unsqueeze", (0,)), ("as_strided", ((2,), (1,)))],
+)
+def test_views_in_place_are_seen_as_the_views_are(name: str, args: tuple[Any, ...]) -> None:
+    listings = []
+    for form in (name, f"{name}_"):
+        x = torch.ones(1, 3, requires_grad=True).clone()
+        with Listing() as listing:
+            getattr(x, form)(*args)
+        listings.append(listing.names)
+    assert listings == [[name], [name]]

@@ -12,7 +12,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from leafgrad._tensor.printing import format_scalar, get_printoptions, printoptions, set_printoptions, tensor_repr
+import leafgrad as torch
+from leafgrad._tensor.printing import get_printoptions, printoptions, set_printoptions, tensor_repr
 
 DATA = Path(__file__).parents[1] / "data"
 CASES: list[dict[str, Any]] = json.loads((DATA / "printing.json").read_text("utf-8"))
@@ -138,19 +139,19 @@ def test_printoptions_restores_even_after_an_error() -> None:
         (np.ones(2, np.float32), "", "tensor([1., 1.])"),
     ],
 )
-def test_format_scalar(array: np.ndarray[Any, Any], spec: str, text: str) -> None:
-    assert format_scalar(array, spec) == text
+def test_a_number_is_formatted_as_pythons(array: np.ndarray[Any, Any], spec: str, text: str) -> None:
+    assert format(torch.from_numpy(array), spec) == text
 
 
-def test_format_scalar_bfloat16() -> None:
-    assert format_scalar(np.array(1.5, ml_dtypes.bfloat16), ".2f") == "1.50"
+def test_bfloat16_is_formatted_as_a_float() -> None:
+    assert f"{torch.tensor(1.5, dtype=torch.bfloat16):.2f}" == "1.50"
 
 
-def test_format_of_what_is_not_a_scalar() -> None:
+def test_format_of_what_is_not_a_number() -> None:
     with pytest.raises(TypeError, match=r"unsupported format string passed to Tensor\.__format__"):
-        format_scalar(np.ones(2), ".2f")
+        format(torch.ones(2), ".2f")
     with pytest.raises(TypeError, match=r"unsupported format string passed to Parameter\.__format__"):
-        format_scalar(np.array(1.0), ".2f", class_name="Parameter")
-    assert format_scalar(np.ones(2), "", whole=lambda: "the whole text") == "the whole text"
+        format(torch.nn.Parameter(torch.tensor(1.0)), ".2f")
+    assert f"{torch.nn.Parameter(torch.tensor(1.0))}" == "Parameter containing:\ntensor(1., requires_grad=True)"
     with pytest.raises(ValueError, match="Unknown format code"):
-        format_scalar(np.array(1.0), "d")
+        format(torch.tensor(1.0), "d")

@@ -396,3 +396,16 @@ def test_second_derivatives_of_rules_that_go_sample_by_sample() -> None:
     expected = [grad(lambda v, at=at: (grad(f)(v, at) ** 2).sum())(w) for at in index]
     assert close(got, lg.stack(expected))
     assert close(outside, expected[0] + expected[1])
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_gradients_of_as_strided_whatever_the_layout() -> None:
+    def total(a: lg.Tensor) -> lg.Tensor:
+        return a.as_strided((2, 2), (1, 2)).pow(2).sum()
+
+    flat = lg.arange(24.0).reshape(4, 6)
+    wanted = 2 * flat * lg.tensor([1.0, 1.0, 1.0, 1.0, 0.0, 0.0])
+    assert lg.equal(vmap(grad(total))(flat), wanted)
+    stacked = flat.reshape(4, 3, 2)
+    assert lg.equal(vmap(grad(lambda a: total(a.t())))(stacked), wanted.reshape(4, 3, 2))
+    assert hessian(lambda a: total(a.t()))(stacked[0]).sum() == 8

@@ -47,7 +47,7 @@ every_form = pytest.mark.parametrize("entry", with_in_place_form, ids=lambda ent
 
 def in_place_cases(entry: Entry, dtype: str, change: Callable[..., Any]) -> list[Case]:
     """The samples of an operation whose result fits into the memory of its first argument, as calls of `change`."""
-    twin = Composite(change, entry.samples, False, False)
+    twin = Composite(change, entry.samples, method=False)
     found = []
     for case, other in zip(cases(entry, dtype), cases(twin, dtype), strict=True):
         try:
@@ -153,7 +153,7 @@ def own_operand(name: str) -> Case:
         y = x.clone()
         return getattr(y, name)(y)
 
-    return cases(Composite(change, lambda t: [S(t(3, 2, low=0.4))], False, False))[0]
+    return cases(Composite(change, lambda t: [S(t(3, 2, low=0.4))], method=False))[0]
 
 
 @pytest.mark.parametrize("name", ["add_", "sub_"])

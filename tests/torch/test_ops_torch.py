@@ -124,7 +124,7 @@ def test_in_place_forms(entry: Entry) -> None:
 
 def imitation(**body: Any) -> Operation:
     """An operation that calls itself exp, but is not in the registry."""
-    exp = {"forward": np.exp, "vjp": lambda g, out: g * out, "__doc__": "exp(input): for tests."}
+    exp = {"kernel": np.exp, "vjp": lambda g, out: g * out, "__doc__": "exp(input): for tests."}
     return Operation("exp", Unary, {**exp, **body})
 
 
@@ -133,8 +133,8 @@ def array_of(x: Any) -> Any:
 
 
 WRONG = {
-    "a value": imitation(forward=lambda x: np.exp(x) * (1 + 1e-13)),
-    "a dtype": imitation(integers="same", forward=lambda x: np.exp(x).astype(x.dtype)),
+    "a value": imitation(kernel=lambda x: np.exp(x) * (1 + 1e-13)),
+    "a dtype": imitation(integers="same", kernel=lambda x: np.exp(x).astype(x.dtype)),
     "a dtype that is refused": imitation(no_complex="not implemented"),
     "a gradient": imitation(vjp=lambda g, out: g * out * 2),
     "a second gradient": imitation(vjp=lambda g, out: g * array_of(out)),

@@ -28,8 +28,8 @@ class Links:
 
     __slots__ = (
         "add", "alias", "apply_in_transform", "assign", "batching", "clone", "copy_like", "div", "forward_in_transform",
-        "mixed_binary", "mul", "neg", "negative", "new", "rebase", "replay_view", "sub", "sum_dim", "tensor_class",
-        "to_dtype",
+        "functions", "give_history", "mixed_binary", "mul", "neg", "negative", "new", "rebase", "replay_view", "sub",
+        "sum_dim", "tensor_class", "to_dtype",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -40,6 +40,8 @@ class Links:
         self.replay_view: Any = None  # leafgrad.ops.shape.views: the history of a view whose memory was changed
         self.alias: Any = None  # the same: another tensor on the same memory, a view without history
         self.rebase: Any = None  # leafgrad.ops.inplace: gives a tensor that was changed in place its new history
+        self.give_history: Any = None  # leafgrad.autograd.hooks: makes a node the one that a tensor comes from
+        self.functions: dict[str, Any] = {}  # leafgrad: everything that is public there
         self.batching: Any = None  # leafgrad.func: the mode that computes on batches
         self.apply_in_transform: Any = None  # leafgrad.func: a Function of the user inside of a transform
         self.forward_in_transform: Any = None

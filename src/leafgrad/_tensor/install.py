@@ -12,7 +12,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._device import check_device, preserve_format
 from leafgrad._tensor.methods import METHODS, positive
 from leafgrad._tensor.op_methods import OpMethods
-from leafgrad.ops.arguments import function_of, method_form
+from leafgrad.ops.arguments import function_of, method_form, method_of
 from leafgrad.ops.creation.from_data import as_dtype
 from leafgrad.ops.index import getitem
 from leafgrad.ops.inplace import in_place_method
@@ -38,12 +38,13 @@ def functions_of(entry: Any) -> dict[str, Callable[..., Any]]:
 def methods_of(entry: Any) -> dict[str, Any]:
     """What it is on the class Tensor: methods, in-place methods, attributes and operators."""
     found: dict[str, Any] = {}
-    method = entry.function if isinstance(entry.method, bool) else method_form(entry.name, entry.method)
     for name in (entry.public_name, *entry.aliases) if entry.public_name else ():
         if entry.is_property:
             found[name] = property(entry.function)
+        elif entry.method is True:
+            found[name] = entry.function if name == entry.public_name else method_of(entry, name)
         elif entry.method:
-            found[name] = method
+            found[name] = method_form(entry.name, entry.method)
     for name in in_place_names(entry):
         found[name] = in_place_method(name, entry)
     for name, function in entry.operators.items():
@@ -110,15 +111,10 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         names = ("other", "non_blocking", "copy")
     else:
         names = ("device", "dtype", "non_blocking", "copy")
-    given = dict(zip(names, args))
-    for key, value in kwargs.items():
-        if (
-            key in given
-            or key not in ("device", "dtype", "non_blocking", "copy", "memory_format")
-            or len(args) > len(names)
-        ):
-            raise TypeError(f"to() received an invalid combination of arguments: {key!r}")
-        given[key] = value
+    given = {**dict(zip(names, args)), **kwargs}
+    known = {"device", "dtype", "non_blocking", "copy", "memory_format", "other"}
+    if len(given) < len(args) + len(kwargs) or not given.keys() <= known:
+        raise TypeError("to() received an invalid combination of arguments")
     check_device(given.get("device"))
     other = given.get("other")
     kind = as_dtype("to", given.get("dtype")) if other is None else _dtypes.from_numpy_dtype(other.array.dtype)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _dtypes, errors
+from leafgrad import _dtypes
 from leafgrad._core.recorder import unrecorded
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device
 from leafgrad._layouts import lies_in_format
+from leafgrad.ops.arguments import checked_functions, checked_methods
 from leafgrad.ops.creation import factories, legacy
 from leafgrad.ops.pointwise.comparison import eq
 from leafgrad.ops.promotion import cast
@@ -46,19 +47,16 @@ def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     return self.to(dtype)
 
 
-@declared()
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """type_as(other): this tensor in the dtype of another."""
     return self.to(_dtypes.from_numpy_dtype(other.array.dtype))
 
 
-@declared()
 def cpu(self: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
     """cpu(): the tensor itself, which is always there."""
     return self if memory_format is None else self.to(memory_format=memory_format)
 
 
-@declared()
 def cuda(
     self: Tensor, device: Device | None = None, non_blocking: bool = False, memory_format: MemoryFormat | None = None
 ) -> Tensor:
@@ -67,7 +65,6 @@ def cuda(
     check_device("cuda")
 
 
-@declared()
 def pin_memory(self: Tensor) -> Tensor:
     """pin_memory(): refused, there is no device to pin memory for."""
     raise RuntimeError("Cannot access accelerator device when none is available.")
@@ -82,43 +79,36 @@ def is_contiguous(self: Tensor, memory_format: MemoryFormat | None = None) -> bo
 # -- questions about tensors ------------------------------------------------------------------------------------------
 
 
-@declared()
 def is_tensor(obj: object) -> bool:
     """is_tensor(obj): is it a Tensor?"""
     return isinstance(obj, TensorBase)
 
 
-@declared()
 def numel(input: Tensor) -> int:
     """numel(input): the number of elements."""
-    return int(_tensor("numel", input).array.size)
+    return int(input.array.size)
 
 
-@declared()
 def is_floating_point(input: Tensor) -> bool:
     """is_floating_point(input): is the dtype a floating point one?"""
-    return _dtypes.from_numpy_dtype(_tensor("is_floating_point", input).array.dtype).is_floating_point
+    return _dtypes.from_numpy_dtype(input.array.dtype).is_floating_point
 
 
-@declared()
 def is_complex(input: Tensor) -> bool:
     """is_complex(input): is the dtype complex?"""
-    return bool(_tensor("is_complex", input).array.dtype.kind == "c")
+    return bool(input.array.dtype.kind == "c")
 
 
-@declared()
 def is_nonzero(input: Tensor) -> bool:
     """is_nonzero(input): is the one element something else than zero?"""
-    return bool(_tensor("is_nonzero", input))
+    return bool(input)
 
 
-@declared()
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """is_same_size(input, other): do both have the same shape?"""
-    return bool(_tensor("is_same_size", input).array.shape == _tensor("is_same_size", other, "other", 2).array.shape)
+    return bool(input.array.shape == other.array.shape)
 
 
-@declared()
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """is_set_to(tensor): do both show the same memory in the same way?"""
     a, b = self.array, tensor.array
@@ -126,27 +116,19 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     return bool(same and a.shape == b.shape and a.strides == b.strides and a.dtype == b.dtype)
 
 
-def _tensor(name: str, value: Any, argument: str = "input", position: int = 1) -> TensorBase:
-    if not isinstance(value, TensorBase):
-        raise errors.not_a_tensor(name, argument, position, value)
-    return value
-
-
-@declared()
 def equal(input: Tensor, other: Tensor) -> bool:
     """equal(input, other): do both have the same shape and the same elements?"""
-    a, b = _tensor("equal", input).array, _tensor("equal", other, "other", 2).array
+    a, b = input.array, other.array
     if a.dtype != b.dtype:
         kind = _dtypes.promote_types(_dtypes.from_numpy_dtype(a.dtype), _dtypes.from_numpy_dtype(b.dtype))
         a, b = cast(a, kind), cast(b, kind)
     return bool(np.array_equal(a, b))
 
 
-@declared()
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): |input - other| <= atol + rtol * |other|?"""
     silence_numpy()
-    a, b = _tensor("isclose", input).array, _tensor("isclose", other, "other", 2).array
+    a, b = input.array, other.array
     if a.dtype != b.dtype:
         kinds = [_dtypes.from_numpy_dtype(x.dtype).alias for x in (a, b)]
         raise RuntimeError(f"{kinds[0]} did not match {kinds[1]}")
@@ -174,11 +156,8 @@ def close_arrays(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> A
     return same | (np.isfinite(distance) & (distance <= allowed))
 
 
-@declared()
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): is every element close to the other?"""
-    _tensor("allclose", input)
-    _tensor("allclose", other, "other", 2)
     if is_batched(input.array) or is_batched(other.array):
         raise RuntimeError(
             "vmap over torch.allclose isn't supported yet. Please file an issue at "
@@ -187,7 +166,6 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
 
 
-@declared()
 def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> Dtype:
     """result_type(tensor1, tensor2): the dtype that arithmetic on two tensors or numbers has."""
     from leafgrad.ops.promotion import common_dtype
@@ -198,10 +176,9 @@ def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> Dtype:
 # -- putting them on Tensor -------------------------------------------------------------------------------------------
 
 
-@declared()
 def positive(input: Tensor) -> Tensor:
     """positive(input): the tensor itself."""
-    if _tensor("positive", input).array.dtype.kind == "b":
+    if input.array.dtype.kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
 
@@ -214,10 +191,11 @@ def false(self: Tensor) -> bool:
 
 METHODS: dict[str, Callable[..., Any]] = {
     **RESHAPING,
-    "type": type_of, "type_as": type_as, "cpu": cpu, "cuda": cuda,
-    "pin_memory": pin_memory, "is_pinned": false, "is_shared": false, "is_contiguous": is_contiguous,
-    "is_nonzero": is_nonzero, "is_same_size": is_same_size, "is_set_to": is_set_to, "equal": equal,
-    "isclose": isclose, "allclose": allclose, "positive": positive,
+    **checked_methods(
+        type_as, cpu, cuda, pin_memory, is_nonzero, is_same_size, is_set_to, equal, isclose, allclose,
+        positive,
+    ),
+    "type": type_of, "is_contiguous": is_contiguous, "is_pinned": false, "is_shared": false,
     "new": legacy.new, "new_zeros": factories.new_zeros, "new_ones": factories.new_ones,
     "new_empty": factories.new_empty,
     "new_full": factories.new_full, "new_tensor": factories.new_tensor,
@@ -225,8 +203,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 # Names under `leafgrad` for functions that are neither creation nor operations.
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "is_tensor": is_tensor, "numel": numel, "is_floating_point": is_floating_point, "is_complex": is_complex,
-    "is_nonzero": is_nonzero, "is_same_size": is_same_size, "equal": equal, "isclose": isclose, "allclose": allclose,
-    "result_type": result_type, "positive": positive,
-}  # fmt: skip
+FUNCTIONS: dict[str, Callable[..., Any]] = checked_functions(
+    is_tensor, numel, is_floating_point, is_complex, is_nonzero, is_same_size, equal, isclose, allclose, result_type,
+    positive,
+)  # fmt: skip

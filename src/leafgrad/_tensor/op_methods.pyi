@@ -274,7 +274,7 @@ class OpMethods:
     def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> Self:
         """how many trials it takes until one of probability p succeeds."""
     def ger(self, vec2: Tensor) -> Tensor:
-        """the old name of outer."""
+        """the matrix of all products of an element of one vector with an element of the other."""
     def greater(self, other: Tensor | Number) -> Tensor:
         """is input greater than other, element by element?"""
     def greater_(self, other: Tensor | Number) -> Self:
@@ -432,7 +432,7 @@ class OpMethods:
     def mm(self, mat2: Tensor) -> Tensor:
         """the product of two matrices, (n, k) with (k, m)."""
     def moveaxis(self, source: DimOrDims, destination: DimOrDims) -> Tensor:
-        """another name of movedim."""
+        """the dimensions `source` moved to the places `destination`."""
     def movedim(self, source: DimOrDims, destination: DimOrDims) -> Tensor:
         """the dimensions `source` moved to the places `destination`."""
     def msort(self) -> Tensor:
@@ -680,9 +680,9 @@ class OpMethods:
     def swapaxes_(self, axis0: Dim, axis1: Dim) -> Self:
         """another name of transpose_."""
     def swapdims(self, dim0: Dim, dim1: Dim) -> Tensor:
-        """another name of transpose."""
+        """two dimensions exchanged."""
     def swapdims_(self, dim0: Dim, dim1: Dim) -> Self:
-        """another name of transpose_."""
+        """swapdims, in place."""
     def t(self) -> Tensor:
         """a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
     def t_(self) -> Self:

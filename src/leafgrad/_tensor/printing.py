@@ -9,34 +9,24 @@ suffixes that hold what the numbers do not tell: size, dtype and the tensor's pl
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["format_scalar", "get_printoptions", "printoptions", "set_printoptions", "tensor_repr"]
+__all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_repr"]
 
 
-class PrintOptions(TypedDict):
-    """The settings that shape the text; see `set_printoptions`."""
-
-    precision: int
-    threshold: float
-    edgeitems: int
-    linewidth: int
-    sci_mode: bool | None
-
-
-_PROFILES: dict[str, PrintOptions] = {
+_PROFILES: dict[str, dict[str, Any]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None},
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80, "sci_mode": None},
     "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80, "sci_mode": None},
 }
-_options: PrintOptions = _PROFILES["default"].copy()
+_options = _PROFILES["default"].copy()
 
 # A float array is written in scientific notation once its magnitudes leave this range or spread wider than the ratio.
 _SCI_ABOVE = 1e8
@@ -66,14 +56,8 @@ def set_printoptions(
     """
     if profile is not None and profile in _PROFILES:
         _options.update(_PROFILES[profile])
-    if precision is not None:
-        _options["precision"] = precision
-    if threshold is not None:
-        _options["threshold"] = threshold
-    if edgeitems is not None:
-        _options["edgeitems"] = edgeitems
-    if linewidth is not None:
-        _options["linewidth"] = linewidth
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    _options.update({name: value for name, value in given.items() if value is not None})
     _options["sci_mode"] = sci_mode
 
 
@@ -103,17 +87,9 @@ def tensor_repr(
     class_name: str = "tensor",
     tangent: str | None = None,
 ) -> str:
-    """The repr of a tensor that holds `array`.
-
-    Args:
-        array: the data, in any memory layout.
-        dtype_name: the tensor's dtype without ``torch.``, such as 'bfloat16'.
-        default_dtype_name: the default floating dtype; it and the complex dtype that goes with it are not spelled out.
-        requires_grad: shown for a leaf; a tensor with a `grad_fn_name` shows that instead.
-        grad_fn_name: the class name of the node that made the tensor, None for a leaf.
-        class_name: the word before the parenthesis. 'Parameter' is special: a header line, then a plain ``tensor(``.
-        tangent: the repr of the tangent that a dual tensor carries in forward mode.
-    """
+    """The repr of a tensor that holds `array`. Names of dtypes come without ``torch.``; the default one and the complex
+    one that goes with it are not spelled out. `class_name` is the word before the parenthesis, but a 'Parameter' has a
+    header line, then a plain ``tensor(``; `tangent` is the repr of what a dual tensor carries in forward mode."""
     header = ""
     if class_name == "Parameter":
         header, class_name = "Parameter containing:\n", "tensor"
@@ -133,32 +109,6 @@ def tensor_repr(
         suffixes.append(f"tangent={tangent}")
 
     return header + _with_suffixes(opening + _contents(array, len(opening)), suffixes, len(opening))
-
-
-def format_scalar(
-    array: NDArray[Any], spec: str, *, whole: Callable[[], str] | None = None, class_name: str = "Tensor"
-) -> str:
-    """What ``format(tensor, spec)`` gives for a tensor that holds `array`.
-
-    A 0-d `Tensor` formats as the Python number it holds. Anything else, which includes a 0-d instance of a subclass
-    such as Parameter, follows the rule of `object.__format__`: the text of the whole for an empty spec, and otherwise
-    a TypeError.
-
-    Args:
-        array: the data.
-        spec: the format specification, as in ``f"{tensor:spec}"``.
-        whole: gives ``str(tensor)``; without it, the text of a plain tensor is built from `array` alone.
-        class_name: the tensor's Python class.
-    """
-    if array.ndim == 0 and class_name == "Tensor":
-        return format(_python_ready(array).item(), spec)
-    if spec:
-        raise TypeError(f"unsupported format string passed to {class_name}.__format__")
-    if whole is not None:
-        return whole()
-    return tensor_repr(
-        array, dtype_name=array.dtype.name, default_dtype_name="float32", requires_grad=False, grad_fn_name=None
-    )
 
 
 def _implied_dtypes(default: str, *, empty: bool) -> tuple[str, ...]:

@@ -113,9 +113,8 @@ class Tensor(OpMethods, AutogradTensor):
         return offset_in_memory(self.array)
 
     def data_ptr(self) -> int:
-        if is_batched(self.array):
-            raise self.array.refusal("storage")
-        return self.array.__array_interface__["data"][0] if self.array.size else 0
+        array = self._memory("storage")
+        return array.__array_interface__["data"][0] if array.size else 0
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
@@ -139,36 +138,36 @@ class Tensor(OpMethods, AutogradTensor):
 
     # -- values -------------------------------------------------------------------------------------------------------
 
+    def _memory(self, purpose: str) -> Any:
+        """The array, for what cannot be done with many samples at once."""
+        if is_batched(self.array):
+            raise self.array.refusal(purpose)
+        return self.array
+
     def item(self) -> Any:
         """item(): the one element as a Python number."""
-        if is_batched(self.array):
-            raise self.array.refusal("item")
-        if self.array.size != 1:
-            first = f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
+        array = self._memory("item")
+        if array.size != 1:
+            first = f"a Tensor with {array.size} elements cannot be converted to Scalar"
             raise errors.not_converted(self, RuntimeError, first, "X.tolist()   # all of them; or X.sum().item()")
-        value = self.array.item()
+        value = array.item()
         return float(value) if self.dtype is _dtypes.bfloat16 else value
 
     def tolist(self) -> Any:
         """tolist(): the elements as nested lists of Python numbers."""
-        if is_batched(self.array):
-            raise self.array.refusal("storage")
-        array = self.array.astype(np.float32) if self.dtype is _dtypes.bfloat16 else self.array
-        return array.tolist()
+        array = self._memory("storage")
+        return array.astype(np.float32).tolist() if self.dtype is _dtypes.bfloat16 else array.tolist()
 
     def __bool__(self) -> bool:
-        if is_batched(self.array):
-            raise self.array.refusal("bool")
-        if self.array.size != 1:
-            many = "no values" if self.array.size == 0 else "more than one value"
+        array = self._memory("bool")
+        if array.size != 1:
+            many = "no values" if array.size == 0 else "more than one value"
             first = f"Boolean value of Tensor with {many} is ambiguous"
             raise errors.not_converted(self, RuntimeError, first, "X.any()   # or X.all()")
-        return bool(self.array)
+        return bool(array)
 
     def _one_number(self) -> Any:
-        if is_batched(self.array):
-            raise self.array.refusal("item")
-        if self.array.size != 1:
+        if self._memory("item").size != 1:
             first = "only one element tensors can be converted to Python scalars"
             raise errors.not_converted(self, ValueError, first, "X.tolist()   # all of them; or X.sum().item()")
         return self.item()
@@ -189,11 +188,10 @@ class Tensor(OpMethods, AutogradTensor):
         return complex(self._one_number())
 
     def __index__(self) -> int:
-        if is_batched(self.array):
-            raise self.array.refusal("item")
-        if self.array.dtype.kind not in "biu" or self.array.size != 1:
+        array = self._memory("item")
+        if array.dtype.kind not in "biu" or array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.array.item())
+        return int(array.item())
 
     def __len__(self) -> int:
         if not self.array.ndim:
@@ -238,9 +236,9 @@ class Tensor(OpMethods, AutogradTensor):
         return repr(tangents[-1]) if tangents else None
 
     def __format__(self, spec: str) -> str:
-        from leafgrad._tensor import printing
-
-        return printing.format_scalar(self.array, spec, whole=self.__repr__, class_name=type(self).__name__)
+        if self.array.ndim == 0 and type(self) is Tensor:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
 
     def __dir__(self) -> list[str]:
         return sorted(set(super().__dir__()))
@@ -249,11 +247,10 @@ class Tensor(OpMethods, AutogradTensor):
 
     def numpy(self, *, force: bool = False) -> Any:
         """numpy(force=False): the values as a NumPy array that shares memory with the tensor."""
-        if is_batched(self.array):
-            raise self.array.refusal("storage")
+        array = self._memory("storage")
         if self.requires_grad and not force and state.recording:
             raise errors.numpy_needs_detach(self)
-        return self.array.view()  # another array object, so that nobody can change the tensor's shape through it
+        return array.view()  # another array object, so that nobody can change the tensor's shape through it
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
@@ -277,13 +274,12 @@ class Tensor(OpMethods, AutogradTensor):
         return self.array.__dlpack_device__()  # type: ignore[no-any-return]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if is_batched(self.array):
-            raise self.array.refusal("deepcopy")
+        array = self._memory("deepcopy")
         if self.node is not None:
             raise errors.deepcopy_of_non_leaf(self)
         if id(self) in memo:
             return memo[id(self)]
-        copy = self._like(_copied_memory(self.array, memo))
+        copy = self._like(_copied_memory(array, memo))
         memo[id(self)] = copy
         if self._grad is not None:
             copy._grad = self._grad.__deepcopy__(memo)
@@ -294,16 +290,11 @@ class Tensor(OpMethods, AutogradTensor):
         return copy
 
     def __copy__(self) -> Any:
-        copy = self._like(self.array)
-        copy.__dict__.update(vars(self))
-        return copy
+        return _unpickle(type(self), self.array, self.needs_grad, vars(self))
 
     def _like(self, array: Any) -> Any:
         """A leaf of the same class around another array."""
-        made = wrap(array)
-        made.__class__ = type(self)
-        made.needs_grad = self.needs_grad
-        return made
+        return _unpickle(type(self), array, self.needs_grad, {})
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         # as PyTorch: the values and whether they require grad, but neither the history nor the gradient

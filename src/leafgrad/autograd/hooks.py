@@ -18,7 +18,7 @@ from leafgrad import errors
 from leafgrad._core.function import CallNode
 from leafgrad._core.modes import switches
 from leafgrad._core.node import Freed, Node
-from leafgrad._core.tensor import RareFields, TensorBase, wrap
+from leafgrad._core.tensor import RareFields, TensorBase, links, wrap
 from leafgrad._core.thread_state import every_thread, state
 
 Registered = dict[int, Callable[..., Any]]
@@ -233,3 +233,6 @@ def give_history(tensor: Any, node: Node) -> None:
     tensor.needs_grad = True
     if retained:
         hooks_of(tensor).keep_for = weakref.ref(tensor)
+
+
+links.give_history = give_history

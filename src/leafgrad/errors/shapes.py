@@ -104,25 +104,31 @@ def view_needs_copy(tensor: TensorBase, target: Shape) -> RuntimeError:
 
 def expand_mismatch(tensor: TensorBase, target: Shape) -> RuntimeError:
     """expand to a shape that broadcasting does not lead to."""
-    own = tensor.array.shape
+    first, why = not_expandable(tensor.array, target)
+    return mistake(RuntimeError, first, ("tensor", describe(tensor)), ("expand", f"{size(target)}: {why}"))
+
+
+def not_expandable(array: Any, target: Shape) -> tuple[str, str]:
+    """PyTorch's sentence for such a shape, and the reason."""
+    own = array.shape
     lead = len(target) - len(own)
     if lead < 0:
-        alias = from_numpy_dtype(tensor.array.dtype).alias
-        kind = f"CPU{alias}Type" if tensor.array.dtype.kind in "bcV" else f"torch.{alias}Tensor"
+        alias = from_numpy_dtype(array.dtype).alias
+        kind = f"CPU{alias}Type" if array.dtype.kind in "bcV" else f"torch.{alias}Tensor"
         first = (
             f"expand({kind}{{{size(own)}}}, size={size(target)}): the number of sizes provided "
             f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
         )
-        why = f"{len(own)} dimensions cannot become {len(target)}"
-    elif wrong := [i for i, s in enumerate(target) if i >= lead and s != -1 and own[i - lead] not in (1, s)]:
-        dim = wrong[-1]  # PyTorch looks from the end
-        first = (
-            f"The expanded size of the tensor ({target[dim]}) must match the existing size ({own[dim - lead]}) at "
-            f"non-singleton dimension {dim}.  Target sizes: {size(target)}.  Tensor sizes: {size(own)}"
-        )
-        why = f"dimension {dim} is {own[dim - lead]}, and only a dimension of size 1 can be expanded to {target[dim]}"
-    else:
+        return first, f"{len(own)} dimensions cannot become {len(target)}"
+    wrong = [i for i, s in enumerate(target) if i >= lead and s != -1 and own[i - lead] not in (1, s)]
+    if not wrong:
         dim = lead - 1 - target[:lead][::-1].index(-1)
         first = f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {dim}"
-        why = f"dimension {dim} is a new one, which needs a size"
-    return mistake(RuntimeError, first, ("tensor", describe(tensor)), ("expand", f"{size(target)}: {why}"))
+        return first, f"dimension {dim} is a new one, which needs a size"
+    dim = wrong[-1]  # PyTorch looks from the end
+    first = (
+        f"The expanded size of the tensor ({target[dim]}) must match the existing size ({own[dim - lead]}) at "
+        f"non-singleton dimension {dim}.  Target sizes: {size(target)}.  Tensor sizes: {size(own)}"
+    )
+    why = f"dimension {dim} is {own[dim - lead]}, and only a dimension of size 1 can be expanded to {target[dim]}"
+    return first, why

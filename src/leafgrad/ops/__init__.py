@@ -12,7 +12,7 @@ from leafgrad.ops.index import gather, getitem, masks, overwrite, parse, scatter
 from leafgrad.ops.linalg import affine, products
 from leafgrad.ops.pointwise import comparison, complex, convert, division, elementwise, fill, powers, rounding, select
 from leafgrad.ops.reduce import common, extremes, norms, ordering, reductions, softmax, statistics
-from leafgrad.ops.shape import grids, join, resize, strides, views
+from leafgrad.ops.shape import arrange, grids, join, resize, strides, views
 
 
 def __getattr__(name: str) -> Any:

@@ -23,7 +23,7 @@ from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
 from leafgrad._device import layout, memory_format
 from leafgrad._dtypes import PYTHON_DTYPES, dtype
-from leafgrad.ops.out import into_out, with_out
+from leafgrad.ops.out import into_out
 from leafgrad.ops.signature import Declaration, documentation, is_method, name_code, twin
 
 # NumPy's names of parameters, and a word that Python keeps for itself.
@@ -190,12 +190,12 @@ def can_be_checked(entry: Any) -> bool:
     return not entry.declaration.__wrapped__.__code__.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
 
 
-def method_of(entry: Any) -> Any:
+def method_of(entry: Any, name: str = "") -> Any:
     """What an operation, or a function composed of them, is as a method of Tensor (or for other modules of leafgrad, if
     it is none)."""
-    declaration = entry.declaration.as_method(bool(entry.method and getattr(entry, "public_name", True)))
+    declaration = entry.declaration.as_method(bool(entry.method and entry.public_name))
     if entry.checked is True and can_be_checked(entry):
-        return checked(entry.name, entry.call, declaration, entry.silent)
+        return checked(name or entry.name, entry.call, declaration, entry.silent)
     return twin(entry.call, declaration)
 
 
@@ -207,11 +207,21 @@ def method_form(name: str, method: Any, forms: tuple[str, ...] = ()) -> Any:
     return checked(name, method, declaration) if hasattr(method, "__wrapped__") else twin(method, declaration)
 
 
+def checked_methods(*functions: Any) -> dict[str, Any]:
+    """Methods that are no operations, by their names."""
+    return {f.__name__: checked(f.__name__, f, Declaration(f, is_method=True)) for f in functions}
+
+
+def checked_functions(*functions: Any) -> dict[str, Any]:
+    """Functions that are no operations, by their names."""
+    return {f.__name__: checked(f.__name__, f, Declaration(f)) for f in functions}
+
+
 def function_of(entry: Any, name: str, has_out: bool) -> Any:
     """What it is under `leafgrad`: the first argument is looked at as well, and there may be `out`."""
     declaration = entry.declaration.with_out() if has_out else entry.declaration
     if not can_be_checked(entry):
-        return with_out(name, entry.function, declaration) if has_out else twin(entry.function, declaration)
+        return twin(entry.function, declaration)
     if entry.checked is True:
         return checked(name, entry.call, declaration, entry.silent)
     if entry.checked:

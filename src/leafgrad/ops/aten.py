@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._core.op import Op
+from leafgrad._core.tensor import links
 from leafgrad.ops.index import embedding as embedding  # which, like the losses, is imported late: it registers itself
 from leafgrad.ops.loss import binary as binary
 from leafgrad.ops.loss import cross_entropy as cross_entropy
@@ -75,9 +76,7 @@ class Packet:
         return [self._overload._overloadname]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        import leafgrad
-
-        function = getattr(leafgrad, self._name.lstrip("_"), None) or getattr(vars(leafgrad)["Tensor"], self._name)
+        function = links.functions.get(self._name.lstrip("_")) or getattr(links.tensor_class, self._name)
         return function(*args, **kwargs)
 
     def __str__(self) -> str:
@@ -126,6 +125,4 @@ def known_names() -> set[str]:
 
 def is_function(name: str) -> bool:
     """Is it a function or method beside the registered operations: one that makes tensors, or works in place?"""
-    import leafgrad
-
-    return callable(vars(leafgrad).get(name)) or callable(getattr(vars(leafgrad)["Tensor"], name, None))
+    return callable(links.functions.get(name)) or callable(getattr(links.tensor_class, name, None))

@@ -1,7 +1,8 @@
 """The argument `out=`: results written into a tensor that is already there.
 
-A block says that its function takes it (`out = True`); no kernel knows about it. `with_out` wraps the public function:
-the result is computed as always, then written into `out`, whose shape it takes if need be.
+A block says that its function takes it (`out = True`); no kernel knows about it. What looks at the arguments
+(leafgrad/ops/arguments.py) calls `into_out`: the result is computed as always, then written into `out`, whose shape it
+takes if need be.
 """
 
 from __future__ import annotations
@@ -17,19 +18,6 @@ from leafgrad._core.inplace import assign
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
-from leafgrad.ops.signature import Declaration
-
-
-def with_out(name: str, function: Callable[..., Any], declaration: Declaration) -> Callable[..., Any]:
-    """`function`, which takes what `declaration` says, with a further argument `out`."""
-
-    def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        return function(*args, **kwargs) if out is None else into_out(name, function, args, kwargs, out)
-
-    wrapped.__name__ = wrapped.__qualname__ = name
-    wrapped.__doc__ = function.__doc__
-    wrapped.__wrapped__ = declaration  # type: ignore[attr-defined]
-    return wrapped
 
 
 def into_out(

@@ -22,6 +22,7 @@ from leafgrad._dtypes import (
     dtype,
     from_numpy_dtype,
     get_default_dtype,
+    int64,
     result_dtype,
     scalar_dtype,
 )
@@ -139,8 +140,6 @@ def float_input(t: TensorBase) -> TensorBase:
 
 def sum_dtype(kind: dtype) -> dtype:
     """Sums and products of integers and bools are int64, so that they do not overflow early."""
-    from leafgrad._dtypes import int64
-
     return int64 if kind.category in (BOOL, INTEGER) else kind
 
 

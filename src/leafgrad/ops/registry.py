@@ -70,83 +70,66 @@ def in_row_major(plain: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
-class Operation:
+class Entry:
+    """An operation, or a function composed of them. It has what its block says and, for the rest, the defaults of its
+    family: all that Family lists are attributes."""
+
+    if TYPE_CHECKING:
+        inputs: tuple[str, ...]
+        options: tuple[str, ...]
+        kernel: Any
+        in_place: Any
+        operators: Any
+
+        def __getattr__(self, fact: str) -> Any: ...
+
+
+class Operation(Entry):
     """An operation with all that is known of it. Calling it is meant for rules: normalised arguments only; users
     call `.function`, which has PyTorch's signature."""
 
     def __init__(self, name: str, family: type, body: dict[str, Any]) -> None:
         body = functions_of(body)
         known = {**defaults(family), **body}
+        self.__dict__.update({fact: known[fact] for fact in FACTS})
         self.name = name
         self.doc: str = body.get("__doc__") or ""
-        kernel = known["kernel"]
-        self.kernel: Callable[..., Any] = in_row_major(kernel) if known["row_major"] else kernel
-        self.inputs: tuple[str, ...] = known["inputs"]
-        self.options: tuple[str, ...] = known["options"]
-        self.results: int = known["results"]
-        self.result_type: Any = named_result(name, *known["result_names"]) if known["result_names"] else None
-        self.variadic: bool = known["variadic"]
-        self.holomorphic: bool = known["holomorphic"]
-        self.differentiable: bool = known["differentiable"]
-        self.jvp: Any = known["jvp"]
-        self.samples: Any = known["samples"]
-        self.reference: Any = known["reference"]
-        self.constants: tuple[str, ...] = known["constants"]
-        self.derivatives: float = known["derivatives"]
-        self.pseudo_gradient: tuple[str, ...] = known["pseudo_gradient"]
-        self.finds_any: bool = known["finds_any"]
-        self.exempt: dict[str, str] = known["exempt"]
-        self.method: Any = known["method"]
-        self.in_place: Any = known["in_place"]
-        for function, called in ((self.method, name), (self.in_place, known["in_place_name"] or f"{name}_")):
+        needed = {"documentation": self.doc, "kernel": self.kernel, "samples for the tests": self.samples}
+        for what, found in needed.items():
+            if not found:
+                raise TypeError(f"op {name} has no {what}")
+        if self.row_major:
+            self.kernel = in_row_major(self.kernel)
+        self.result_type: Any = named_result(name, *self.result_names) if self.result_names else None
+        for function, called in ((self.method, name), (self.in_place, self.in_place_name or f"{name}_")):
             if not isinstance(function, bool):  # the block's own
                 function.__name__ = function.__qualname__ = called
-        self.in_place_name: str | None = known["in_place_name"]
-        self.in_place_function: bool = known["in_place_function"]
-        self.writes_into: bool = known["writes_into"]
-        self.finds: str | None = known["finds"]
-        self.takes_alpha: bool = known["takes_alpha"]
-        self.public_name: str = name if known["public_name"] is None else known["public_name"]
-        self.aliases: tuple[str, ...] = known["aliases"]
-        self.method_only: bool = known["method_only"]
-        self.is_property: bool = known["is_property"]
-        self.out: bool = known["out"]
-        self.aten: Any = known["aten"] or self.public_name or name
+        self.public_name: str = name if self.public_name is None else self.public_name
+        self.aten: Any = self.aten or self.public_name or name
         by_node = isinstance(self.aten, dict)
-        self.aten_function: str = known["aten_function"] or self.public_name or (name if by_node else self.aten)
-        self.kernel_name: str = known["kernel_name"] or f"{name}_cpu"
-        self.flops: Any = known["flops"]
-        self.is_pair: bool = known["pair"]
+        self.aten_function: str = self.aten_function or self.public_name or (name if by_node else self.aten)
+        self.kernel_name: str = self.kernel_name or f"{name}_cpu"
         self.rules: Any = None  # which dtypes a binary op takes
-        if not self.doc:
-            raise TypeError(f"op {name} has no documentation")
-        if self.samples is None:
-            raise TypeError(f"op {name} has no samples for the tests")
-        node_name = known["node_name"] or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
-        self.saves_view_of: str | None = known["saves_view_of"]
-        self.hides: dict[str, tuple[str, ...]] = known["hides"]
-        vmap = known["vmap"], self.options
+        node_name = self.node_name or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
+        vmap = self.vmap, self.options
         self.core = core = Op(name, node_name, self.kernel, lambda: gradient_rules(self, known), vmap)
         core.writes_into = self.writes_into or is_float_ufunc(self.kernel, len(self.inputs))
         if self.holomorphic and self.differentiable:
             core.conjugated = Op(name, node_name, self.kernel, lambda: conjugated_rules(core), vmap)
-        self.named = {other: renamed(self, core, other) for other in known["node_names"]}
+        self.named = {other: renamed(self, core, other) for other in self.node_names}
         # what is recorded if the second operand is a number
-        self.by_number = core if known["number_name"] is None else renamed(self, core, known["number_name"])
+        self.by_number = core if self.number_name is None else renamed(self, core, self.number_name)
         declared: Any = body.get("call") or body.get("prepare")
-        self.silent: bool = known["silent"]
-        self.declaration: Any = Declaration(declared, known["signatures"])
+        self.declaration: Any = Declaration(declared, self.signatures)
         public: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
         if declared is None:
-            self.declaration = Declaration(public, known["signatures"])
-        self.checked: Any = known["checked"] if self.public_name else False
+            self.declaration = Declaration(public, self.signatures)
+        self.checked: Any = self.checked if self.public_name else False
         self.call = public
         name_code(public, self.aten_function)
         self.function: Callable[..., Any] = method_of(self)
-        given: Any = known["operators"]
-        self.operators: dict[str, Callable[..., Any]] = (
-            given if isinstance(given, dict) else {name: family.operator(self, name) for name in given}  # type: ignore[attr-defined]
-        )
+        if not isinstance(self.operators, dict):
+            self.operators = {name: family.operator(self, name) for name in self.operators}  # type: ignore[attr-defined]
         for function in {*self.operators.values()} - {self.function}:
             name_code(function, self.aten_function)
 
@@ -219,6 +202,7 @@ class Family(metaclass=Block, family=True):
         rules: Any
 
     # what it computes
+    kernel: Any = None
     inputs: tuple[str, ...] = ("input",)
     options: tuple[str, ...] = ()
     results = 1
@@ -230,7 +214,7 @@ class Family(metaclass=Block, family=True):
     vmap: Any = "kernel"
     samples: Any = None
     row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
-    pair = False  # does the executor's short cut for two operands, `binary`, apply?
+    is_pair = False  # does the executor's short cut for two operands, `binary`, apply?
     finds: str | None = None  # what the kernel returns beside its result, under the name by which the rule asks for it
     writes_into = False  # does the kernel, as ufuncs do, take an array for its result as one more argument?
     flops: Any = None  # how many multiplications and additions: a function of the shapes of its arguments
@@ -291,6 +275,8 @@ def functions_of(body: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value.__func__ if isinstance(value, staticmethod) else value for key, value in body.items()}
 
 
+# What is known of an entry, with the defaults: the attributes of Family that are no functions.
+FACTS = {fact: value for fact, value in vars(Family).items() if fact[0] != "_" and not isinstance(value, staticmethod)}
 _defaults: dict[type, dict[str, Any]] = {}
 
 
@@ -328,58 +314,22 @@ def with_kernel(core: Op, kernel: Callable[..., Any], vmap: Any = None) -> Op:
     return Op(core.name, core.node_name, kernel, core.gradient_rules, core.vmap if vmap is None else (vmap, ()))
 
 
-class Composite:
-    """A public function that is composed of other ops and so needs no rule of its own. What it says of itself is
-    explained in Family. `in_place` may be the operation that computes the usual case of the in-place form."""
+class Composite(Entry):
+    """A public function that is composed of other ops and so needs no rule of its own. `in_place` may be the operation
+    that computes the usual case of the in-place form."""
 
-    # the same facts as of operations
-    differentiable = True
-    constants: tuple[str, ...] = ()
-    derivatives = math.inf
-    pseudo_gradient: tuple[str, ...] = ()
-    finds_any = False
-    is_property = False
-    in_place_name: str | None = None
-    flops: Any = None
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        samples: Any,
-        method: Any = True,
-        in_place: Any = False,
-        *,
-        reference: Any = None,
-        method_only: bool = False,
-        aliases: tuple[str, ...] = (),
-        out: bool = False,
-        operators: dict[str, Callable[..., Any]] | None = None,
-        in_place_function: bool = False,
-        aten_function: str | None = None,
-        exempt: dict[str, str] | None = None,
-        signatures: tuple[str, ...] = (),
-        checked: Any = True,
-        silent: bool = False,
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], samples: Any, **known: Any) -> None:
+        if unknown := known.keys() - set(FACTS):
+            raise TypeError(f"function {function.__name__} says what no function can: {', '.join(unknown)}")
+        self.__dict__.update({**FACTS, "operators": {}, **known})
         self.name = self.public_name = function.__name__
-        self.silent = silent
-        self.declaration = Declaration(function, signatures)
-        self.method = method
-        self.checked = checked
+        self.samples = samples
+        self.aten_function: str = self.aten_function or self.name
+        self.declaration = Declaration(function, self.signatures)
         self.call = function
-        self.aten_function = aten_function or self.name
-        self.operators = operators or {}
         for each in (function, *self.operators.values()):
             name_code(each, self.aten_function)
         self.function: Callable[..., Any] = method_of(self)
-        self.samples = samples
-        self.in_place = in_place
-        self.reference = reference
-        self.method_only = method_only
-        self.aliases = aliases
-        self.out = out
-        self.in_place_function = in_place_function
-        self.exempt = exempt or {}
 
 
 composites: dict[str, Composite] = {}
@@ -397,6 +347,6 @@ def composite(samples: Any, **known: Any) -> Callable[[Callable[..., Any]], Call
     return register
 
 
-def entries() -> list[Operation | Composite]:
+def entries() -> list[Entry]:
     """All operations, and all functions composed of them."""
     return [*registry.values(), *composites.values()]

@@ -23,7 +23,6 @@ from leafgrad._core.recorder import make_node, needs_recording, settle
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import bind_view
-from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.index import parse
 from leafgrad.ops.index.gather import INT64
 from leafgrad.ops.index.gather import index as index_op
@@ -270,7 +269,7 @@ def write_view(x: Any, reading: parse.Reading, part: Any) -> None:
     execute(write_slice.core, (x.array, values), (reading.view,), x.array)
     count_change(x)
     if recorded:
-        give_history(base, node)
+        links.give_history(base, node)
     for mode in current_modes():
         mode.changed_part(x, reading.view, part)
 

@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
-from leafgrad.ops.linalg.checks import (
-    Call,
-    adds_before_unfolding,
-    alike,
-    check_addmm,
-    check_linear,
-    factor,
-    not_tensors,
-)
+from leafgrad.ops.linalg import checks
+from leafgrad.ops.linalg.checks import alike, factor
 from leafgrad.ops.linalg.products import any_product, flops_of_product, is_half, matmul, rows, times
 from leafgrad.ops.pointwise.elementwise import add
 from leafgrad.ops.reduce.common import total
@@ -38,7 +31,7 @@ class addmm(Family):
     options = ("beta", "alpha")
     in_place = True
     out = True
-    flops = staticmethod(lambda shapes: flops_of_product(shapes[1:]))
+    flops = lambda shapes: flops_of_product(shapes[1:])
 
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
         if is_half(a.dtype):
@@ -52,7 +45,7 @@ class addmm(Family):
             alike(a, b) and x.dtype is a.dtype and a.ndim == 2 == b.ndim and a.shape[1] == b.shape[0]
             and (x.shape == b.shape[1:] or x.shape == (a.shape[0], b.shape[1]))
         ):  # fmt: skip
-            check_addmm(x, a, b)
+            checks.check_addmm(x, a, b)
         if beta.__class__ is not int or alpha.__class__ is not int or not alike(a, b):
             beta, alpha = [factor(v, a.dtype) for v in (beta, alpha)]
         return bind(addmm.core, (input, mat1, mat2), (beta, alpha))
@@ -73,16 +66,14 @@ class addmm(Family):
         out = out if alpha == 1 else (out * alpha).astype(out.dtype)
         return out if beta == 0 else out + (x if beta == 1 else (x * beta).astype(out.dtype))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(2, 4), t(2, 3), t(3, 4)),
-            S(t(4), t(2, 3), t(3, 4), beta=2, alpha=3),
-            S(t(2, 1), t(2, 3), t(3, 4), beta=0),
-            S(t(), t(2, 3), t(3, 4), alpha=2),
-            S(t(2, 4), t(2, 0), t(0, 4), beta=3),
-            S(t(0, 4), t(0, 3), t(3, 4)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(2, 4), t(2, 3), t(3, 4)),
+        S(t(4), t(2, 3), t(3, 4), beta=2, alpha=3),
+        S(t(2, 1), t(2, 3), t(3, 4), beta=0),
+        S(t(), t(2, 3), t(3, 4), alpha=2),
+        S(t(2, 4), t(2, 0), t(0, 4), beta=3),
+        S(t(0, 4), t(0, 3), t(3, 4)),
+    ]
 
 
 def _addmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
@@ -109,7 +100,7 @@ class linear(Family):
     }  # fmt: skip
     saves_view_of = "weight"
     method = False
-    flops = staticmethod(lambda shapes: flops_of_product((shapes[0], shapes[1][::-1])))
+    flops = lambda shapes: flops_of_product((shapes[0], shapes[1][::-1]))
 
     def kernel(x: A, weight: A, bias: A) -> A:
         kind = x.dtype
@@ -126,14 +117,14 @@ class linear(Family):
             x, w = input.array, weight.array
             b = None if bias is None else bias.array
         except AttributeError:
-            raise not_tensors(input, weight, bias) from None
+            raise checks.not_tensors(input, weight, bias) from None
         kind, n = x.dtype, x.ndim
         if (
             n == 0 or w.ndim != 2 or x.shape[-1] != w.shape[1]
             or kind is not w.dtype or not (kind is _f32 or kind is _f64)
             or (b is not None and (b.shape != w.shape[:1] or b.dtype is not kind))
         ):  # fmt: skip
-            check_linear(x, w, b)
+            checks.check_linear(x, w, b)
             if w.ndim == 1 or (b is not None and b.ndim != 1 and n != 2):
                 return _linear_unusual(input, weight, bias)
         if b is not None:
@@ -163,31 +154,29 @@ class linear(Family):
         out = np.matmul(x, weight.T if weight.ndim == 2 else weight)
         return out if bias is None else out + bias
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(2, 3), t(4, 3), t(4)),
-            S(t(2, 3), t(4, 3)),
-            S(t(3), t(4, 3), t(4)),
-            S(t(3), t(4, 3)),
-            S(t(2, 5, 3), t(4, 3), t(4)),
-            S(t(2, 5, 3), t(4, 3), None),
-            S(t(2, 3), t(4, 3), t(2, 4)),
-            S(t(2, 3), t(3)),
-            S(t(0, 3), t(4, 3), t(4)),
-            S(t(2, 0), t(4, 0), t(4)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(2, 3), t(4, 3), t(4)),
+        S(t(2, 3), t(4, 3)),
+        S(t(3), t(4, 3), t(4)),
+        S(t(3), t(4, 3)),
+        S(t(2, 5, 3), t(4, 3), t(4)),
+        S(t(2, 5, 3), t(4, 3), None),
+        S(t(2, 3), t(4, 3), t(2, 4)),
+        S(t(2, 3), t(3)),
+        S(t(0, 3), t(4, 3), t(4)),
+        S(t(2, 0), t(4, 0), t(4)),
+    ]
 
 
 def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:
     """A weight that is a vector, or a bias that is none: composed of other operations."""
     if weight.array.ndim == 1:
         if bias is not None and input.array.ndim == 2:
-            call = Call("linear", input.array, weight.array)
+            call = checks.Call("linear", input.array, weight.array)
             raise call.refused("mat2 must be a matrix, got 1-D tensor", "with a bias, the weight must be a matrix")
         result = matmul.function(input, weight)
         return result if bias is None else add.function(result, bias)
-    if adds_before_unfolding(input.array, bias.array):
+    if checks.adds_before_unfolding(input.array, bias.array):
         folded = linear.function(rows(input), weight, bias)
         return folded.reshape((*input.shape[:-1], weight.array.shape[0]))
     return add.function(linear.function(input, weight), bias)

@@ -52,23 +52,14 @@ def refuse_bool(call: Call, kernel: str) -> None:
         raise errors.mistake(NotImplementedError, f"\"{kernel}\" not implemented for 'Bool'")
 
 
-class Form:
-    """As much of an array as the checks look at."""
-
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self.shape = shape
-        self.dtype = dtype
-        self.ndim = len(shape)
+def form(shape: tuple[int, ...], dtype: Any) -> Any:
+    """As much of an array as the checks look at: an array that takes no memory."""
+    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
-def folded(x: Any) -> Form:
+def folded(x: Any) -> Any:
     """(..., n, k) as the tall matrix (... * n, k)."""
-    return Form((int(np.prod(x.shape[:-1])), x.shape[-1]), x.dtype)
-
-
-def turned(x: Any) -> Form:
-    """With the last two dimensions exchanged."""
-    return Form((*x.shape[:-2], *x.shape[:-3:-1]), x.dtype)
+    return form((int(np.prod(x.shape[:-1])), x.shape[-1]), x.dtype)
 
 
 # -- two operands -----------------------------------------------------------------------------------------------------
@@ -166,18 +157,18 @@ def check_matmul(input: Any, other: Any) -> None:
         else:
             check_vectors("matmul", a, b)
     elif one.ndim != two.ndim and folds(input, other, one, two):
-        large, small = (a, two) if one.ndim > two.ndim else (turned(b), one if one.ndim == 1 else turned(one))
+        large, small = (a, two) if one.ndim > two.ndim else (b.swapaxes(-1, -2), one if one.ndim == 1 else one.T)
         (check_matrix_vector if small.ndim == 1 else check_matrices)(call, folded(large), small)
     else:
-        first = Form((1, *a.shape), a.dtype) if a.ndim == 1 else a
-        check_batches(call, first, Form((*b.shape, 1), b.dtype) if b.ndim == 1 else b)
+        first = form((1, *a.shape), a.dtype) if a.ndim == 1 else a
+        check_batches(call, first, form((*b.shape, 1), b.dtype) if b.ndim == 1 else b)
 
 
 def without_batch(operand: Any, other: Any) -> Any:
     """A stack of one matrix that wants a gradient is a matrix to PyTorch, if the other operand has a real batch."""
     x = operand.array
     if operand.needs_grad and x.ndim == other.ndim == 3 and x.shape[0] == 1 != other.shape[0]:
-        return Form(x.shape[1:], x.dtype)
+        return form(x.shape[1:], x.dtype)
     return x
 
 
@@ -235,23 +226,11 @@ def check_addmm(x: Any, a: Any, b: Any) -> None:
 
 def check_addend(name: str, x: Any, target: tuple[int, ...]) -> None:
     """What is added to a product must be expandable to the product's shape."""
-    own, goal = errors.size(x.shape), errors.size(target)
-    if x.ndim > len(target):
-        kind = f"CPU{alias(x)}Type" if x.dtype.kind in "bcV" else f"torch.{alias(x)}Tensor"
-        first = (
-            f"expand({kind}{{{own}}}, size={goal}): the number of sizes provided ({len(target)}) must be greater or "
-            f"equal to the number of dimensions in the tensor ({x.ndim})"
-        )
-        raise errors.mistake(RuntimeError, first, (name, f"{errors.describe_array(x)} is added to a product {goal}"))
-    for back in range(1, x.ndim + 1):
-        if x.shape[-back] not in (1, target[-back]):
-            raise errors.mistake(
-                RuntimeError,
-                f"The expanded size of the tensor ({target[-back]}) must match the existing size ({x.shape[-back]}) at "
-                f"non-singleton dimension {len(target) - back}.  Target sizes: {goal}.  Tensor sizes: {own}",
-                (name, f"{errors.describe_array(x)} is added to a product {goal}"),
-                ("mismatch", f"dimension {x.ndim - back}: {x.shape[-back]} and {target[-back]}"),
-            )
+    pairs = zip(reversed(x.shape), reversed(target))
+    if x.ndim > len(target) or any([size not in (1, wanted) for size, wanted in pairs]):
+        first, why = errors.not_expandable(x, target)
+        operands = f"{errors.describe_array(x)} is added to a product {errors.size(target)}"
+        raise errors.mistake(RuntimeError, first, (name, operands), ("mismatch", why))
 
 
 def check_linear(x: Any, w: Any, b: Any) -> None:

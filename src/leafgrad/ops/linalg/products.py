@@ -16,15 +16,8 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad.ops.linalg.checks import (
-    Call,
-    alike,
-    check_batches,
-    check_matmul,
-    check_matrices,
-    check_matrix_vector,
-    check_vectors,
-)
+from leafgrad.ops.linalg import checks
+from leafgrad.ops.linalg.checks import Call, alike
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.registry import Family, composite, op
@@ -101,15 +94,20 @@ def flops_of_product(shapes: Sequence[Any]) -> int:
 # -- matrices and vectors ---------------------------------------------------------------------------------------------
 
 
+class Product(Family, family=True):
+    """Products of two tensors."""
+
+    kernel = product
+    vmap = batched_product
+    flops: Any = flops_of_product
+    out = True
+
+
 @op
-class mm(Family):
+class mm(Product):
     """mm(input, mat2): the product of two matrices, (n, k) with (k, m)."""
 
     inputs = ("input", "mat2")
-    out = True
-    flops = flops_of_product
-    kernel = product
-    vmap = batched_product
 
     def call(input: Tensor, mat2: Tensor) -> Tensor:
         a, b = input.array, mat2.array
@@ -124,32 +122,26 @@ class mm(Family):
     def vjp_mat2(g: A, input: A) -> A:
         return times(input.T, g)
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 3), t(3, 4)), S(t(1, 1), t(1, 1)), S(t(2, 0), t(0, 3)), S(t(0, 2), t(2, 3))]
-    )
+    samples = lambda t: [S(t(2, 3), t(3, 4)), S(t(1, 1), t(1, 1)), S(t(2, 0), t(0, 3)), S(t(0, 2), t(2, 3))]
 
 
 def matrices(name: str, input: TensorBase, mat2: TensorBase, a: Any, b: Any) -> Any:
     """The product of two tensors that are known to be matrices."""
     if a.shape[1] != b.shape[0] or not alike(a, b):
-        check_matrices(Call(name, a, b), a, b)
+        checks.check_matrices(Call(name, a, b), a, b)
     return bind(mm.core, (input, mat2))
 
 
 @op
-class mv(Family):
+class mv(Product):
     """mv(input, vec): the product of a matrix (n, k) and a vector (k)."""
 
     inputs = ("input", "vec")
-    out = True
-    flops = flops_of_product
-    kernel = product
-    vmap = batched_product
 
     def call(input: Tensor, vec: Tensor) -> Tensor:
         a, b = input.array, vec.array
         if a.ndim != 2 or b.shape != a.shape[1:] or not alike(a, b):
-            check_matrix_vector(Call("mv", a, b), a, b)
+            checks.check_matrix_vector(Call("mv", a, b), a, b)
         return bind(mv.core, (input, vec))
 
     def vjp_input(g: A, vec: A) -> A:
@@ -158,21 +150,20 @@ class mv(Family):
     def vjp_vec(g: A, input: A) -> A:
         return product(input.T, g) if g.__class__ is ndarray else mv(input.T, g)
 
-    samples = staticmethod(lambda t: [S(t(2, 3), t(3)), S(t(2, 0), t(0)), S(t(0, 2), t(2))])
+    samples = lambda t: [S(t(2, 3), t(3)), S(t(2, 0), t(0)), S(t(0, 2), t(2))]
 
 
 @op
-class dot(Family):
+class dot(Product):
     """dot(input, tensor): the sum of the products of the elements of two vectors."""
 
     inputs = ("input", "tensor")
-    out = True
-    kernel = product
+    flops = None
 
     def call(input: Tensor, tensor: Tensor) -> Tensor:
         a, b = input.array, tensor.array
         if a.ndim != 1 or a.shape != b.shape or not alike(a, b):
-            check_vectors("dot", a, b)
+            checks.check_vectors("dot", a, b)
         return bind(dot.core, (input, tensor))
 
     def vjp_input(g: A, tensor: A) -> A:
@@ -184,22 +175,22 @@ class dot(Family):
     def vmap(batch: A, a: A, b: A) -> A:
         return np.add.reduce(a * b, axis=0)
 
-    samples = staticmethod(lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))])
+    samples = lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))]
 
 
 @op
-class vdot(Family):
+class vdot(Product):
     """vdot(input, other): dot(conj(input), other)."""
 
     inputs = ("input", "other")
+    flops = None
     holomorphic = False
-    out = True
 
     def kernel(a: A, b: A) -> A:
         return product(a.conj() if a.dtype.kind == "c" else a, b)
 
     def call(input: Tensor, other: Tensor) -> Tensor:
-        check_vectors("vdot", input.array, other.array)
+        checks.check_vectors("vdot", input.array, other.array)
         return bind(vdot.core, (input, other))
 
     def vjp_input(g: A, other: A) -> A:
@@ -211,18 +202,15 @@ class vdot(Family):
     def vmap(batch: A, a: A, b: A) -> A:
         return np.add.reduce(np.conjugate(a) * b, axis=0)
 
-    samples = staticmethod(lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))])
+    samples = lambda t: [S(t(3), t(3)), S(t(1), t(1)), S(t(0), t(0))]
 
 
 @op
-class bmm(Family):
+class bmm(Product):
     """bmm(input, mat2): the products of two equally long stacks of matrices, (b, n, k) with (b, k, m)."""
 
     inputs = ("input", "mat2")
-    out = True
-    flops = flops_of_product
     kernel = any_product
-    vmap = batched_product
 
     def call(input: Tensor, mat2: Tensor) -> Tensor:
         a, b = input.array, mat2.array
@@ -238,7 +226,7 @@ class bmm(Family):
                 f"[{b.shape[0]}, {b.shape[1]}].",
                 f"dimension 0 is {a.shape[0]} in the first and {b.shape[0]} in the second",
             )
-        check_batches(call, a, b)
+        checks.check_batches(call, a, b)
         return bind(bmm.core, (input, mat2))
 
     def vjp_input(g: A, mat2: A) -> A:
@@ -247,10 +235,10 @@ class bmm(Family):
     def vjp_mat2(g: A, input: A) -> A:
         return any_product(input.swapaxes(1, 2), g) if g.__class__ is ndarray else bmm(transpose(input, 1, 2), g)
 
-    samples = staticmethod(lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]])
+    samples = lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]]
 
 
-@composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))], out=True)
+@composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))], out=True, aliases=("ger",))
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """outer(input, vec2): the matrix of all products of an element of one vector with an element of the other."""
     a, b = input.array, vec2.array
@@ -259,12 +247,6 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
             first = f"outer: Expected 1-D argument {name}, but got {x.ndim}-D"
             raise Call("outer", a, b).refused(first, "both must be vectors")
     return mul.function(unsqueeze.function(input, 1), vec2)
-
-
-@composite(lambda t: [S(t(3), t(4))], out=True)
-def ger(input: Tensor, vec2: Tensor) -> Tensor:
-    """ger(input, vec2): the old name of outer."""
-    return outer(input, vec2)
 
 
 # -- any number of dimensions -----------------------------------------------------------------------------------------
@@ -286,17 +268,14 @@ def reflected_matmul_operator(self: Any, other: Any) -> Any:
 
 
 @op
-class matmul(Family):
+class matmul(Product):
     """matmul(input, other): the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading
     dimensions are broadcast."""
 
     inputs = ("input", "other")
-    out = True
     kernel = any_product
-    vmap = batched_product
     node_name = "UnsafeViewBackward0"  # what PyTorch's composition of reshapes and bmm ends in
     node_names = ("SqueezeBackward4",)  # of a vector and a matrix
-    flops = flops_of_product
     aten = {"UnsafeViewBackward0": "bmm", "SqueezeBackward4": "mm"}
     operators = {"__matmul__": matmul_operator, "__rmatmul__": reflected_matmul_operator}
 
@@ -308,10 +287,10 @@ class matmul(Family):
         core = matmul.core
         if n <= 2 and m <= 2:
             if not (n and m and a.shape[-1] == b.shape[0] and alike(a, b)):
-                check_matmul(input, other)
+                checks.check_matmul(input, other)
             core = matmul.named["SqueezeBackward4"] if m == 2 else mv.core if n == 2 else dot.core
         elif not (n == m and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and alike(a, b)):
-            check_matmul(input, other)
+            checks.check_matmul(input, other)
         return bind(core, (input, other))
 
     def vjp_input(g: A, other: A, input_shape: A, other_shape: A) -> A:
@@ -332,15 +311,13 @@ class matmul(Family):
             r = matmul(transpose(input, -2, -1), g)
         return r.squeeze(-1) if len(other_shape) == 1 else r
 
-    samples = staticmethod(
-        lambda t: [
-            *[S(t(3), t(*b)) for b in [(3,), (3, 2), (2, 3, 2)]],
-            *[S(t(2, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2)]],
-            *[S(t(2, 4, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2), (1, 3, 4), (5, 1, 3, 2)]],
-            *[S(t(2, 1, 2, 3), t(*b)) for b in [(3,), (3, 2), (4, 3, 2)]],
-            *[S(t(*a), t(*b)) for a, b in [((0,), (0,)), ((2, 0, 3), (3, 4)), ((2, 3, 0), (0, 2)), ((0, 2, 3), (3,))]],
-        ]
-    )
+    samples = lambda t: [
+        *[S(t(3), t(*b)) for b in [(3,), (3, 2), (2, 3, 2)]],
+        *[S(t(2, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2)]],
+        *[S(t(2, 4, 3), t(*b)) for b in [(3,), (3, 4), (2, 3, 2), (1, 3, 4), (5, 1, 3, 2)]],
+        *[S(t(2, 1, 2, 3), t(*b)) for b in [(3,), (3, 2), (4, 3, 2)]],
+        *[S(t(*a), t(*b)) for a, b in [((0,), (0,)), ((2, 0, 3), (3, 4)), ((2, 3, 0), (0, 2)), ((0, 2, 3), (3,))]],
+    ]
 
 
 def as_matrices(g: A, input_shape: Any, other_shape: Any) -> A:
@@ -391,19 +368,20 @@ def conjugate_transposed(self: Any) -> Any:
 
 def matrices_conjugate_transposed(self: Any) -> Any:
     """mH: the last two dimensions exchanged, and conjugated."""
-    if self.array.ndim == 0:
-        _warn("Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().")
-        return conj.function(self)
-    return conj.function(_exchange(self, "tensor.mH is only supported on matrices or batches of matrices."))
+    return _conjugate_exchange(self, "Tensor.mH", "tensor.mH")
 
 
 @composite(lambda t: [S(t(2, 3)), S(t(2, 3, 4))])
 def adjoint(input: Tensor) -> Tensor:
     """adjoint(input): the last two dimensions exchanged, and conjugated."""
-    if input.array.ndim == 0:
-        _warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
-        return conj.function(input)
-    return conj.function(_exchange(input, "tensor.adjoint() is only supported on matrices or batches of matrices."))
+    return _conjugate_exchange(input, "adjoint()", "tensor.adjoint()")
+
+
+def _conjugate_exchange(x: Any, deprecated: str, refused: str) -> Any:
+    if x.array.ndim == 0:
+        _warn(f"{deprecated} is deprecated on 0-D tensors. Consider using x.conj().", 4)
+        return conj.function(x)
+    return conj.function(_exchange(x, f"{refused} is only supported on matrices or batches of matrices."))
 
 
 def _exchange(x: Any, otherwise: str) -> Any:
@@ -413,8 +391,8 @@ def _exchange(x: Any, otherwise: str) -> Any:
     return view_of(transpose, x, n - 2, n - 1)
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=3)
+def _warn(message: str, stacklevel: int = 3) -> None:
+    warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
 
 PROPERTIES = {

@@ -305,7 +305,7 @@ class Binary(Family, family=True):
 
     checked = False
     inputs = ("input", "other")
-    pair = True
+    is_pair = True
     jvp = "elementwise"
     vmap = "elementwise"
     samples: Any = staticmethod(pairs())

@@ -11,10 +11,12 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
+from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad._layouts import laid_like
 from leafgrad.ops.index.slices import ALL, alias
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.shape.join import arrays_of
 from leafgrad.ops.shape.views import (
     distinct_dims,
     expand,
@@ -35,7 +37,10 @@ REVERSED = slice(None, None, -1)
 # -- dimensions in another order --------------------------------------------------------------------------------------
 
 
-@composite(lambda t: [S(t(2, 3, 4), 0, 2), S(t(2, 3, 4), (0, 1), (-1, 0)), S(t(2, 3), 1, 1), S(t(), 0, 0)])
+@composite(
+    lambda t: [S(t(2, 3, 4), 0, 2), S(t(2, 3, 4), (0, 1), (-1, 0)), S(t(2, 3), 1, 1), S(t(), 0, 0)],
+    aliases=("moveaxis",),
+)
 def movedim(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
     """movedim(input, source, destination): the dimensions `source` moved to the places `destination`."""
     ndim = input.array.ndim
@@ -60,21 +65,9 @@ def movedim(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
 
 
 @composite(lambda t: [S(t(2, 3, 4), 0, 2)])
-def moveaxis(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
-    """moveaxis(input, source, destination): another name of movedim."""
-    return movedim(input, source, destination)
-
-
-@composite(lambda t: [S(t(2, 3, 4), 0, 2)])
 def swapaxes(input: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
     """swapaxes(input, axis0, axis1): another name of transpose."""
     return transpose.function(input, axis0, axis1)
-
-
-@composite(lambda t: [S(t(2, 3, 4), 0, 2)])
-def swapdims(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
-    """swapdims(input, dim0, dim1): another name of transpose."""
-    return transpose.function(input, dim0, dim1)
 
 
 # -- shapes taken from elsewhere --------------------------------------------------------------------------------------
@@ -108,16 +101,26 @@ def broadcast_to(input: Tensor, size: Shape) -> Tensor:
 def broadcast_tensors(*tensors: Tensor | Tensors) -> tuple[Tensor, ...]:
     """broadcast_tensors(*tensors): all of them expanded to the one shape that they broadcast to."""
     shape: tuple[int, ...] = ()
-    for position, t in enumerate(tensors):
-        if not isinstance(t, TensorBase):
-            raise errors.mistake(
-                TypeError, f"expected Tensor as element {position} in argument 0, but got {type(t).__name__}"
-            )
+    for x in arrays_of(tensors):
         try:
-            shape = np.broadcast_shapes(shape, t.array.shape)
+            shape = np.broadcast_shapes(shape, x.shape)
         except ValueError:
-            raise errors.broadcast_mismatch("broadcast_tensors", (np.empty(shape), t.array)) from None
+            raise errors.broadcast_mismatch("broadcast_tensors", (np.empty(shape), x)) from None
     return tuple([t if t.array.shape == shape else expand.function(t, shape) for t in tensors])
+
+
+@composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())], checked="function")
+def flatten(input: Tensor, start_dim: Dim = 0, end_dim: Dim = -1) -> Tensor:
+    """flatten(input, start_dim=0, end_dim=-1): dimensions start_dim to end_dim made one."""
+    shape = input.array.shape
+    start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, (1,))
+    if start == end:
+        return input
+    return reshape(input, shape[:start] + (math.prod(shape[start : end + 1]),) + shape[end + 1 :])
 
 
 @composite(lambda t: [S(t(2, 6), 1, (2, 3)), S(t(2, 6), -1, (-1, 2)), S(t(4, 2), 0, (2, 2))])
@@ -185,16 +188,14 @@ class repeat(Family):
         return repeat.record(input, tuple([max(n, 0) for n in counts]))  # nothing, repeated less than no times
 
     def vjp(g: A, repeats: A, input_shape: A) -> A:
-        # the engine sums what was broadcast, once the repetitions have dimensions of their own
-        twice, _ = _interleaved(input_shape, repeats)
-        return sum_dims(g.reshape(twice), range(0, len(twice), 2)).reshape(input_shape)
+        twice, once = _interleaved(input_shape, repeats)  # where repetitions have dimensions of their own
+        kind = g.array.dtype if isinstance(g, TensorBase) else g.dtype
+        return unbroadcast(g.reshape(twice), tuple(once), kind).reshape(input_shape)
 
     def vmap(batch: A, x: A, repeats: Any) -> A:
         return batch.apply((batch.aligned(x, len(repeats)),), ((1, *repeats),))
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 3), 2, 2), S(t(2, 3), (2, 1, 3)), S(t(), 3), S(t(), ()), S(t(2), 0), S(t(0, 2), 2, 3)]
-    )
+    samples = lambda t: [S(t(2, 3), 2, 2), S(t(2, 3), (2, 1, 3)), S(t(), 3), S(t(), ()), S(t(2), 0), S(t(0, 2), 2, 3)]
 
 
 def _padded(shape: Sequence[int], repeats: Sequence[int]) -> tuple[int, ...]:
@@ -206,17 +207,6 @@ def _interleaved(shape: Sequence[int], repeats: Sequence[int]) -> tuple[list[int
     (1, s0, 1, s1, ...) of the input."""
     pairs = list(zip(repeats, _padded(shape, repeats), strict=True))
     return [size for pair in pairs for size in pair], [size for _, s in pairs for size in (1, s)]
-
-
-def sum_dims(x: A, dims: Sequence[int]) -> A:
-    """The sum over some dimensions of an array or a tensor."""
-    if not dims:
-        return x
-    if isinstance(x, TensorBase):
-        return x.sum(tuple(dims))  # type: ignore[attr-defined]
-    wide = np.float32 if x.dtype.itemsize == 2 else None  # half precision sums in single precision
-    total = x.sum(axis=tuple(dims), dtype=wide)
-    return total if wide is None else total.astype(x.dtype)
 
 
 @composite(lambda t: [S(t(2, 3), (2,)), S(t(2, 3), (2, 1, 2)), S(t(), (2,)), S(t(2, 3), ())])
@@ -255,9 +245,7 @@ class flip(Family):
     def vjp(g: A, dims: A) -> A:
         return flip(g, dims)
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 3), (0,)), S(t(2, 3), (0, -1)), S(t(2, 3), ()), S(t(), (0,)), S(t(0), (0,))]
-    )
+    samples = lambda t: [S(t(2, 3), (0,)), S(t(2, 3), (0, -1)), S(t(2, 3), ()), S(t(), (0,)), S(t(0), (0,))]
 
 
 @composite(lambda t: [S(t(2, 3))])
@@ -318,9 +306,14 @@ class roll(Family):
             return batch.apply((batch.value(x),), (shifts, tuple([d + 1 for d in dims])))
         return batch.wrap(batch.run((batch.flat(x),), (shifts, (1,))).reshape(x.value.shape))
 
-    samples = staticmethod(
-        lambda t: [S(t(2, 3), 1), S(t(4), -2, 0), S(t(2, 3), (1, -1), (0, 1)), S(t(3, 2), 5, -1), S(t(0), 1), S(t(), 1)]
-    )
+    samples = lambda t: [
+        S(t(2, 3), 1),
+        S(t(4), -2, 0),
+        S(t(2, 3), (1, -1), (0, 1)),
+        S(t(3, 2), 5, -1),
+        S(t(0), 1),
+        S(t(), 1),
+    ]
 
 
 def _rolled(x: Any, by: int, dim: int) -> Any:
@@ -361,4 +354,4 @@ class rot90(Family):
     def vjp(g: A, k: A, dims: A) -> A:
         return rot90(g, -k, dims)
 
-    samples = staticmethod(lambda t: [S(t(2, 3)), S(t(2, 3), 2), S(t(2, 3, 4), -1, (2, 0)), S(t(2, 3), 0)])
+    samples = lambda t: [S(t(2, 3)), S(t(2, 3), 2), S(t(2, 3, 4), -1, (2, 0)), S(t(2, 3), 0)]

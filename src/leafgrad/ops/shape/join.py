@@ -37,19 +37,17 @@ class Joining(Family, family=True):
         return batch.apply(batch.values(*batch.arrays), (dim + 1, *rest))
 
 
-def tensor_list(tensors: Any) -> list[Any]:
-    """The one argument of these functions: a list or tuple of tensors."""
-    for value in tensors:
-        if not isinstance(value, TensorBase):
-            position = next(i for i, other in enumerate(tensors) if other is value)
-            raise errors.mistake(
-                TypeError, f"expected Tensor as element {position} in argument 0, but got {type(value).__name__}"
-            )
-    return list(tensors)
+def arrays_of(tensors: Any) -> list[Any]:
+    """The arrays of the one argument of these functions, a list or tuple of tensors."""
+    try:
+        return [t.array for t in tensors]
+    except AttributeError:
+        position, wrong = next((i, t) for i, t in enumerate(tensors) if not isinstance(t, TensorBase))
+        first = f"expected Tensor as element {position} in argument 0, but got {type(wrong).__name__}"
+        raise errors.mistake(TypeError, first) from None
 
 
-def arrays_in_common_dtype(tensors: list[Any]) -> list[Any]:
-    arrays = [t.array for t in tensors]
+def in_common_dtype(arrays: list[Any], tensors: Any) -> list[Any]:
     kind = arrays[0].dtype
     for x in arrays:
         if x.dtype is not kind:
@@ -62,6 +60,7 @@ def arrays_in_common_dtype(tensors: list[Any]) -> list[Any]:
 class cat(Joining):
     """cat(tensors, dim=0): tensors one after the other along a dimension."""
 
+    aliases = ("concat", "concatenate")
     options = ("dim", "sizes")
 
     def kernel(*args: Any) -> A:
@@ -69,19 +68,13 @@ class cat(Joining):
         parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
         return in_rows(np.concatenate(parts, dim))
 
-    def call(tensors: Tensors, dim: Dim = 0, *, axis: Dim | None = None) -> Tensor:
-        dim = dim if axis is None else axis
-        inputs = tensor_list(tensors)
-        if not inputs:
+    def call(tensors: Tensors, dim: Dim = 0) -> Tensor:
+        arrays = arrays_of(tensors)
+        if not arrays:
             raise errors.mistake(ValueError, "torch.cat(): expected a non-empty list of Tensors")
-        arrays, at, sizes = _usual_parts(inputs, dim)
-        if at < 0:
-            arrays = arrays_in_common_dtype(inputs)
-            dim, sizes = _sizes_along(dim, arrays)
-        else:
-            dim = at
+        dim, sizes, arrays = _sizes_along(dim, arrays, tensors)
         try:
-            return bind(cat.core, tuple(inputs), (dim, sizes), arrays)
+            return bind(cat.core, tuple(tensors), (dim, sizes), arrays)
         except ValueError:
             raise _cannot_join(arrays, dim) from None
 
@@ -95,42 +88,34 @@ class cat(Joining):
                 start += size
         return gradients
 
-    samples = staticmethod(
-        lambda t: [
-            S([t(2, 3), t(2, 3)]),
-            S((t(2, 3), t(2, 1), t(2, 0)), -1),
-            S([t(4)], 0),
-            S([t(0), t(2, 3)], dim=1),
-            S([t(2, 3), t(1, 3)], axis=0),
-            S([t(0), t(0)]),
-        ]
-    )
+    samples = lambda t: [
+        S([t(2, 3), t(2, 3)]),
+        S((t(2, 3), t(2, 1), t(2, 0)), -1),
+        S([t(4)], 0),
+        S([t(0), t(2, 3)], dim=1),
+        S([t(2, 3), t(1, 3)], axis=0),
+        S([t(0), t(0)]),
+    ]
 
 
-def _usual_parts(tensors: list[Any], dim: int) -> tuple[list[Any], int, tuple[int, ...]]:
-    """Arrays, dimension and sizes along it for tensors of one dtype and number of dimensions; a negative dimension if
-    they are not so, or if there is anything wrong with them."""
-    first = tensors[0].array
+def _sizes_along(dim: int, arrays: list[Any], tensors: Any) -> tuple[int, tuple[int, ...], list[Any]]:
+    """The dimension, counted from the front, the size of each tensor in it, and the arrays in one dtype. For the sake
+    of old programs, tensors of shape (0,) fit everywhere and are left out."""
+    first = arrays[0]
     kind, ndim = first.dtype, first.ndim
     at = dim + ndim if dim < 0 else dim
-    if not 0 <= at < ndim or first.shape == (0,):
-        return [], -1, ()
-    arrays, sizes = [], []
-    for t in tensors:
-        x = t.array
-        if x.dtype is not kind or x.ndim != ndim:
-            return [], -1, ()
-        arrays.append(x)
-        sizes.append(x.shape[at])
-    return arrays, at, tuple(sizes)
-
-
-def _sizes_along(dim: int, arrays: list[Any]) -> tuple[int, tuple[int, ...]]:
-    """The dimension, counted from the front, and the size of each tensor in it. For the sake of old programs, tensors
-    of shape (0,) fit everywhere and are left out."""
+    if 0 <= at < ndim and first.shape != (0,):  # nearly always
+        sizes = []
+        for x in arrays:
+            if x.dtype is not kind or x.ndim != ndim:
+                break
+            sizes.append(x.shape[at])
+        else:
+            return at, tuple(sizes), arrays
+    arrays = in_common_dtype(arrays, tensors)
     lead = next((x.shape for x in arrays if x.shape != (0,)), None)
     if lead is None:
-        return 0, (0,) * len(arrays)
+        return 0, (0,) * len(arrays), arrays
     for position, x in enumerate(arrays):
         if not x.ndim:
             message = f"zero-dimensional tensor (at position {position}) cannot be concatenated"
@@ -146,7 +131,7 @@ def _sizes_along(dim: int, arrays: list[Any]) -> tuple[int, tuple[int, ...]]:
             sizes.append(SKIPPED)
         else:
             raise _cannot_join(arrays, dim)
-    return dim, tuple(sizes)
+    return dim, tuple(sizes), arrays
 
 
 def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
@@ -171,18 +156,6 @@ def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
     raise AssertionError("cat failed although all sizes match")
 
 
-@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False, out=True)
-def concat(tensors: Tensors, dim: Dim = 0, *, axis: Dim | None = None) -> Tensor:
-    """concat(tensors, dim=0): another name of cat."""
-    return cat.function(tensors, dim if axis is None else axis)
-
-
-@composite(lambda t: [S([t(2, 3), t(1, 3)])], method=False, out=True)
-def concatenate(tensors: Tensors, dim: Dim = 0, *, axis: Dim | None = None) -> Tensor:
-    """concatenate(tensors, axis=0): another name of cat."""
-    return cat.function(tensors, dim if axis is None else axis)
-
-
 @op
 class stack(Joining):
     """stack(tensors, dim=0): tensors of one shape along a new dimension."""
@@ -194,12 +167,11 @@ class stack(Joining):
         new = (slice(None),) * dim + (None,)
         return in_rows(np.concatenate([x[new] for x in args[:-1]], dim))
 
-    def call(tensors: Tensors, dim: Dim = 0, *, axis: Dim | None = None) -> Tensor:
-        dim = dim if axis is None else axis
-        inputs = tensor_list(tensors)
-        if not inputs:
+    def call(tensors: Tensors, dim: Dim = 0) -> Tensor:
+        arrays = arrays_of(tensors)
+        if not arrays:
             raise errors.mistake(RuntimeError, "stack expects a non-empty TensorList")
-        arrays = arrays_in_common_dtype(inputs)
+        arrays = in_common_dtype(arrays, tensors)
         shape = arrays[0].shape
         dim = wrap_dim(dim, len(shape) + 1)
         for position, x in enumerate(arrays):
@@ -209,20 +181,18 @@ class stack(Joining):
                     f"stack expects each tensor to be equal size, but got {errors.size(shape)} at entry 0 and "
                     f"{errors.size(x.shape)} at entry {position}",
                 )
-        return bind(stack.core, tuple(inputs), (dim,), arrays)
+        return bind(stack.core, tuple(tensors), (dim,), arrays)
 
     def vjp_all(g: A, needs: A, dim: A) -> A:
         return [slice_(g, at(dim, i)) if need else None for i, need in enumerate(needs)]
 
-    samples = staticmethod(
-        lambda t: [
-            S([t(2, 3), t(2, 3)]),
-            S((t(2, 3), t(2, 3)), -1),
-            S([t(), t(), t()]),
-            S([t(0)]),
-            S([t(2), t(2)], axis=1),
-        ]
-    )
+    samples = lambda t: [
+        S([t(2, 3), t(2, 3)]),
+        S((t(2, 3), t(2, 3)), -1),
+        S([t(), t(), t()]),
+        S([t(0)]),
+        S([t(2), t(2)], axis=1),
+    ]
 
 
 # -- joining after bringing all to a number of dimensions -------------------------------------------------------------
@@ -241,7 +211,8 @@ def _each_at_least(n: int, name: str, tensors: tuple[Any, ...]) -> Any:
         return _at_least(n, tensors[0])
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
-    return tuple([_at_least(n, t) for t in tensor_list(tensors)])
+    arrays_of(tensors)
+    return tuple([_at_least(n, t) for t in tensors])
 
 
 def _at_least(n: int, t: Any) -> Any:
@@ -274,10 +245,9 @@ def atleast_3d(*tensors: Tensor | Tensors) -> Tensor | tuple[Tensor, ...]:
 
 
 def _stacking(name: str, tensors: Any, n: int) -> list[Any]:
-    inputs = tensor_list(tensors)
-    if not inputs:
+    if not arrays_of(tensors):
         raise errors.mistake(RuntimeError, f"{name} expects a non-empty TensorList")
-    return [_at_least(n, t) for t in inputs]
+    return [_at_least(n, t) for t in tensors]
 
 
 @composite(lambda t: [S([t(2), t(3)]), S([t(2, 1), t(2, 3)]), S([t(), t()])], method=False, out=True)
@@ -287,16 +257,12 @@ def hstack(tensors: Tensors) -> Tensor:
     return cat.function(parts, 0 if parts[0].array.ndim == 1 else 1)
 
 
-@composite(lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False, out=True)
+@composite(
+    lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False, out=True, aliases=("row_stack",)
+)
 def vstack(tensors: Tensors) -> Tensor:
     """vstack(tensors): on top of each other, along dimension 0; vectors are rows."""
     return cat.function(_stacking("vstack", tensors, 2), 0)
-
-
-@composite(lambda t: [S([t(3), t(3)])], method=False, out=True)
-def row_stack(tensors: Tensors) -> Tensor:
-    """row_stack(tensors): another name of vstack."""
-    return cat.function(_stacking("vstack", tensor_list(tensors), 2), 0)
 
 
 @composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False, out=True)
@@ -310,6 +276,3 @@ def column_stack(tensors: Tensors) -> Tensor:
     """column_stack(tensors): side by side; numbers and vectors are columns."""
     parts = _stacking("column_stack", tensors, 0)
     return cat.function([reshape(t, (t.array.size, 1)) if t.array.ndim < 2 else t for t in parts], 1)
-
-
-from leafgrad.ops.shape import arrange as arrange  # noqa: E402  registers its operations

@@ -7,104 +7,71 @@ of it keep looking where they looked: `views.current_steps` finds out where that
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.inplace import count_change
-from leafgrad._core.modes import current_modes
+from leafgrad._core.modes import current_modes, switches
 from leafgrad._core.op import GradientRules, Op
 from leafgrad._core.recorder import make_node
-from leafgrad._core.tensor import TensorBase, View, wrap
+from leafgrad._core.tensor import TensorBase, View, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._layouts import copy_in_format
-from leafgrad.autograd.hooks import give_history
+from leafgrad.ops.arguments import checked, checked_methods
 from leafgrad.ops.inplace import check_writable, stand_in
-from leafgrad.ops.shape.strides import Geometry, as_strided, checked_geometry, memory_of, offset_in_memory, placed
-from leafgrad.ops.shape.views import bases, distinct_dims, shape_arguments, squeeze, t, transpose, unsqueeze, wrap_dim
-from leafgrad.ops.signature import Dim, DimOrDims, MemoryFormat, Shape, Sizes, Tensor, declared
+from leafgrad.ops.shape.strides import Geometry, as_strided, memory_of, offset_in_memory
+from leafgrad.ops.shape.views import shape_arguments, squeeze, t, transpose, unsqueeze
+from leafgrad.ops.signature import Dim, MemoryFormat, Shape, Sizes, Tensor, declared
 
 
-def look_through(x: Any, operation: Any, node_name: str, options: tuple[Any, ...], array: Any) -> Any:
-    """Make `x` what the view `operation(x, *options)` is, whose memory is `array`."""
-    old, before = stand_in(x), x.array
-    x.array = array
-    bases.reshaped = True
+def look_through(x: Any, operation: Any, *args: Any) -> Any:
+    """Make `x` what the view `operation.function(x, *args)` is."""
+    check_writable(x)
+    old = stand_in(x)
+    seen = operation.function(old, *args)
+    x.array = array = seen.array
+    switches.reshaped = True
     count_change(x)
     known = x.rare.view if x.rare is not None else None
+    (step,) = seen.rare.view.steps
     if known is not None:
-        steps = (*known.steps, (operation, options))
+        steps = (*known.steps, step)
         if operation is as_strided:
             steps = ((as_strided, (Geometry.between(known.base.array, array),)),)
         x.rare.view = View(known.base, steps, known.restriction)
         x.rare.view.silent = known.silent
         if not state.recording:
             x.rare.view.node_version = known.node_version  # its history is out of date now
-    if old.needs_grad and state.recording and old.node is not None:
-        core = operation.named[node_name]
-        give_history(x, make_node(core, (old,), (before,), options, (), (), array.shape, array.dtype))
+    if seen.node is not None and old.node is not None:
+        names = [operation.core.node_name, *operation.named]  # the second half of them is for the in-place form
+        in_place = operation.named[names[names.index(seen.node.op.node_name) + len(names) // 2]]
+        seen.node.op = in_place.conjugated if in_place.conjugated and array.dtype.kind == "c" else in_place
+        seen.node.op.gradient_rules()  # which are the same, but have to be read
+        links.give_history(x, seen.node)
     for mode in current_modes():
-        mode.reshaped(x, operation, options)
+        mode.reshaped(x, *step)
     return x
 
 
-@declared()
-def t_(self: Tensor) -> Tensor:
-    """t_(): t, in place."""
-    check_writable(self)
-    if self.array.ndim > 2:
-        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
-    return look_through(self, t, "TBackward1", (), t.kernel(self.array))
+def view_in_place(name: str, operation: Any) -> Any:
+    """The in-place form of a view, under the name `name`."""
+
+    def method(self: Any, *args: Any) -> Any:
+        if name != f"{operation.name}_":  # another name of it
+            return METHODS[f"{operation.name}_"](self, *args)
+        if operation is t and self.array.ndim > 2:
+            raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
+        return look_through(self, operation, *args)
+
+    method.__doc__ = f"{name}(...): {name[:-1]}, in place."
+    return checked(name, method, operation.declaration.as_method())
 
 
-@declared()
-def transpose_(self: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
-    """transpose_(dim0, dim1): transpose, in place."""
-    check_writable(self)
-    dims = wrap_dim(dim0, self.array.ndim), wrap_dim(dim1, self.array.ndim)
-    return look_through(self, transpose, "TransposeBackward1", dims, transpose.kernel(self.array, *dims))
-
-
-@declared()
 def swapaxes_(self: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
     """swapaxes_(axis0, axis1): another name of transpose_."""
-    return transpose_(self, axis0, axis1)
-
-
-@declared()
-def swapdims_(self: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
-    """swapdims_(dim0, dim1): another name of transpose_."""
-    return transpose_(self, dim0, dim1)
-
-
-@declared()
-def squeeze_(self: Tensor, dim: DimOrDims | None = None) -> Tensor:
-    """squeeze_(dim=None): squeeze, in place."""
-    check_writable(self)
-    shape = self.array.shape
-    dims: Sequence[int] = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
-    chosen = tuple([d for d in distinct_dims(dims, len(shape)) if shape and shape[d] == 1])
-    node_name = "SqueezeBackward3" if dim is None else f"SqueezeBackward{4 if isinstance(dim, int) else 5}"
-    return look_through(self, squeeze, node_name, (chosen,), squeeze.kernel(self.array, chosen))
-
-
-@declared()
-def unsqueeze_(self: Tensor, dim: Dim) -> Tensor:
-    """unsqueeze_(dim): unsqueeze, in place."""
-    check_writable(self)
-    at = wrap_dim(dim, self.array.ndim + 1)
-    return look_through(self, unsqueeze, "UnsqueezeBackward1", (at,), unsqueeze.kernel(self.array, at))
-
-
-@declared()
-def as_strided_(self: Tensor, size: Shape, stride: Shape, storage_offset: int | None = None) -> Tensor:
-    """as_strided_(size, stride, storage_offset=None): as_strided, in place."""
-    check_writable(self)
-    geometry = checked_geometry("as_strided_", self.array, size, stride, storage_offset)
-    array = placed(self.array, geometry.size, geometry.stride, geometry.offset)
-    return look_through(self, as_strided, "AsStridedBackward1", (geometry,), array)
+    return METHODS["transpose_"](self, axis0, axis1)
 
 
 # -- other memory -----------------------------------------------------------------------------------------------------
@@ -146,11 +113,11 @@ def set_(
     recording = state.recording and (self.needs_grad or source.needs_grad)
     old = stand_in(self)
     self.array = array
-    bases.reshaped = True
+    switches.reshaped = True
     count_change(self)
     if recording:
         inputs = (old, source)
-        give_history(self, make_node(_SET, inputs, (old.array, array), (), (), (), array.shape, array.dtype))
+        links.give_history(self, make_node(_SET, inputs, (old.array, array), (), (), (), array.shape, array.dtype))
     return self
 
 
@@ -185,22 +152,22 @@ def resize_(self: Tensor, *size: Sizes, memory_format: MemoryFormat | None = Non
     if shape != self.array.shape:
         start = offset_in_memory(self.array)
         self.array = sliced_memory(self.array, shape, row_major_steps(shape), start)
-        bases.reshaped = True
+        switches.reshaped = True
         count_change(self)
     if memory_format is not None:
         self.array = copy_in_format(self.array, memory_format)
     return self
 
 
-@declared()
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
     """resize_as_(the_template): resize_ to the shape of another tensor."""
-    if not isinstance(the_template, TensorBase):
-        raise errors.not_a_tensor("resize_as_", "the_template", 1, the_template)
     return resize_(self, the_template.array.shape, memory_format=memory_format)
 
 
+VIEWS: tuple[Any, ...] = (t, transpose, squeeze, unsqueeze, as_strided)
 METHODS = {
-    f.__name__: f
-    for f in (t_, transpose_, swapaxes_, swapdims_, squeeze_, unsqueeze_, as_strided_, set_, resize_, resize_as_)
+    **{f"{name}_": view_in_place(f"{name}_", view) for view in VIEWS for name in (view.name, *view.aliases)},
+    **checked_methods(swapaxes_, resize_as_),
+    "set_": set_,
+    "resize_": resize_,
 }

@@ -16,6 +16,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.views import MULTI_VIEW
+from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import function_of
 from leafgrad.ops.index.slices import select, slice_
 from leafgrad.ops.registry import Family, composite, op
@@ -66,9 +67,7 @@ class diagonal(Part):
     def vjp(g: A, offset: A, dim1: A, dim2: A, input_shape: A) -> A:
         return put_diagonal(g, offset, dim1, dim2, input_shape)
 
-    samples = staticmethod(
-        lambda t: [S(t(3, 4)), S(t(3, 4), 1), S(t(3, 4), -2), S(t(2, 3, 4), 0, 2, 0), S(t(3, 2), 5), S(t(0, 2))]
-    )
+    samples = lambda t: [S(t(3, 4)), S(t(3, 4), 1), S(t(3, 4), -2), S(t(2, 3, 4), 0, 2, 0), S(t(3, 2), 5), S(t(0, 2))]
 
 
 @op
@@ -91,43 +90,21 @@ class put_diagonal(Family):
         diagonal(out, offset, dim1, dim2)[...] = x
         return out
 
-    def call(input: A, offset: int, dim1: int, dim2: int, shape: Any) -> Any:
-        return put_diagonal.record(input, offset, dim1, dim2, shape)
-
     def vjp(g: A, offset: A, dim1: A, dim2: A) -> A:
         return diagonal(g, offset, dim1, dim2)
 
-    samples = staticmethod(lambda t: [S(t(3), 0, 0, 1, (3, 4)), S(t(2, 3), 1, 1, 2, (2, 3, 5))])
+    samples = lambda t: [S(t(3), 0, 0, 1, (3, 4)), S(t(2, 3), 1, 1, 2, (2, 3, 5))]
 
 
 # -- several parts at once --------------------------------------------------------------------------------------------
 
 
-def _slices(x: Any, dim: int, sizes: Sequence[int]) -> list[Any]:
-    pieces, start = [], 0
-    for size in sizes:
-        pieces.append(x[range_of(dim, start, size)])
-        start += size
-    return pieces
-
-
-def _joined(g: list[Any], dim: int, sizes: Sequence[int], shape: Sequence[int]) -> A:
-    """The gradients of consecutive pieces as the gradient of the whole; those that never came are zeros."""
-    from leafgrad.ops.shape.join import cat
-
+def _filled(g: list[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+    """The gradients of all pieces; those that never came are zeros: arrays beside arrays, tensors beside tensors."""
     known = next(piece for piece in g if piece is not None)
-    pieces = [
-        zeros_beside(known, (*shape[:dim], size, *shape[dim + 1 :])) if piece is None else piece
-        for piece, size in zip(g, sizes, strict=True)
-    ]
-    return cat(*pieces, dim, sizes)
-
-
-def zeros_beside(known: A, shape: tuple[int, ...]) -> A:
-    """Zeros of the dtype of `known`: an array beside an array, a tensor beside a tensor."""
     if isinstance(known, TensorBase):
-        return wrap(np.zeros(shape, known.array.dtype))
-    return np.zeros(shape, known.dtype)
+        return [wrap(np.zeros(s, known.array.dtype)) if piece is None else piece for piece, s in zip(g, shapes)]
+    return [np.zeros(s, known.dtype) if piece is None else piece for piece, s in zip(g, shapes)]
 
 
 def pieces_of(operation: Any, input: TensorBase, dim: int, sizes: tuple[int, ...]) -> tuple[Any, ...]:
@@ -147,12 +124,23 @@ class Pieces(Part, family=True):
     vmap = "dims"
     results = 0
 
+    def kernel(x: A, dim: int, sizes: Sequence[int]) -> A:
+        pieces, start = [], 0
+        for size in sizes:
+            pieces.append(x[range_of(dim, start, size)])
+            start += size
+        return pieces
+
+    def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
+        from leafgrad.ops.shape.join import cat
+
+        pieces = _filled(g, [(*input_shape[:dim], size, *input_shape[dim + 1 :]) for size in sizes])
+        return cat(*pieces, dim, sizes)
+
 
 @op
 class split_with_sizes(Pieces):
     """split_with_sizes(input, split_sizes, dim=0): consecutive pieces of the given sizes."""
-
-    kernel = _slices
 
     def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
         sizes = tuple(split_sizes)
@@ -171,10 +159,7 @@ class split_with_sizes(Pieces):
             )
         return pieces_of(split_with_sizes, input, wrapped, sizes)
 
-    def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
-        return _joined(g, dim, sizes, input_shape)
-
-    samples = staticmethod(lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])])
+    samples = lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])]
 
 
 # As the function that it is under `leafgrad`: PyTorch's messages about the sizes of `split` count from there.
@@ -195,7 +180,6 @@ class split(Pieces):
     """split(tensor, split_size_or_sections, dim=0): pieces of one size (the last may be smaller), or of given sizes."""
 
     checked = False  # what is no size is taken for several, by split_with_sizes, as in PyTorch
-    kernel = _slices
     signatures = (
         "(tensor: Tensor, split_size_or_sections: int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]",
         "(tensor: Tensor, *, split_size: int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]",
@@ -222,12 +206,7 @@ class split(Pieces):
             )
         return pieces_of(split, tensor, dim, _equal_sizes(size, step))
 
-    def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
-        return _joined(g, dim, sizes, input_shape)
-
-    samples = staticmethod(
-        lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(5), [2, 3]), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
-    )
+    samples = lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(5), [2, 3]), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
 
 
 def _equal_sizes(size: int, step: int) -> tuple[int, ...]:
@@ -274,11 +253,9 @@ class unbind(Part):
     def vjp(g: A, dim: A, input_shape: A) -> A:
         from leafgrad.ops.shape.join import stack
 
-        known = next(piece for piece in g if piece is not None)
-        shape = input_shape[:dim] + input_shape[dim + 1 :]
-        return stack(*[zeros_beside(known, shape) if piece is None else piece for piece in g], dim)
+        return stack(*_filled(g, [input_shape[:dim] + input_shape[dim + 1 :]] * len(g)), dim)
 
-    samples = staticmethod(lambda t: [S(t(3, 2)), S(t(2, 3), -1), S(t(4)), S(t(0, 2)), S(t(2, 0))])
+    samples = lambda t: [S(t(3, 2)), S(t(2, 3), -1), S(t(4)), S(t(0, 2)), S(t(2, 0))]
 
 
 @composite(
@@ -330,8 +307,6 @@ def _cuts_of(given: Any) -> Any:
             f"got a tensor with {given.ndim} dims",
         )
     if given.dtype != np.int64:
-        from leafgrad._dtypes import from_numpy_dtype
-
         raise errors.mistake(
             RuntimeError,
             "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "

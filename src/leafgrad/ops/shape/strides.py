@@ -6,9 +6,7 @@ each element of the view, which element of the input lies at that place, so that
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -17,9 +15,9 @@ from leafgrad import errors
 from leafgrad._core.bind import bind_result, execute
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched
-from leafgrad.ops.registry import Family, op, with_kernel
-from leafgrad.ops.samples import S, transposed
-from leafgrad.ops.shape.views import ViewFamily, address, link
+from leafgrad.ops.registry import op, with_kernel
+from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import ViewFamily, address, link, view_steps_backward
 from leafgrad.ops.signature import Shape, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -135,32 +133,30 @@ class as_strided(ViewFamily):
 
     options = ("geometry",)
     holomorphic = False  # elements are only chosen
-    jvp = "transpose"
     node_names = ("AsStridedBackward1",)  # in place
 
     def kernel(x: A, geometry: Any) -> A:
         # what a view's steps are applied to has the layout that they were made for; a gradient has any
         if geometry.fits(x) and geometry.is_inside:
             return placed(x, geometry.size, geometry.stride, geometry.offset)
-        return _pick(x, geometry)
+        chosen = np.append(np.asarray(x).reshape(-1), x.dtype.type(0))[geometry.places]  # the last one is for -1
+        return chosen.reshape(geometry.size)
 
     def call(input: Tensor, size: Shape, stride: Shape, storage_offset: int | None = None) -> Tensor:
-        geometry = checked_geometry("as_strided", input.array, size, stride, storage_offset)
+        geometry = checked_geometry(input.array, size, stride, storage_offset)
         out = execute(_memory_view, (input.array,), (geometry,))
         result = bind_result(as_strided.core, (input,), (geometry,), (input.array,), out, needs_recording((input,)))
         return link_strided(result, input, geometry)
 
     def vjp(g: A, geometry: A) -> A:
-        return strided_scatter(g, geometry)
+        return view_steps_backward(g, ((as_strided, (geometry,)),), (geometry.own_shape, None, None))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(6, contiguous=True), (2, 3), (3, 1)),
-            S(t(12, contiguous=True), (3, 3), (2, 1), 1),  # some elements twice
-            S(t(2, 3, contiguous=True), (2,), (0,)),
-            S(t(4, contiguous=True), (), (), 2),
-        ]
-    )
+    samples = lambda t: [
+        S(t(6, contiguous=True), (2, 3), (3, 1)),
+        S(t(12, contiguous=True), (3, 3), (2, 1), 1),  # some elements twice
+        S(t(2, 3, contiguous=True), (2,), (0,)),
+        S(t(4, contiguous=True), (), (), 2),
+    ]
 
 
 def _placed_as(x: A, geometry: Any) -> A:
@@ -180,11 +176,10 @@ def link_strided(result: Any, input: TensorBase, geometry: Geometry) -> Any:
     return result
 
 
-def checked_geometry(name: str, array: Any, size: Any, stride: Any, storage_offset: Any) -> Geometry:
+def checked_geometry(array: Any, shape: Any, steps: Any, storage_offset: int | None) -> Geometry:
     """The arguments of as_strided in PyTorch's form, or PyTorch's refusal."""
-    shape, steps = int_tuple(name, "size", 2, size), int_tuple(name, "stride", 3, stride)
     own = offset_in_memory(array)
-    start = own if storage_offset is None else index(storage_offset)
+    start = own if storage_offset is None else storage_offset
     if len(shape) != len(steps):
         raise errors.mistake(RuntimeError, "mismatch in length of strides and shape")
     if any([s < 0 for s in steps]):
@@ -208,78 +203,3 @@ def checked_geometry(name: str, array: Any, size: Any, stride: Any, storage_offs
             f"{have}",
         )
     return Geometry(array.shape, steps_of(array), shape, steps, start - own)
-
-
-def int_tuple(name: str, argument: str, position: int, value: Any) -> tuple[int, ...]:
-    if isinstance(value, int):
-        return (value,)
-    if not isinstance(value, (tuple, list)):
-        got = type(value).__name__
-        raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be tuple of ints, not {got}")
-    return tuple([index(v) for v in value])
-
-
-def _pick(x: A, geometry: Any) -> A:
-    flat = np.asarray(x).reshape(-1)
-    places = geometry.places
-    if not flat.size:
-        return np.zeros(geometry.size, x.dtype)
-    chosen = flat[places]
-    if not geometry.is_inside:
-        chosen[places < 0] = 0
-    return chosen.reshape(geometry.size)
-
-
-@op
-class strided_gather(Family):
-    """strided_gather(input, geometry): the elements that an as_strided view of input would show; zero
-    where it shows none."""
-
-    options = ("geometry",)
-    node_name = "AsStridedBackward0"
-    public_name = ""
-    reference = lambda torch, x, form: x.as_strided(form.size, form.stride, form.offset)
-    aten = "as_strided"
-    holomorphic = False
-    jvp = "linear"
-
-    kernel = _pick
-
-    def call(input: Any, geometry: Any) -> Any:
-        return strided_gather.record(input, geometry)
-
-    def vjp(g: A, geometry: A) -> A:
-        return strided_scatter(g, geometry)
-
-    samples = staticmethod(lambda t: [S(t(6), Geometry((6,), (1,), (2, 3), (2, 1), 0))])
-
-
-@op
-class strided_scatter(Family):
-    """strided_scatter(input, geometry): zeros, to which input is added where an as_strided view would show them."""
-
-    options = ("geometry",)
-    node_name = "AsStridedBackward0"
-    public_name = ""
-    reference = lambda torch, x, form: transposed(
-        torch, lambda y: y.as_strided(form.size, form.stride, form.offset), form.own_shape, x
-    )
-    aten = "as_strided_scatter"
-    holomorphic = False
-    jvp = "linear"
-
-    def kernel(x: A, geometry: Any) -> A:
-        whole = np.zeros(math.prod(geometry.own_shape), x.dtype)
-        places, values = geometry.places, np.asarray(x).reshape(-1)
-        if not geometry.is_inside:
-            places, values = places[places >= 0], values[places >= 0]
-        np.add.at(whole, places, values)
-        return whole.reshape(geometry.own_shape)
-
-    def call(input: Any, geometry: Any) -> Any:
-        return strided_scatter.record(input, geometry)
-
-    def vjp(g: A, geometry: A) -> A:
-        return strided_gather(g, geometry)
-
-    samples = staticmethod(lambda t: [S(t(2, 3), Geometry((6,), (1,), (2, 3), (2, 1), 0))])

@@ -8,14 +8,13 @@ the memory is changed in place through one of them, the history of the others is
 from __future__ import annotations
 
 import contextlib
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.modes import switches
 from leafgrad._core.recorder import make_node
 from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap
 from leafgrad._core.thread_state import state
@@ -24,7 +23,6 @@ from leafgrad._core.views import link as link
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import needs_no_copy
-from leafgrad.autograd.hooks import give_history
 from leafgrad.ops.dimensions import distinct_dims as distinct_dims
 from leafgrad.ops.dimensions import fill_in as fill_in
 from leafgrad.ops.dimensions import shape_arguments as shape_arguments
@@ -60,7 +58,7 @@ def replay(t: TensorBase, view: View) -> None:
     options = (current_steps(t, view), (array.shape, array.dtype, axes_of(array)))
     core = view_steps.named.get(view.steps[-1][0].core.node_name, view_steps.core)
     node = make_node(core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
-    give_history(t, node)
+    links.give_history(t, node)
     view.node_version = t.version[0]
 
 
@@ -83,22 +81,15 @@ def see(x: A, steps: tuple[Any, ...]) -> A:
     return x
 
 
-class Bases:
-    """Was a tensor ever reshaped in place? Until then the steps of views need not be checked."""
-
-    reshaped = False
-
-
-bases = Bases()
-
-
 def current_steps(t: TensorBase, view: View) -> tuple[Any, ...]:
     """The steps that lead from the base of a view, as it is now, to the view. The base may have been reshaped in place
     since the view was made; then what counts is where in memory the view lies."""
-    if bases.reshaped:
-        part = None
+    if switches.reshaped:
+        part, seen = None, view.base.array
         with contextlib.suppress(ValueError, IndexError, TypeError):
-            part = see(view.base.array, view.steps)
+            for operation, options in view.steps:  # by kernels alone: modes need not know that somebody looks
+                seen = operation(seen, *options) if is_batched(seen) else operation.kernel(seen, *options)
+            part = seen
         if part is None or not in_same_place(part, t.array):
             from leafgrad.ops.shape.strides import Geometry, as_strided
 
@@ -181,18 +172,16 @@ class view_steps(ViewFamily):
     def vjp(g: A, steps: A, form: A) -> A:
         return view_steps_backward(g, steps, form)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(2, 3, contiguous=True), ((permute, ((1, 0),)), (unsqueeze, (0,))), ((2, 3), t(0).array.dtype, None)),
-            S(t(2, 1, contiguous=True), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(2, 3, contiguous=True), ((permute, ((1, 0),)), (unsqueeze, (0,))), ((2, 3), t(0).array.dtype, None)),
+        S(t(2, 1, contiguous=True), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
+    ]
 
 
 @op
 class view_steps_backward(Family):
     """view_steps_backward(input, steps, form): zeros of the given form, to which input is added where the
-    steps lead to."""
+    steps lead to. Without a dtype in the form it is that of input."""
 
     options = ("steps", "form")
     node_name = "AsStridedBackward0"
@@ -204,18 +193,16 @@ class view_steps_backward(Family):
 
     def kernel(x: A, steps: Any, form: Any) -> A:
         shape, kind, axes = form
-        whole = copy_in_order(np.zeros(shape, kind), axes)
-        part = see_in(whole, steps)
-        if not overlaps(part):
+        whole = copy_in_order(np.zeros(shape, x.dtype if kind is None else kind), axes)
+        part = see(whole, steps)
+        if not overlaps(part) and np.may_share_memory(part, whole):
             part[...] = x
             return whole
-        places = see(copy_in_order(np.arange(whole.size).reshape(shape), axes), steps)  # some appear more than once
-        flat = np.zeros(whole.size, kind)
+        # some appear more than once, or as_strided shows what is not part of the whole: zeros, as counting starts at 1
+        places = see(copy_in_order(np.arange(1, whole.size + 1).reshape(shape), axes), steps)
+        flat = np.zeros(whole.size + 1, whole.dtype)
         np.add.at(flat, places.reshape(-1), np.asarray(x).reshape(-1))
-        return flat.reshape(shape)
-
-    def call(input: Any, steps: Any, form: Any) -> Any:
-        return view_steps_backward.record(input, steps, form)
+        return flat[1:].reshape(shape)
 
     def vjp(g: A, steps: A) -> A:
         return see(g, steps)
@@ -224,31 +211,32 @@ class view_steps_backward(Family):
         """Through steps that repeat nothing: zeros with the part put where the steps lead."""
         shape, kind, axes = form
         order = range(len(shape)) if axes is None or not len(axes) else [int(a) for a in axes]
-        in_memory = x.as_many(np.zeros([shape[d] for d in order], kind))
+        in_memory = x.as_many(np.zeros([shape[d] for d in order], x.dtype if kind is None else kind))
         out = in_memory.transpose([int(a) for a in np.argsort(order)]) if len(shape) else in_memory
         part = see(out, steps)
-        if 0 in part.strides:
+        if 0 in part.strides or not np.may_share_memory(part.memory(), out.memory()):
             return NotImplemented
         part[...] = x
         return out
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 2), ((permute, ((1, 0),)),), ((2, 3), t(0).array.dtype, None)),
-            S(t(2, 3), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 2), ((permute, ((1, 0),)),), ((2, 3), t(0).array.dtype, None)),
+        S(t(2, 3), ((expand, ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
+    ]
 
 
 # -- the views ------------------------------------------------------------------------------------------------------
 
 
-def _reshape_array(x: Any, shape: tuple[int, ...]) -> Any:
-    return x.reshape(shape)
+class Reshaping(ViewFamily, family=True):
+    """Views of the same elements in the same order."""
+
+    def vjp(g: A, input_shape: A) -> A:
+        return g.reshape(input_shape)
 
 
 @op
-class view(ViewFamily):
+class view(Reshaping):
     """view(input, *shape): the same memory under another shape; fails where that needs a copy."""
 
     options = ("shape",)
@@ -260,7 +248,9 @@ class view(ViewFamily):
         "(input: Tensor, size: Shape) -> Tensor",
         "(input: Tensor, dtype: Dtype) -> Tensor",
     )
-    kernel = _reshape_array
+
+    def kernel(x: A, shape: tuple[int, ...]) -> A:
+        return x.reshape(shape)
 
     def call(input: Tensor, *shape: Sizes | Dtype, size: Shape | None = None, dtype: Dtype | None = None) -> Tensor:
         shape = shape if size is None else (size,)
@@ -271,12 +261,9 @@ class view(ViewFamily):
             raise errors.view_needs_copy(input, target)
         return bind_view(view.core, view, input, (target,))
 
-    def vjp(g: A, input_shape: A) -> A:
-        return reshape_either(g, input_shape)
-
-    samples = staticmethod(
-        lambda t: [S(t(*a, contiguous=True), *b) for a, b in [((3, 4), (4, 3)), ((6,), (-1, 2)), ((0, 3), (3, 0))]]
-    )
+    samples = lambda t: [
+        S(t(*a, contiguous=True), *b) for a, b in [((3, 4), (4, 3)), ((6,), (-1, 2)), ((0, 3), (3, 0))]
+    ]
 
 
 def same_memory(t: TensorBase, restriction: str | None) -> Any:
@@ -315,11 +302,6 @@ def check_regrouping(input: TensorBase, kind: Any) -> None:
             raise errors.mistake(RuntimeError, f"self.{name} must be divisible by {ratio} {refusal}, but got {value}")
 
 
-def reshape_either(x: A, shape: tuple[int, ...]) -> A:
-    """reshape for rules: of an array or of a tensor, both as a view where possible."""
-    return x.reshape(shape)
-
-
 @composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)], reference="Tensor.reshape")
 def reshape(input: Tensor, *sizes: Sizes, shape: Shape | None = None) -> Tensor:
     """reshape(input, *shape): another shape; a view where that is possible, otherwise a copy."""
@@ -332,20 +314,6 @@ def reshape(input: Tensor, *sizes: Sizes, shape: Shape | None = None) -> Tensor:
 
     copy = clone.record(input)  # which is contiguous
     return bind(view.named["UnsafeViewBackward0"], (copy,), (target,))
-
-
-@composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())], checked="function")
-def flatten(input: Tensor, start_dim: Dim = 0, end_dim: Dim = -1) -> Tensor:
-    """flatten(input, start_dim=0, end_dim=-1): dimensions start_dim to end_dim made one."""
-    shape = input.array.shape
-    start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
-    if start > end:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if not shape:
-        return reshape(input, (1,))
-    if start == end:
-        return input
-    return reshape(input, shape[:start] + (math.prod(shape[start : end + 1]),) + shape[end + 1 :])
 
 
 @op
@@ -375,13 +343,14 @@ class permute(ViewFamily):
             back[dim] = place
         return permute(g, tuple(back))
 
-    samples = staticmethod(lambda t: [S(t(2, 3, 4), (2, 0, 1)), S(t(3, 4), (1, 0)), S(t(), ())])
+    samples = lambda t: [S(t(2, 3, 4), (2, 0, 1)), S(t(3, 4), (1, 0)), S(t(), ())]
 
 
 @op
 class transpose(ViewFamily):
     """transpose(input, dim0, dim1): two dimensions exchanged."""
 
+    aliases = ("swapdims",)
     checked = "function"
     options = ("dim0", "dim1")
     vmap = "dims"
@@ -397,7 +366,7 @@ class transpose(ViewFamily):
     def vjp(g: A, dim0: A, dim1: A) -> A:
         return transpose(g, dim0, dim1)
 
-    samples = staticmethod(lambda t: [S(t(2, 3, 4), 0, 2), S(t(3, 4), -1, 0), S(t(), 0, -1)])
+    samples = lambda t: [S(t(2, 3, 4), 0, 2), S(t(3, 4), -1, 0), S(t(), 0, -1)]
 
 
 @op
@@ -419,7 +388,7 @@ class t(ViewFamily):
     def vjp(g: A) -> A:
         return t(g)
 
-    samples = staticmethod(lambda t: [S(t(2, 3)), S(t(3)), S(t())])
+    samples = lambda t: [S(t(2, 3)), S(t(3)), S(t())]
 
 
 @op
@@ -459,7 +428,7 @@ class expand(ViewFamily):
     def vmap(batch: A, x: A, shape: Any) -> A:
         return batch.apply((batch.aligned(x, len(shape)),), ((batch.size, *shape),))
 
-    samples = staticmethod(lambda t: [S(t(3, 1), 3, 4), S(t(3), 2, -1), S(t(), 2, 2), S(t(1, 0), 3, 0)])
+    samples = lambda t: [S(t(3, 1), 3, 4), S(t(3), 2, -1), S(t(), 2, 2), S(t(1, 0), 3, 0)]
 
 
 def _expanded_strides(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -477,7 +446,7 @@ def _expanded_strides(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @op
-class squeeze(ViewFamily):
+class squeeze(Reshaping):
     """squeeze(input, dim=None): without dimensions of size 1, all of them or those of `dim`."""
 
     checked = "function"
@@ -490,25 +459,18 @@ class squeeze(ViewFamily):
 
     def call(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
         shape = input.array.shape
-        dims: Sequence[int]
-        if dim is None:
-            dims = range(len(shape))
-        else:
-            dims = distinct_dims((dim,) if isinstance(dim, int) else dim, len(shape))
-        chosen = tuple([d for d in dims if shape and shape[d] == 1])
-        core = squeeze.core
+        core, dims = squeeze.core, tuple(range(len(shape)))
         if dim is not None:
             core = squeeze.named["SqueezeBackward1" if isinstance(dim, int) else "SqueezeBackward2"]
+            dims = distinct_dims((dim,) if isinstance(dim, int) else dim, len(shape))
+        chosen = tuple([d for d in dims if shape and shape[d] == 1])
         return bind_view(core, squeeze, input, (chosen,))
 
-    def vjp(g: A, input_shape: A) -> A:
-        return reshape_either(g, input_shape)
-
-    samples = staticmethod(lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())])
+    samples = lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())]
 
 
 @op
-class unsqueeze(ViewFamily):
+class unsqueeze(Reshaping):
     """unsqueeze(input, dim): with a new dimension of size 1 at `dim`."""
 
     checked = "function"
@@ -522,7 +484,4 @@ class unsqueeze(ViewFamily):
     def call(input: Tensor, dim: Dim) -> Tensor:
         return bind_view(unsqueeze.core, unsqueeze, input, (wrap_dim(dim, input.array.ndim + 1),))
 
-    def vjp(g: A, input_shape: A) -> A:
-        return reshape_either(g, input_shape)
-
-    samples = staticmethod(lambda t: [S(t(3, 2), 0), S(t(3, 2), -1), S(t(), 0), S(t(0), 1)])
+    samples = lambda t: [S(t(3, 2), 0), S(t(3, 2), -1), S(t(), 0), S(t(0), 1)]
