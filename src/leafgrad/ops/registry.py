@@ -45,9 +45,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.bind import bind, bind_many, execute
 from leafgrad._core.op import GradientRules, Op
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._dtypes import dtype
 from leafgrad.ops.arguments import method_of
 from leafgrad.ops.signature import Declaration, name_code
 from leafgrad.return_types import named_result
@@ -115,9 +117,12 @@ class Operation:
         by_node = isinstance(self.aten, dict)
         self.aten_function: str = known["aten_function"] or self.public_name or (name if by_node else self.aten)
         self.kernel_name: str = known["kernel_name"] or f"{name}_cpu"
+        refuses: Any = known["refuses"]
+        self.refuses: dict[int, Any] = refuses if isinstance(refuses, dict) else dict.fromkeys(refuses)
+        self.as_float: bool = known["as_float"]
+        self.no_bool: str = known["no_bool"]
         self.flops: Any = known["flops"]
         self.is_pair: bool = known["pair"]
-        self.rules: Any = None  # which dtypes a binary op takes
         if not self.doc:
             raise TypeError(f"op {name} has no documentation")
         if self.samples is None:
@@ -136,7 +141,9 @@ class Operation:
         declared: Any = body.get("call") or body.get("prepare")
         self.silent: bool = known["silent"]
         self.declaration: Any = Declaration(declared, known["signatures"])
-        public: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
+        public: Callable[..., Any] = family.public(self, known)  # type: ignore[attr-defined]
+        public.__name__ = public.__qualname__ = name
+        public.__doc__ = self.doc
         if declared is None:
             self.declaration = Declaration(public, known["signatures"])
         self.checked: Any = known["checked"] if self.public_name else False
@@ -145,10 +152,17 @@ class Operation:
         self.function: Callable[..., Any] = method_of(self)
         given: Any = known["operators"]
         self.operators: dict[str, Callable[..., Any]] = (
-            given if isinstance(given, dict) else {name: family.operator(self, name) for name in given}  # type: ignore[attr-defined]
+            given if isinstance(given, dict) else {name: family.operator(self, name, known) for name in given}  # type: ignore[attr-defined]
         )
         for function in {*self.operators.values()} - {self.function}:
             name_code(function, self.aten_function)
+
+    def check(self, kind: dtype) -> None:
+        """Refuse a dtype that the operation does not take."""
+        if kind.category in self.refuses:
+            words = f"\"{self.kernel_name}\" not implemented for '{kind.alias}'"
+            error, first = self.refuses[kind.category] or (NotImplementedError, words)
+            raise errors.mistake(error, first)
 
     def __call__(self, *args: Any) -> Any:
         n = len(args) - len(self.options)
@@ -216,7 +230,7 @@ class Family(metaclass=Block, family=True):
         core: Op
         named: dict[str, Op]
         result_type: Any
-        rules: Any
+        check: Callable[[dtype], None]
 
     # what it computes
     inputs: tuple[str, ...] = ("input",)
@@ -229,6 +243,7 @@ class Family(metaclass=Block, family=True):
     jvp: Any = "transpose"
     vmap: Any = "kernel"
     samples: Any = None
+    as_float = False  # are integers and bools made floats first?
     row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
     pair = False  # does the executor's short cut for two operands, `binary`, apply?
     finds: str | None = None  # what the kernel returns beside its result, under the name by which the rule asks for it
@@ -256,6 +271,9 @@ class Family(metaclass=Block, family=True):
     aten: Any = None  # in its dispatcher, if not by the public name; or such names by that of the node
     aten_function: str | None = None  # the same for the public function, where that is not the public name either
     kernel_name: str | None = None  # in "... not implemented for 'Bool'"
+    # The categories of dtypes that it does not take, and if PyTorch says something else: the exception and its words.
+    refuses: tuple[int, ...] | dict[int, tuple[type[Exception], str] | None] = ()
+    no_bool = ""  # why not even one of two operands may be bool
     node_name: str | None = None  # in the graph
     node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`
     saves_view_of: str | None = None  # the input of which PyTorch saves a transposed view, as its messages tell
@@ -272,14 +290,12 @@ class Family(metaclass=Block, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        """The function users call: the block's own `call`, which ends in `<op>.record(...)`."""
-        function: Callable[..., Any] = body["call"]
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
-        return function
+        """The function users call: the block's own `call`, which ends in `<op>.record(...)`. A block without one gets
+        arguments that need no look, as ops of our own do."""
+        return body.get("call") or (lambda *args: operation.record(*args))
 
     @staticmethod
-    def operator(operation: Operation, name: str) -> Callable[..., Any]:
+    def operator(operation: Operation, name: str, body: dict[str, Any]) -> Callable[..., Any]:
         """The method behind one of its operators. A block may also name the methods itself, in a dict. The in-place
         operators (`%=`) come by themselves, where there is an in-place form."""
         return operation.function

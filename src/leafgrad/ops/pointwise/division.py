@@ -156,9 +156,8 @@ class rsub_same(Binary):
     public_name = ""
     reference = "rsub"
     aten = "rsub"
-    refuses = (BOOL,)
-    because = sub.rules.because
-    no_bool = sub.rules.no_bool
+    refuses = sub.refuses
+    no_bool = sub.no_bool
 
     def vjp_input(g: A) -> A:
         return -g

@@ -26,9 +26,9 @@ def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) ->
         "__doc__": doc,
         "kernel": kernel,
         "vjp": zeros_like,
-        "integers": "same",
-        "no_bool": f"\"{name}_vml_cpu\" not implemented for 'Bool'",
-        "no_complex": f"{name} is not supported for complex inputs",
+        "as_float": False,
+        "kernel_name": f"{name}_vml_cpu",
+        "refuses": {BOOL: None, COMPLEX: (NotImplementedError, f"{name} is not supported for complex inputs")},
         **flags,
     }
     operation = Operation(name, Unary, body)

@@ -18,8 +18,8 @@ from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.elementwise import LIMITS
 from leafgrad.ops.pointwise.where import mismatched_pair, where
 from leafgrad.ops.promotion import as_tensor_operand, common_dtype
-from leafgrad.ops.registry import Family, Operation, op, registry
-from leafgrad.ops.samples import S, real
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -202,76 +202,3 @@ def _clamp_by_tensors(input: Any, low: Any, high: Any, core: Any = clamp_by_tens
     except ValueError:
         arrays = [t.array for t in tensors if t is not None]
         raise errors.broadcast_mismatch("clamp", mismatched_pair(arrays)) from None
-
-
-# -- tests of single elements ------------------------------------------------------------------------------------------
-
-
-class Test(Family, family=True):
-    """bool for each element of one tensor; no gradient."""
-
-    checked = False
-    differentiable = False
-    vmap = "elementwise"
-    samples = staticmethod(real())
-
-    @staticmethod
-    def public(operation: Operation, body: dict[str, Any]) -> Any:
-        refuses, because = body.get("refuses", ""), body.get("because", "")
-
-        def function(input: Tensor) -> Tensor:
-            if not isinstance(input, TensorBase):
-                raise errors.not_a_tensor(operation.name, "input", 1, input)
-            if input.array.dtype.kind in refuses:
-                raise RuntimeError(because) if because else errors.dtype_refused(operation.name, input)
-            return operation.record(input)
-
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
-        return function
-
-
-def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
-    body = {"__doc__": f"{name}(input): {doc}", "kernel": kernel, **flags}
-    operation = registry[name] = Operation(name, Test, body)
-    return operation
-
-
-def _invert(self: Any) -> Any:
-    """`~x`."""
-    if self.array.dtype.kind not in "biu":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return bitwise_not.function(self)
-
-
-isnan = _test("isnan", np.isnan, "is each element not a number?")
-isinf = _test("isinf", np.isinf, "is each element infinite?")
-isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?")
-isposinf = _test(
-    "isposinf",
-    lambda x: x == np.inf,
-    "is each element positive infinity?",
-    out=True,
-    refuses="c",
-    because="isposinf does not support complex inputs.",
-)
-isneginf = _test(
-    "isneginf",
-    lambda x: x == -np.inf,
-    "is each element negative infinity?",
-    out=True,
-    refuses="c",
-    because="isneginf does not support complex inputs.",
-)
-isreal = _test("isreal", np.isreal, "has each element no imaginary part?")
-logical_not = _test("logical_not", np.logical_not, "is each element zero?", in_place=True, out=True)
-bitwise_not = _test(
-    "bitwise_not",
-    np.invert,
-    "each element with all bits flipped.",
-    samples=lambda t: [S(t(3, dtype="int64", low=0, high=9)), S(t(3, dtype="bool"))],
-    refuses="fcV",
-    in_place=True,
-    out=True,
-    operators={"__invert__": _invert},
-)

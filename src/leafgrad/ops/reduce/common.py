@@ -46,7 +46,8 @@ class Total(Reduction, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        call, core = Family.public(operation, body), operation.core
+        call, core = body["call"], operation.core
+        call.__doc__ = operation.doc
         general = checked(operation.name, call, operation.declaration.as_method(), silent=True)
 
         def function(input: TensorBase, *args: Any, **options: Any) -> Any:
@@ -60,8 +61,6 @@ class Total(Reduction, family=True):
                     return call(input, args[0])
             return general(input, *args, **options)
 
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
         return function
 
 

@@ -121,9 +121,6 @@ class sum_dim(Family):
     aten = "sum"
     jvp = "linear"
 
-    def call(input: Any, dims: Dims, keepdim: bool) -> Any:
-        return sum_dim.record(input, dims, keepdim)
-
     def vjp(g: A, input_shape: A, dims: A, keepdim: A) -> A:
         return expand_gradient(restore(g, input_shape, dims, keepdim), input_shape)
 
@@ -232,9 +229,6 @@ class mean_dim(Family):
     aten = "mean"
     jvp = "linear"
 
-    def call(input: Any, dims: Dims, keepdim: bool) -> Any:
-        return mean_dim.record(input, dims, keepdim)
-
     def vjp(g: A, input_shape: A, dims: A, keepdim: A) -> A:
         return expand_gradient(restore(g, input_shape, dims, keepdim) / count_of(input_shape, dims), input_shape)
 
@@ -316,9 +310,6 @@ class prod_dim(Family):
     reference = "prod"
     aten = "prod"
 
-    def call(input: Any, dim: int, keepdim: bool) -> Any:
-        return prod_dim.record(input, dim, keepdim)
-
     def vjp(g: A, input: A, out: A, dim: A, keepdim: A, input_shape: A) -> A:
         out = restore(out, input_shape, (dim,), keepdim)
         return restore(g, input_shape, (dim,), keepdim) * product_of_others(input, out, dim)
@@ -359,9 +350,6 @@ class shift(Family):
         else:
             target[:by] = source[-by:]
         return out
-
-    def call(input: Any, by: int, dim: int, fill: Any) -> Any:
-        return shift.record(input, by, dim, fill)
 
     def vjp(g: A, by: A, dim: A) -> A:
         return shift(g, -by, dim, 0)
