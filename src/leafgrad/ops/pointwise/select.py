@@ -1,4 +1,4 @@
-"""Keeping elements within bounds (clamp), and tests of single elements."""
+"""Keeping elements within bounds: clamp, clamp_min, clamp_max."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import count_change, is_free
+from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase, constant
 from leafgrad.kernels import clip
 from leafgrad.ops.creation.fresh import zero_like
@@ -18,7 +19,7 @@ from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.elementwise import LIMITS
 from leafgrad.ops.pointwise.where import mismatched_pair, where
 from leafgrad.ops.promotion import as_tensor_operand, common_dtype
-from leafgrad.ops.registry import Family, op
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Number, Tensor
 
@@ -52,6 +53,16 @@ def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any
     return input, bounds[0], bounds[1]
 
 
+def _kept(g: A, input: A, min: A, max: A) -> A:
+    """The gradient where an element is within its bounds."""
+    inside: Any = True
+    if min is not None:
+        inside = input >= min
+    if max is not None:
+        inside = inside & (input <= max)
+    return where(inside, g, zero_like(g))
+
+
 @op
 class clamp(Family):
     """clamp(input, min=None, max=None): each element, but not below min and not above max."""
@@ -60,19 +71,19 @@ class clamp(Family):
     jvp = "elementwise"
     vmap = "elementwise"
     node_name = "ClampBackward1"
+    node_names = ("ClampMinBackward0", "ClampMaxBackward0")  # what clamp_min and clamp_max record
+    aten = {"ClampBackward1": "clamp", "ClampMinBackward0": "clamp_min", "ClampMaxBackward0": "clamp_max"}
     aliases = ("clip",)
     out = True
 
     kernel = bounded
     writes_into = True
+    vjp = _kept
 
     def call(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         if min is None and max is None:
             raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-        if isinstance(min, TensorBase) or isinstance(max, TensorBase):
-            return _clamp_by_tensors(input, min, max)
-        input, low, high = _bounds("clamp", input, min, max)
-        return bind(clamp.core, (input,), (low, high))
+        return _clamp("clamp", input, min, max, clamp.core, clamp_by_tensors.core)
 
     def in_place(self: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         """clamp_(min=None, max=None): clamp, in place."""
@@ -87,67 +98,9 @@ class clamp(Family):
                 return self
         return in_place(self, clamp.function, min, max)
 
-    def vjp(g: A, input: A, min: A, max: A) -> A:
-        inside: Any = True
-        if min is not None:
-            inside = input >= min
-        if max is not None:
-            inside = inside & (input <= max)
-        return where(inside, g, zero_like(g))
-
     samples = staticmethod(
         lambda t: [S(t(3, 4), -0.5, 0.7), S(t(5), min=0.0), S(t(5), max=0.3), S(t(0), 0.0, 1.0), S(t(), -1, 1)]
     )
-
-
-@op
-class clamp_min(Family):
-    """clamp_min(input, min): each element, but not below min."""
-
-    options = ("min",)
-    jvp = "elementwise"
-    vmap = "elementwise"
-    in_place = True
-    out = True
-
-    def kernel(x: A, min: Any) -> A:
-        return bounded(x, min, None)
-
-    def call(input: Tensor, min: Tensor | Number) -> Tensor:
-        if isinstance(min, TensorBase):
-            return _clamp_by_tensors(input, min, None, clamp_by_tensors.named["ClampMinBackward1"])
-        input, low, _ = _bounds("clamp_min", input, min, None)
-        return bind(clamp_min.core, (input,), (low,))
-
-    def vjp(g: A, input: A, min: A) -> A:
-        return where(input >= min, g, zero_like(g))
-
-    samples = staticmethod(lambda t: [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)])
-
-
-@op
-class clamp_max(Family):
-    """clamp_max(input, max): each element, but not above max."""
-
-    options = ("max",)
-    jvp = "elementwise"
-    vmap = "elementwise"
-    in_place = True
-    out = True
-
-    def kernel(x: A, max: Any) -> A:
-        return bounded(x, None, max)
-
-    def call(input: Tensor, max: Tensor | Number) -> Tensor:
-        if isinstance(max, TensorBase):
-            return _clamp_by_tensors(input, None, max, clamp_by_tensors.named["ClampMaxBackward1"])
-        input, _, bound = _bounds("clamp_max", input, None, max)
-        return bind(clamp_max.core, (input,), (bound,))
-
-    def vjp(g: A, input: A, max: A) -> A:
-        return where(input <= max, g, zero_like(g))
-
-    samples = staticmethod(lambda t: [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)])
 
 
 @op
@@ -167,17 +120,10 @@ class clamp_by_tensors(Family):
     aten = "clamp"
 
     kernel = clamp.kernel
+    vjp_input = _kept
 
     def call(input: A, min: Any, max: Any) -> Any:
-        return _clamp_by_tensors(input, min, max)
-
-    def vjp_input(g: A, input: A, min: A, max: A) -> A:
-        inside: Any = True
-        if min is not None:
-            inside = input >= min
-        if max is not None:
-            inside = inside & (input <= max)
-        return where(inside, g, zero_like(g))
+        return _clamp("clamp", input, min, max, clamp.core, clamp_by_tensors.core)
 
     def vjp_min(g: A, input: A, min: A, max: A) -> A:
         below = input < min
@@ -192,13 +138,34 @@ class clamp_by_tensors(Family):
     )
 
 
-def _clamp_by_tensors(input: Any, low: Any, high: Any, core: Any = clamp_by_tensors.core) -> Any:
+def _clamp(name: str, input: TensorBase, low: Any, high: Any, by_numbers: Op, by_tensors: Op) -> Any:
+    if not isinstance(low, TensorBase) and not isinstance(high, TensorBase):
+        input, low, high = _bounds(name, input, low, high)
+        return bind(by_numbers, (input,), (low, high))
     kind = common_dtype(input, *[v for v in (low, high) if v is not None])
     if kind.is_complex:
         raise NotImplementedError("clamp is not supported for complex types")
     tensors = [None if v is None else as_tensor_operand(v, input).to(kind) for v in (input, low, high)]  # type: ignore[attr-defined]
     try:
-        return bind(core, tuple(tensors))
+        return bind(by_tensors, tuple(tensors))
     except ValueError:
         arrays = [t.array for t in tensors if t is not None]
         raise errors.broadcast_mismatch("clamp", mismatched_pair(arrays)) from None
+
+
+def _by_one_bound(t: Any) -> list[S]:
+    return [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)]
+
+
+@composite(_by_one_bound, in_place=True, out=True)
+def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
+    """clamp_min(input, min): each element, but not below min."""
+    cores = clamp.named["ClampMinBackward0"], clamp_by_tensors.named["ClampMinBackward1"]
+    return _clamp("clamp_min", input, min, None, *cores)
+
+
+@composite(_by_one_bound, in_place=True, out=True)
+def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
+    """clamp_max(input, max): each element, but not above max."""
+    cores = clamp.named["ClampMaxBackward0"], clamp_by_tensors.named["ClampMaxBackward1"]
+    return _clamp("clamp_max", input, None, max, *cores)
