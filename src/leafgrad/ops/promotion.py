@@ -29,6 +29,7 @@ from leafgrad.ops.registry import registry
 
 Array = Any
 NUMBERS = (int, float, complex, np.number, np.bool_)  # what counts as a number beside a tensor
+OPERANDS = (TensorBase, np.ndarray, *NUMBERS)
 
 
 def operand(value: Any) -> tuple[TensorBase | None, Array | None, tuple[dtype, int]] | None:

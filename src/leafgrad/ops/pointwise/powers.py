@@ -16,7 +16,7 @@ from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.pointwise.elementwise import Binary, log
 from leafgrad.ops.pointwise.where import where
-from leafgrad.ops.promotion import NUMBERS, common_dtype, mixed_binary
+from leafgrad.ops.promotion import NUMBERS, OPERANDS, common_dtype, mixed_binary
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, pairs, real
 from leafgrad.ops.signature import Number, Tensor
@@ -117,9 +117,6 @@ class pow_number(Family):
             S(t(0), 2.5),
         ]
     )
-
-
-OPERANDS = (TensorBase, np.ndarray, *NUMBERS)
 
 
 def power(self: Any, exponent: Any) -> Any:
