@@ -47,7 +47,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind, bind_many, execute
-from leafgrad._core.op import GradientRules, Op
+from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import dtype
 from leafgrad.ops.arguments import method_of
@@ -278,7 +278,9 @@ class Family(metaclass=Block, family=True):
     node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`
     saves_view_of: str | None = None  # the input of which PyTorch saves a transposed view, as its messages tell
     number_name: str | None = None  # in the graph, if the second operand is a number
-    hides: dict[str, tuple[str, ...]] = {}  # inputs that the node of a name does not show: there they are numbers
+    # What the node of a name does not show: inputs that are numbers there; options that are left out, the last
+    # parameters of the rule, which has defaults for them.
+    hides: dict[str, tuple[str, ...]] = {}
 
     # Facts that the tests have to know.
     reference: Any = None  # what it is in PyTorch, if not the function of the public name
@@ -320,7 +322,7 @@ def defaults(family: type) -> dict[str, Any]:
 
 
 def renamed(operation: Operation, core: Op, node_name: str) -> Op:
-    """The same operation under the name that PyTorch's graph has for it in another case, where it may hide inputs."""
+    """The same operation under the name that PyTorch's graph has for it in another case, which may hide something."""
 
     def rules() -> GradientRules:
         known = core.gradient_rules()
@@ -328,8 +330,13 @@ def renamed(operation: Operation, core: Op, node_name: str) -> Op:
             return known
         before, now = [operation.hides.get(name, ()) for name in (core.node_name, node_name)]
         hidden = {i for i in known.hidden if operation.inputs[i] not in before}
-        hidden |= {operation.inputs.index(name) for name in now}
-        return GradientRules(known.backward, known.saves, known.saved_names, tuple(hidden), known.vjp_in_place)
+        hidden |= {operation.inputs.index(name) for name in now if name in operation.inputs}
+        left_out = [OPTION + operation.options.index(name) for name in now if name in operation.options]
+
+        def saves(mask: int) -> tuple[int, ...]:
+            return tuple([place for place in known.saves(mask) if place not in left_out])
+
+        return GradientRules(known.backward, saves, known.saved_names, tuple(hidden), known.vjp_in_place)
 
     twin = Op(core.name, node_name, core.kernel, rules, core.vmap)
     twin.writes_into = core.writes_into

@@ -53,8 +53,11 @@ class pow_tensor(Binary):
         return where(exponent == 0, zero_like(g), g * (exponent * pow_tensor(input, exponent - 1)))
 
     def vjp_exponent(g: A, input: A, exponent: A, out: A) -> A:
+        slope = g * (out * log(input))
+        if input.__class__ is np.ndarray and input.all():
+            return slope
         # 0**y is constantly zero for y >= 0, although its logarithm is not finite
-        return where((input == 0) & (exponent.real >= 0), zero_like(g), g * (out * log(input)))
+        return where((input == 0) & (exponent.real >= 0), zero_like(g), slope)
 
 
 def _shortcut(x: Any, exponent: Any) -> Any:

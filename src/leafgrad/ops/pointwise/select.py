@@ -153,19 +153,21 @@ def _clamp(name: str, input: TensorBase, low: Any, high: Any, by_numbers: Op, by
         raise errors.broadcast_mismatch("clamp", mismatched_pair(arrays)) from None
 
 
+_MIN = clamp.named["ClampMinBackward0"], clamp_by_tensors.named["ClampMinBackward1"]
+_MAX = clamp.named["ClampMaxBackward0"], clamp_by_tensors.named["ClampMaxBackward1"]
+
+
 def _by_one_bound(t: Any) -> list[S]:
     return [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)]
 
 
-@composite(_by_one_bound, in_place=True, out=True)
+@composite(_by_one_bound, in_place=True, in_place_function=True, out=True)
 def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
     """clamp_min(input, min): each element, but not below min."""
-    cores = clamp.named["ClampMinBackward0"], clamp_by_tensors.named["ClampMinBackward1"]
-    return _clamp("clamp_min", input, min, None, *cores)
+    return _clamp("clamp_min", input, min, None, *_MIN)
 
 
-@composite(_by_one_bound, in_place=True, out=True)
+@composite(_by_one_bound, in_place=True, in_place_function=True, out=True)
 def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
     """clamp_max(input, max): each element, but not above max."""
-    cores = clamp.named["ClampMaxBackward0"], clamp_by_tensors.named["ClampMaxBackward1"]
-    return _clamp("clamp_max", input, None, max, *cores)
+    return _clamp("clamp_max", input, None, max, *_MAX)

@@ -10,11 +10,12 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import checked
-from leafgrad.ops.registry import Family, Operation
+from leafgrad.ops.registry import Family, Operation, in_rows
 from leafgrad.ops.shape.views import distinct_dims, expand, wrap_dim
 
 A = Any  # an array, or a tensor under create_graph
@@ -39,14 +40,20 @@ class Reduction(Family, family=True):
 
 
 class Total(Reduction, family=True):
-    """sum and mean: of a whole float tensor, by far the most frequent call, without a detour."""
+    """sum and mean: of a whole float tensor, by far the most frequent call, without a detour, and
+    without options."""
 
     checked = "function"
+    options = ("dims", "keepdim")
     jvp = "linear"
+    signatures = (
+        "(input: Tensor, *, dtype: Dtype | None = None) -> Tensor",
+        "(input: Tensor, dim: DimOrDims | None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor",
+    )
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        call, core = body["call"], operation.core
+        call, of_all = body["call"], operation.named[body["node_names"][0]]
         call.__doc__ = operation.doc
         general = checked(operation.name, call, operation.declaration.as_method(), silent=True)
 
@@ -55,13 +62,20 @@ class Total(Reduction, family=True):
                 if not args:
                     kind = input.array.dtype
                     if kind is F32 or kind is F64:
-                        return bind(core, (input,))
+                        return bind(of_all, (input,))
                 elif len(args) == 1 and args[0].__class__ is int:
                     silence_numpy()
                     return call(input, args[0])
             return general(input, *args, **options)
 
         return function
+
+
+def bind_total(along: Op, of_all: Op, input: TensorBase, x: Any, dim: Any, keepdim: bool) -> Any:
+    """The sum or mean of a tensor with the values `x`: along dimensions, or of all elements."""
+    if dim is None and not keepdim:
+        return bind(of_all, (input,), (), (x,))
+    return bind(along, (input,), (all_if_empty(dims_of(dim, x.ndim), x.ndim), keepdim), (x,))
 
 
 def one_dim(dim: int, ndim: int) -> int:
@@ -142,13 +156,17 @@ ROWS = 128
 _ONES: dict[str, Any] = {"f": np.ones(BLOCK, np.float32), "d": np.ones(BLOCK)}
 
 
-def total(x: Any, dims: Any, keepdim: bool) -> Any:
+def total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
     """The sum of an array over `dims` (None: all; otherwise in ascending order), in its own dtype."""
     kind = x.dtype
-    shape = x.shape
-    n = len(shape)
-    k = n if dims is None else len(dims)
-    if (kind is F32 or kind is F64) and x.flags.c_contiguous and x.size and k:
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
+        if dims is None and not keepdim:
+            return total_of_all(x)
+        shape = x.shape
+        n = len(shape)
+        k = n if dims is None else len(dims)
+        if not k or not x.size:
+            return add_reduce(x, dims, kind, None, keepdim)
         if k == n:
             out = total_of_all(x)
             return out.reshape((1,) * n) if keepdim else out
@@ -162,8 +180,8 @@ def total(x: Any, dims: Any, keepdim: bool) -> Any:
             out = row_sums(x.reshape(-1, count_of(shape, dims)))
             return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
     if is_half(kind):
-        return add_reduce(x, dims, F32, None, keepdim).astype(kind)
-    return add_reduce(x, dims, kind, None, keepdim)
+        return in_rows(add_reduce(x, dims, F32, None, keepdim)).astype(kind)
+    return in_rows(add_reduce(x, dims, kind, None, keepdim))
 
 
 def total_of_all(x: Any) -> Any:

@@ -31,7 +31,7 @@ from leafgrad.ops.reduce.common import (
     total,
     total_of_all,
 )
-from leafgrad.ops.reduce.reductions import sum_dim
+from leafgrad.ops.reduce.reductions import sum
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, DimOrDims, Tensor
@@ -154,7 +154,7 @@ def both_dense(g: A, out: A) -> bool:
 
 
 def _sum_along(x: A, dim: int) -> A:
-    return sum_dim(x, (dim,) if len(x.shape) else (), True)
+    return sum(x, (dim,) if len(x.shape) else (), True)
 
 
 @op

@@ -35,7 +35,7 @@ from leafgrad.ops.reduce.common import (
     total,
     total_of_all,
 )
-from leafgrad.ops.reduce.reductions import mean_dim, sum
+from leafgrad.ops.reduce.reductions import mean, sum
 from leafgrad.ops.registry import composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import DimOrDims, Number, Tensor
@@ -104,9 +104,9 @@ def _var_arguments(
 def _var_rule(g: A, input: A, shape: Dims, dims: Dims, correction: float, keepdim: bool) -> A:
     freedom = count_of(shape, dims) - correction
     if g.__class__ is ndarray and freedom > 0 and dims and (g.dtype is F32 or g.dtype is F64):
-        off = subtract(input, mean_dim(input, dims, True))
+        off = subtract(input, mean(input, dims, True))
         return multiply(off, np.asarray((2 / freedom) * restore(g, shape, dims, keepdim)), off)
-    off = input - mean_dim(input, dims, True)
+    off = input - mean(input, dims, True)
     if freedom <= 0 and len(dims) == len(shape):
         return g * np.where(raw(off) == 0, np.nan, np.inf).astype(raw(off).real.dtype)
     factor = 2 / freedom if freedom else math.inf
@@ -181,7 +181,7 @@ class std(Variance):
 
 def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
     node_name = f"{name[:3].capitalize()}MeanBackward0"
-    spread_core, mean_core = operation.named[node_name], mean_dim.named[node_name]
+    spread_core, mean_core = operation.named[node_name], mean.named[node_name]
 
     def call(
         input: Tensor,
