@@ -273,13 +273,3 @@ def not_a_tensor(op: str, argument: str, position: int, got: Any) -> TypeError:
 
 def _full_name(kind: type) -> str:
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-
-
-def dtype_refused(op: str, tensor: TensorBase) -> NotImplementedError:
-    kind = from_numpy_dtype(tensor.array.dtype)
-    return mistake(
-        NotImplementedError,
-        f"\"{op}_cpu\" not implemented for '{kind.alias}'",
-        ("tensor", f"{describe(tensor)}, {kind}"),
-        fix=f"{as_code(name_of(tensor))}.float()",
-    )

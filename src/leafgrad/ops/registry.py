@@ -20,7 +20,8 @@ recorder uses a twin of the op that conjugates what goes in and comes out, which
 function; the few others say `holomorphic = False` and deal with it themselves. A rule returns new arrays, or `g`, or
 a view of `g`, but never a saved array, because the engine adds to arrays it considers its own.
 
-    vjp_in_place(g, saved, inputs)   optional, for large arrays: all gradients, where g itself may be overwritten
+    vjp_in_place(g, saved, inputs, free)   optional, for large arrays: all gradients; g may be overwritten, and one of
+                                           the saved arrays, `free`, if that is not None
 
     jvp = "elementwise"    a tangent is treated as a gradient is (diagonal Jacobian)
     jvp = "linear"         the kernel, applied to the tangent
@@ -271,8 +272,9 @@ class Family(metaclass=Block, family=True):
     aten: Any = None  # in its dispatcher, if not by the public name; or such names by that of the node
     aten_function: str | None = None  # the same for the public function, where that is not the public name either
     kernel_name: str | None = None  # in "... not implemented for 'Bool'"
-    # The categories of dtypes that it does not take, and if PyTorch says something else: the exception and its words.
-    refuses: tuple[int, ...] | dict[int, tuple[type[Exception], str] | None] = ()
+    # The categories of dtypes that it does not take: a tuple, or a dict with PyTorch's exception and words for them
+    # (None: "... not implemented for ...").
+    refuses: Any = ()
     no_bool = ""  # why not even one of two operands may be bool
     node_name: str | None = None  # in the graph
     node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`

@@ -12,7 +12,7 @@ from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad.ops.pointwise.elementwise import Binary, Unary
 from leafgrad.ops.promotion import mixed_binary
-from leafgrad.ops.registry import Operation, registry
+from leafgrad.ops.registry import Operation, op
 from leafgrad.ops.samples import S
 
 _FAST = {np.dtype(np.float32), np.dtype(np.float64)}
@@ -47,16 +47,15 @@ class Comparison(Binary, family=True):
     apply = staticmethod(compare)
 
 
-def _registered(name: str, family: type, kernel: Any, doc: str, **flags: Any) -> Operation:
-    operation = registry[name] = Operation(name, family, {"__doc__": doc, "kernel": kernel, **flags})
-    return operation
+def _registered(name: str, family: type, kernel: Any, doc: str, **flags: Any) -> Any:
+    return op(Operation(name, family, {"__doc__": doc, "kernel": kernel, **flags}))
 
 
-def _binary_without_gradient(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
+def _binary_without_gradient(name: str, kernel: Any, doc: str, **flags: Any) -> Any:
     return _registered(name, Comparison, kernel, f"{name}(input, other): {doc}", **flags)
 
 
-def _comparison(name: str, alias: str, ufunc: Any, doc: str, **flags: Any) -> Operation:
+def _comparison(name: str, alias: str, ufunc: Any, doc: str, **flags: Any) -> Any:
     doc = f"is input {doc} other, element by element?"
     return _binary_without_gradient(name, ufunc, doc, aliases=(alias,), operators=(f"__{name}__",), **flags)
 
@@ -81,7 +80,7 @@ def _shifts(t: Any) -> list[S]:
     return [S(t(3, 4, dtype="int64", low=0, high=9), t(4, dtype="int64", low=0, high=5))]
 
 
-def _bits(name: str, kernel: Any, doc: str, operator: str, **flags: Any) -> Operation:
+def _bits(name: str, kernel: Any, doc: str, operator: str, **flags: Any) -> Any:
     operators = (f"__{operator}__", f"__r{operator}__")
     flags = {"refuses": (FLOAT, COMPLEX), "samples": _integers, **flags}
     return _binary_without_gradient(name, kernel, doc, apply=mixed_binary, operators=operators, **flags)
@@ -126,7 +125,7 @@ def _logical(ufunc: Any) -> Any:
     return lambda x, y: ufunc(x, y)
 
 
-def _logic(name: str, ufunc: Any, doc: str) -> Operation:
+def _logic(name: str, ufunc: Any, doc: str) -> Any:
     samples = lambda t: [S(t(3, 4), t(4)), S(t(3, dtype="bool"), t(3)), S(t(0), t(0))]
     return _binary_without_gradient(name, _logical(ufunc), doc, takes=("Tensor", "Tensor"), samples=samples)
 
@@ -149,11 +148,11 @@ class Test(Unary, family=True):
     out = False
 
 
-def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
+def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Any:
     return _registered(name, Test, kernel, f"{name}(input): {doc}", **flags)
 
 
-def _infinity(name: str, value: float, doc: str) -> Operation:
+def _infinity(name: str, value: float, doc: str) -> Any:
     refuses = {COMPLEX: (RuntimeError, f"{name} does not support complex inputs.")}
     return _test(name, lambda x: x == value, doc, out=True, refuses=refuses)
 

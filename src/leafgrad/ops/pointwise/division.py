@@ -12,7 +12,7 @@ from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, sub, true_div
 from leafgrad.ops.promotion import OPERANDS
-from leafgrad.ops.registry import Family, Operation, composite, op, registry
+from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S, pairs
 from leafgrad.ops.signature import Number, Rounding, Tensor
 
@@ -45,7 +45,7 @@ class Rounded(Binary, family=True):
     refuses = (BOOL, COMPLEX)
 
 
-def _quotient(mode: str, kernel: Any, how: str) -> Operation:
+def _quotient(mode: str, kernel: Any, how: str) -> Any:
     """What div does with a rounding mode; its gradient is zero."""
     body = {
         "__doc__": f"div_{mode}(input, other): input / other, rounded {how}.",
@@ -57,8 +57,7 @@ def _quotient(mode: str, kernel: Any, how: str) -> Operation:
         "vjp_input": zeros_like,
         "vjp_other": zeros_like,
     }
-    operation = registry[f"div_{mode}"] = Operation(f"div_{mode}", Rounded, body)
-    return operation
+    return op(Operation(f"div_{mode}", Rounded, body))
 
 
 div_floor = _quotient("floor", floor_quotient, "down")
@@ -182,7 +181,7 @@ def divide_into(self: Any, other: Any) -> Any:
 # -- rounding: piecewise constant, so that the gradient is zero wherever there is one ----------------------------------
 
 
-def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) -> Operation:
+def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) -> Any:
     def kernel(x: Any) -> Any:
         return x.copy() if x.dtype.kind in "iu" else ufunc(x)
 
@@ -195,9 +194,7 @@ def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) ->
         "refuses": {BOOL: None, COMPLEX: (NotImplementedError, f"{name} is not supported for complex inputs")},
         **flags,
     }
-    operation = Operation(name, Unary, body)
-    registry[name] = operation
-    return operation
+    return op(Operation(name, Unary, body))
 
 
 floor = _rounding("floor", np.floor, "floor(input): the largest integer not above each element.")

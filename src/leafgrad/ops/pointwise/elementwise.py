@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,7 +32,6 @@ _FLOATS = (np.dtype(np.float16), *_FAST)
 LIMITS = {kind: (np.full((), -np.inf, kind), np.full((), np.inf, kind)) for kind in _FLOATS}
 _ZERO = {kind: np.zeros((), kind) for kind in _FLOATS}
 _ONE = {kind: np.ones((), kind) for kind in _FAST}
-WORTH_REUSING = 16_384  # elements from which on memory that nobody holds any more is worth the questions
 
 # -- one tensor -------------------------------------------------------------------------------------------------------
 
@@ -442,14 +440,12 @@ class mul(Binary):
     def vjp_other(g: A, input: A) -> A:
         return times(g, input)
 
-    def vjp_in_place(g: A, saved: A, inputs: A) -> A:
-        """The same rules, in the memory of g and of the saved input where nobody else holds it."""
+    def vjp_in_place(g: A, saved: A, inputs: A, free: A) -> A:
+        """The same rules, in the memory of g and of the saved input if that is free."""
         second = None
         if inputs[1] is not None:
             input = saved[0]
-            dying = g.size > WORTH_REUSING and sys.getrefcount(input) == 3 and input.base is None
-            dying = dying and input.shape == g.shape and input.dtype is g.dtype
-            second = multiply(g, input, input) if dying else multiply(g, input)
+            second = multiply(g, input, input) if input is free else multiply(g, input)
             if inputs[0] is None:
                 return None, second
         return multiply(g, saved[1], g), second
@@ -473,45 +469,6 @@ class true_div(Binary):
 
     def vjp_other(g: A, input: A, other: A) -> A:
         return -g * ((input / other) / other)
-
-
-def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Rules of maximum and minimum: the gradient goes to the winner, and half to each of two equals."""
-
-    def share(g: A, equal: A, lost: A) -> A:
-        return where(lost, zeros_like(g), where(equal, g / 2, g))
-
-    def vjp_input(g: A, input: A, other: A) -> A:
-        return share(g, input == other, input < other if ties == "max" else input > other)
-
-    def vjp_other(g: A, input: A, other: A) -> A:
-        return share(g, input == other, input > other if ties == "max" else input < other)
-
-    return vjp_input, vjp_other
-
-
-@op
-class maximum(Binary):
-    """maximum(input, other): the larger of each two elements; nan if one of them is."""
-
-    kernel = native(np.maximum)
-    vjp_input, vjp_other = _choose("max")
-    refuses = {COMPLEX: (RuntimeError, "maximum not implemented for complex tensors.")}
-    in_place = False
-    takes = ("Tensor", "Tensor")
-    samples = pairs(numbers=False)
-
-
-@op
-class minimum(Binary):
-    """minimum(input, other): the smaller of each two elements; nan if one of them is."""
-
-    kernel = native(np.minimum)
-    vjp_input, vjp_other = _choose("min")
-    refuses = {COMPLEX: (RuntimeError, "minimum not implemented for complex tensors.")}
-    in_place = False
-    takes = ("Tensor", "Tensor")
-    samples = pairs(numbers=False)
 
 
 links.neg = neg.core

@@ -1,7 +1,8 @@
-"""Keeping elements within bounds: clamp, clamp_min, clamp_max."""
+"""Elements chosen by their size: maximum and minimum of two, and clamp."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,66 @@ from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import count_change, is_free
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase, constant
-from leafgrad.kernels import clip
-from leafgrad.ops.creation.fresh import zero_like
+from leafgrad._dtypes import COMPLEX
+from leafgrad.kernels import clip, native
+from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.index.overwrite import fits
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.pointwise.elementwise import LIMITS
+from leafgrad.ops.pointwise.elementwise import LIMITS, Binary
 from leafgrad.ops.pointwise.where import mismatched_pair, where
 from leafgrad.ops.promotion import as_tensor_operand, common_dtype
 from leafgrad.ops.registry import Family, composite, op
-from leafgrad.ops.samples import S
+from leafgrad.ops.samples import S, pairs
 from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 NUMBER_OR_NONE = (float, int, type(None))
+
+
+# -- of two tensors ---------------------------------------------------------------------------------------------------
+
+
+def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Rules of maximum and minimum: the gradient goes to the winner, and half to each of two equals."""
+
+    def share(g: A, equal: A, lost: A) -> A:
+        return where(lost, zeros_like(g), where(equal, g / 2, g))
+
+    def vjp_input(g: A, input: A, other: A) -> A:
+        return share(g, input == other, input < other if ties == "max" else input > other)
+
+    def vjp_other(g: A, input: A, other: A) -> A:
+        return share(g, input == other, input > other if ties == "max" else input < other)
+
+    return vjp_input, vjp_other
+
+
+@op
+class maximum(Binary):
+    """maximum(input, other): the larger of each two elements; nan if one of them is."""
+
+    kernel = native(np.maximum)
+    vjp_input, vjp_other = _choose("max")
+    refuses = {COMPLEX: (RuntimeError, "maximum not implemented for complex tensors.")}
+    in_place = False
+    takes = ("Tensor", "Tensor")
+    samples = pairs(numbers=False)
+
+
+@op
+class minimum(Binary):
+    """minimum(input, other): the smaller of each two elements; nan if one of them is."""
+
+    kernel = native(np.minimum)
+    vjp_input, vjp_other = _choose("min")
+    refuses = {COMPLEX: (RuntimeError, "minimum not implemented for complex tensors.")}
+    in_place = False
+    takes = ("Tensor", "Tensor")
+    samples = pairs(numbers=False)
+
+
+# -- clamp ------------------------------------------------------------------------------------------------------------
 
 
 def bounded(x: Any, low: Any, high: Any, *out: Any) -> Any:

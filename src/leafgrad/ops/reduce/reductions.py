@@ -14,7 +14,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import links
-from leafgrad._dtypes import FLOAT, from_numpy_dtype, int64
+from leafgrad._dtypes import BOOL, FLOAT, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import NATIVE
 from leafgrad.ops.index.slices import slice_
@@ -39,7 +39,7 @@ from leafgrad.ops.reduce.common import (
     restore,
     total,
 )
-from leafgrad.ops.registry import composite, in_rows, op
+from leafgrad.ops.registry import Operation, composite, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
 from leafgrad.ops.shape.split import range_of
@@ -53,7 +53,6 @@ A = Any  # an array, or a tensor under create_graph
 
 multiply_reduce: Any = np.multiply.reduce
 add_accumulate: Any = np.add.accumulate
-BOOL = np.dtype(np.bool_)
 
 # -- sum --------------------------------------------------------------------------------------------------------------
 
@@ -257,6 +256,8 @@ class cumsum(Reduction):
     """cumsum(input, dim, *, dtype=None): the sum up to and including each element along a dimension."""
 
     options = ("dim", "reverse")
+    refuses = (BOOL,)
+    kernel_name = "cumsum_out_cpu"
     jvp = "linear"
     in_place = True
 
@@ -291,8 +292,7 @@ class cumsum(Reduction):
             return bind(cumsum.core, (input,), (one_dim(dim, x.ndim), False))
         x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
         place = one_dim(dim, x.ndim)
-        if x.dtype.kind == "b":
-            raise NotImplementedError("\"cumsum_out_cpu\" not implemented for 'Bool'")
+        cumsum.check(from_numpy_dtype(x.dtype))
         return bind(cumsum.core, (input,), (place, False), (x,))
 
     def vjp(g: A, dim: A, reverse: A) -> A:
@@ -306,7 +306,7 @@ class cumsum(Reduction):
 
 def _truth(reduce: Any, find: Any) -> Callable[..., Any]:
     def kernel(x: Any, dims: Dims, keepdim: bool) -> Any:
-        if x.dtype is BOOL and not keepdim and len(dims) == x.ndim and x.size:
+        if x.dtype.kind == "b" and not keepdim and len(dims) == x.ndim and x.size:
             return x.take(find(x))  # the first that decides; a quarter of the time of a reduction of few elements
         out = reduce(x, dims, np.bool_, None, keepdim)
         return np.asarray(out, np.uint8) if x.dtype == np.uint8 else out
@@ -317,33 +317,33 @@ def _truth(reduce: Any, find: Any) -> Callable[..., Any]:
 class Truth(Reduction, family=True):
     """all and any: bool, but uint8 for uint8, which was PyTorch's bool once."""
 
+    row_major = True
     options = ("dims", "keepdim")
     differentiable = False
     samples = staticmethod(
         lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t(3, dtype="bool")), S(t(0)), S(t())]
     )
 
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
+            return operation.record(input, dims_of(dim, input.array.ndim), keepdim)
+
+        return call
+
 
 @op
 class all(Truth):
     """all(input, dim=None, keepdim=False): are all elements nonzero, in the tensor or along dimensions?"""
 
-    row_major = True
     kernel = _truth(np.logical_and.reduce, np.ndarray.argmin)
-
-    def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
-        return all.record(input, dims_of(dim, input.array.ndim), keepdim)
 
 
 @op
 class any(Truth):
     """any(input, dim=None, keepdim=False): is any element nonzero, in the tensor or along dimensions?"""
 
-    row_major = True
     kernel = _truth(np.logical_or.reduce, np.ndarray.argmax)
-
-    def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
-        return any.record(input, dims_of(dim, input.array.ndim), keepdim)
 
 
 @op

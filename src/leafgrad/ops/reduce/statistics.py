@@ -12,7 +12,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._dtypes import FLOAT, from_numpy_dtype
+from leafgrad._dtypes import COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply, subtract
 from leafgrad.ops.creation.fresh import zero_like
@@ -36,7 +36,7 @@ from leafgrad.ops.reduce.common import (
     total_of_all,
 )
 from leafgrad.ops.reduce.reductions import mean, sum
-from leafgrad.ops.registry import composite, op
+from leafgrad.ops.registry import Operation, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import DimOrDims, Number, Tensor
 
@@ -113,9 +113,26 @@ def _var_rule(g: A, input: A, shape: Dims, dims: Dims, correction: float, keepdi
     return (factor * restore(g, shape, dims, keepdim)) * off
 
 
+def _called(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """A function with the arguments of `var`, of which `compute` gets (input, dims, correction, keepdim)."""
+
+    def call(
+        input: Tensor,
+        dim: DimOrDims | bool | None = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: Number | None = None,
+    ) -> Tensor:
+        return compute(input, *_var_arguments(name, input, dim, unbiased, keepdim, correction))
+
+    return call
+
+
 class Variance(Reduction, family=True):
     """var and std."""
 
+    row_major = True
     options = ("dims", "correction", "keepdim")
     signatures = (
         "(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: bool = False) -> Tensor",
@@ -130,24 +147,17 @@ class Variance(Reduction, family=True):
         ]
     )
 
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        return _called(operation.name, operation.record)
+
 
 @op
 class var(Variance):
     """var(input, dim=None, *, correction=1, keepdim=False): the variance of all elements, or along dimensions."""
 
-    row_major = True
     node_names = ("VarMeanBackward0",)
     kernel = _var
-
-    def call(
-        input: Tensor,
-        dim: DimOrDims | bool | None = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: Number | None = None,
-    ) -> Tensor:
-        return var.record(input, *_var_arguments("var", input, dim, unbiased, keepdim, correction))
 
     def vjp(g: A, input: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
         return _var_rule(g, input, input_shape, dims, correction, keepdim)
@@ -157,19 +167,8 @@ class var(Variance):
 class std(Variance):
     """std(input, dim=None, *, correction=1, keepdim=False): the standard deviation, the square root of `var`."""
 
-    row_major = True
     node_names = ("StdMeanBackward0",)
     kernel = _std
-
-    def call(
-        input: Tensor,
-        dim: DimOrDims | bool | None = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: Number | None = None,
-    ) -> Tensor:
-        return std.record(input, *_var_arguments("std", input, dim, unbiased, keepdim, correction))
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
         if g.__class__ is ndarray and not has_zero(out):
@@ -183,22 +182,15 @@ def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
     node_name = f"{name[:3].capitalize()}MeanBackward0"
     spread_core, mean_core = operation.named[node_name], mean.named[node_name]
 
-    def call(
-        input: Tensor,
-        dim: DimOrDims | bool | None = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: Number | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        dims, freedom, keep = _var_arguments(name, input, dim, unbiased, keepdim, correction)
-        spread = bind(spread_core, (input,), (dims, freedom, keep))
-        return spread, bind(mean_core, (input,), (dims, keep))
+    def compute(input: TensorBase, dims: Dims, correction: float, keepdim: bool) -> Any:
+        spread = bind(spread_core, (input,), (dims, correction, keepdim))
+        return spread, bind(mean_core, (input,), (dims, keepdim))
 
+    call = _called(name, compute)
     call.__name__ = call.__qualname__ = name
-    doc = f"{name}(input, dim=None, *, correction=1, keepdim=False): {name[:3]} and mean, as a pair."
+    call.__doc__ = f"{name}(input, dim=None, *, correction=1, keepdim=False): {name[:3]} and mean, as a pair."
+    call.__annotations__["return"] = "tuple[Tensor, Tensor]"
     forms = tuple([form.replace("-> Tensor", "-> tuple[Tensor, Tensor]") for form in Variance.signatures])
-    call.__doc__ = doc
     return composite(Variance.samples, method=False, signatures=forms, silent=True)(call)
 
 
@@ -214,6 +206,7 @@ class nansum(Reduction):
     """nansum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements that are not nan."""
 
     options = ("dims", "keepdim")
+    refuses = {COMPLEX: (RuntimeError, "nansum on CPU does not support complex inputs")}
 
     def kernel(x: A, dims: Dims, keepdim: bool) -> A:
         return total(np.where(np.isnan(x), np.zeros((), x.dtype), x), dims, keepdim)
@@ -224,8 +217,7 @@ class nansum(Reduction):
         x = input.array
         if x.dtype.kind in "biu":
             return sum.function(input, dim, keepdim, dtype=dtype)
-        if x.dtype.kind == "c":
-            raise RuntimeError("nansum on CPU does not support complex inputs")
+        nansum.check(from_numpy_dtype(x.dtype))
         dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
         x = x if dtype is None else cast(x, dtype)
         return bind(nansum.core, (input,), (dims, keepdim), (x,))
