@@ -129,6 +129,19 @@ def is_half(kind: Any) -> bool:
     return bool(kind.itemsize == 2 and kind.kind in "fV")
 
 
+def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that computes half precision numbers in single precision."""
+
+    def wide(x: Any, *others: Any) -> Any:
+        kind = x.dtype
+        if kind is not F32 and kind is not F64 and is_half(kind):
+            others = tuple([v.astype(F32) if getattr(v, "dtype", None) == kind else v for v in others])
+            return kernel(x.astype(F32), *others).astype(kind)
+        return kernel(x, *others)
+
+    return wide
+
+
 def restore(g: A, shape: Dims, dims: Dims, keepdim: bool) -> A:
     """The gradient of a reduction with the reduced dimensions back in place, with size 1."""
     if keepdim or not dims:

@@ -19,7 +19,7 @@ from leafgrad.ops.reduce.common import (
     Reduction,
     all_if_empty,
     dims_of,
-    is_half,
+    in_single,
     largest_along,
     max_reduce,
     ndarray,
@@ -37,18 +37,6 @@ from leafgrad.ops.signature import Dim, DimOrDims, Tensor
 A = Any  # an array, or a tensor under create_graph
 
 ZERO: dict[str, Any] = {"f": np.zeros((), np.float32), "d": np.zeros(())}
-
-
-def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that computes half precision numbers in single precision."""
-
-    def wide(x: Any, *options: Any) -> Any:
-        kind = x.dtype
-        if kind is not F32 and kind is not F64 and is_half(kind):
-            return kernel(x.astype(F32), *options).astype(x.dtype)
-        return kernel(x, *options)
-
-    return wide
 
 
 @in_single

@@ -27,7 +27,7 @@ from leafgrad.ops.reduce.common import (
     count_of,
     dims_of,
     has_zero,
-    is_half,
+    in_single,
     ndarray,
     raw,
     restore,
@@ -43,8 +43,8 @@ from leafgrad.ops.signature import DimOrDims, Number, Tensor
 A = Any  # an array, or a tensor under create_graph
 
 
-def _wide_var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
-    """The variance; of half precision numbers, in single precision."""
+@in_single
+def _var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
     kind = x.dtype
     if (kind is F32 or kind is F64) and x.flags.c_contiguous and x.size and dims:
         if len(dims) == x.ndim and not keepdim:
@@ -53,24 +53,15 @@ def _wide_var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
         n = count_of(x.shape, dims)
         off = subtract(x, total(x, dims, True) / n)
         return total(multiply(off, off, off), dims, keepdim) / max(n - correction, 0)
-    if is_half(kind):
-        x = x.astype(F32)
     n = count_of(x.shape, dims)
     off = x - total(x, dims, True) / n
     square = off.real**2 + off.imag**2 if off.dtype.kind == "c" else off * off
     return np.divide(total(square, dims, keepdim), max(n - correction, 0))
 
 
-def _var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
-    return _narrow(_wide_var(x, dims, correction, keepdim), x.dtype)
-
-
+@in_single
 def _std(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
-    return _narrow(np.sqrt(_wide_var(x, dims, correction, keepdim)), x.dtype)
-
-
-def _narrow(out: Any, kind: Any) -> Any:
-    return out.astype(kind) if is_half(kind) else out
+    return np.sqrt(_var(x, dims, correction, keepdim))
 
 
 def _var_arguments(
