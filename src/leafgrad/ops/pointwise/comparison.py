@@ -121,13 +121,9 @@ bitwise_right_shift = _bits(
 )
 
 
-def _logical(ufunc: Any) -> Any:
-    return lambda x, y: ufunc(x, y)
-
-
 def _logic(name: str, ufunc: Any, doc: str) -> Any:
     samples = lambda t: [S(t(3, 4), t(4)), S(t(3, dtype="bool"), t(3)), S(t(0), t(0))]
-    return _binary_without_gradient(name, _logical(ufunc), doc, takes=("Tensor", "Tensor"), samples=samples)
+    return _binary_without_gradient(name, ufunc, doc, takes=("Tensor", "Tensor"), samples=samples)
 
 
 logical_and = _logic("logical_and", np.logical_and, "are both nonzero?")

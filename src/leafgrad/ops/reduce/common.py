@@ -75,7 +75,7 @@ def bind_total(along: Op, of_all: Op, input: TensorBase, x: Any, dim: Any, keepd
     """The sum or mean of a tensor with the values `x`: along dimensions, or of all elements."""
     if dim is None and not keepdim:
         return bind(of_all, (input,), (), (x,))
-    return bind(along, (input,), (all_if_empty(dims_of(dim, x.ndim), x.ndim), keepdim), (x,))
+    return bind(along, (input,), (dims_of(dim, x.ndim), keepdim), (x,))
 
 
 def one_dim(dim: int, ndim: int) -> int:
@@ -85,7 +85,7 @@ def one_dim(dim: int, ndim: int) -> int:
     return wrap_dim(dim, ndim)
 
 
-def dims_of(dim: Any, ndim: int) -> Dims:
+def named_dims(dim: Any, ndim: int) -> Dims:
     """The dimensions that `dim` names, counted from the front: of an int, a sequence of ints, or None for all."""
     if dim.__class__ is int:
         place = one_dim(dim, ndim)
@@ -96,9 +96,9 @@ def dims_of(dim: Any, ndim: int) -> Dims:
     return tuple(sorted(found)) if ndim else ()
 
 
-def all_if_empty(dims: Dims, ndim: int) -> Dims:
-    """Most reductions take an empty tuple of dimensions for all of them."""
-    return dims or tuple(range(ndim))
+def dims_of(dim: Any, ndim: int) -> Dims:
+    """The same for most reductions, which take an empty sequence for all dimensions."""
+    return named_dims(dim, ndim) or tuple(range(ndim))
 
 
 def count_of(shape: Dims, dims: Dims) -> int:

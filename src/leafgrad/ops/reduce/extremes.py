@@ -17,7 +17,6 @@ from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import (
     Dims,
     Reduction,
-    all_if_empty,
     dims_of,
     extreme_along,
     extreme_of_all,
@@ -193,7 +192,7 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
 
     def call(input: Tensor, dim: DimOrDims = (), keepdim: bool = False) -> Tensor:
         x = input.array
-        dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
+        dims = dims_of(dim, x.ndim)
         if x.size == 0:
             if dim is None or dim == ():
                 raise _empty(name)

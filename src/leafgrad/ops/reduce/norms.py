@@ -22,7 +22,6 @@ from leafgrad.ops.reduce.common import (
     F32,
     F64,
     Dims,
-    all_if_empty,
     count_of,
     dims_of,
     expand_gradient,
@@ -83,13 +82,13 @@ class vector_norm(Family):
     def call(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         if dtype is None and ord == 2 and isinstance(x, TensorBase) and (x.array.dtype is F32 or x.array.dtype is F64):
             ndim = x.array.ndim
-            dims = all_if_empty(dims_of(dim, ndim), ndim)
+            dims = dims_of(dim, ndim)
             return bind(vector_norm.core, (x,), (2.0, dims, keepdim))
         if isinstance(ord, str):
             raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
         x = _as_checked(x, dtype)
         order, shape = float(ord), x.array.shape
-        dims = all_if_empty(dims_of(dim, len(shape)), len(shape))
+        dims = dims_of(dim, len(shape))
         if (order < 0 or order == math.inf) and count_of(shape, dims) == 0:
             what = f"linalg.vector_norm cannot compute the {order:g} norm on "
             if not dim and dim != 0:

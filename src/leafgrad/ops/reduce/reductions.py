@@ -27,13 +27,13 @@ from leafgrad.ops.reduce.common import (
     Reduction,
     Total,
     add_reduce,
-    all_if_empty,
     bind_total,
     count_of,
     dims_of,
     empty,
     expand_gradient,
     is_half,
+    named_dims,
     one_dim,
     raw,
     restore,
@@ -327,7 +327,7 @@ class Truth(Reduction, family=True):
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
-            return operation.record(input, dims_of(dim, input.array.ndim), keepdim)
+            return operation.record(input, named_dims(dim, input.array.ndim), keepdim)
 
         return call
 
@@ -361,4 +361,4 @@ class count_nonzero(Reduction):
 
     def call(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
         ndim = input.array.ndim
-        return count_nonzero.record(input, all_if_empty(dims_of(dim, ndim), ndim))
+        return count_nonzero.record(input, dims_of(dim, ndim))

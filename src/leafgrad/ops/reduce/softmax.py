@@ -17,7 +17,6 @@ from leafgrad.ops.reduce.common import (
     F64,
     Dims,
     Reduction,
-    all_if_empty,
     dims_of,
     in_single,
     largest_along,
@@ -165,7 +164,7 @@ class logsumexp(Reduction):
 
     def call(input: Tensor, dim: DimOrDims, keepdim: bool = False) -> Tensor:
         ndim = input.array.ndim
-        return logsumexp.record(float_input(input), all_if_empty(dims_of(dim, ndim), ndim), keepdim)
+        return logsumexp.record(float_input(input), dims_of(dim, ndim), keepdim)
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, keepdim: A) -> A:
         out = restore(out, input_shape, dims, keepdim)

@@ -23,7 +23,6 @@ from leafgrad.ops.reduce.common import (
     F64,
     Dims,
     Reduction,
-    all_if_empty,
     count_of,
     dims_of,
     has_zero,
@@ -81,7 +80,7 @@ def _var_arguments(
     if x.dtype.kind in "biu":
         who = name if name.endswith("mean") else "std and var"
         raise RuntimeError(f"{who} only support floating point and complex dtypes\n  at {errors.here()}")
-    dims = all_if_empty(dims_of(dim, len(shape)), len(shape))
+    dims = dims_of(dim, len(shape))
     if (0 if 0 in shape else count_of(shape, dims)) - correction <= 0:
         warnings.warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
@@ -209,7 +208,7 @@ class nansum(Reduction):
         if x.dtype.kind in "biu":
             return sum.function(input, dim, keepdim, dtype=dtype)
         nansum.check(from_numpy_dtype(x.dtype))
-        dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
+        dims = dims_of(dim, x.ndim)
         x = x if dtype is None else cast(x, dtype)
         return bind(nansum.core, (input,), (dims, keepdim), (x,))
 
@@ -229,5 +228,5 @@ def nanmean(
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {own.alias}")
     summed = nansum.function(input, dim, keepdim, dtype=dtype)
     ndim = input.array.ndim
-    dims = all_if_empty(dims_of(dim, ndim), ndim)
+    dims = dims_of(dim, ndim)
     return summed / wrap(np.count_nonzero(~np.isnan(input.array), axis=dims, keepdims=keepdim))
