@@ -148,3 +148,17 @@ def test_large_gradients_do_not_depend_on_who_keeps_the_graph(operation: Operati
 
 def test_operations_that_overwrite_are_among_them() -> None:
     assert {"mul"} <= {o.name for o in overwriting}
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_gradient_takes_the_memory_of_a_saved_input_that_nobody_holds(held: bool) -> None:
+    a, w = [wrap(np.ones((200, 200))).requires_grad_() for _ in range(2)]
+    x = a * 2
+    place = x.array.__array_interface__["data"][0]
+    holder = x.array if held else None
+    product = (x * w) * 1.5
+    del x
+    product.backward(wrap(np.ones((200, 200))))
+    assert (w.grad.array.__array_interface__["data"][0] == place) == (not held)
+    assert holder is None or (holder == 2).all()
+    assert (w.grad.array == 3).all() and (a.grad.array == 3).all()
