@@ -145,7 +145,7 @@ class Operation:
         public: Callable[..., Any] = family.public(self, known)  # type: ignore[attr-defined]
         public.__name__ = public.__qualname__ = name
         public.__doc__ = self.doc
-        if declared is None:
+        if self.declaration.__wrapped__ is None:
             self.declaration = Declaration(public, known["signatures"])
         self.checked: Any = known["checked"] if self.public_name else False
         self.call = public

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.elementwise import LIMITS, Binary
 from leafgrad.ops.pointwise.where import mismatched_pair, where
 from leafgrad.ops.promotion import as_tensor_operand, common_dtype
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S, pairs
 from leafgrad.ops.signature import Number, Tensor
 
@@ -32,43 +33,33 @@ NUMBER_OR_NONE = (float, int, type(None))
 # -- of two tensors ---------------------------------------------------------------------------------------------------
 
 
-def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Rules of maximum and minimum: the gradient goes to the winner, and half to each of two equals."""
+def _of_two(name: str, ufunc: Any, better: str, loses: Callable[[A, A], A]) -> Any:
+    """maximum or minimum. The gradient goes to the winner, and half to each of two equals."""
 
     def share(g: A, equal: A, lost: A) -> A:
         return where(lost, zeros_like(g), where(equal, g / 2, g))
 
     def vjp_input(g: A, input: A, other: A) -> A:
-        return share(g, input == other, input < other if ties == "max" else input > other)
+        return share(g, input == other, loses(input, other))
 
     def vjp_other(g: A, input: A, other: A) -> A:
-        return share(g, input == other, input > other if ties == "max" else input < other)
+        return share(g, input == other, loses(other, input))
 
-    return vjp_input, vjp_other
-
-
-@op
-class maximum(Binary):
-    """maximum(input, other): the larger of each two elements; nan if one of them is."""
-
-    kernel = native(np.maximum)
-    vjp_input, vjp_other = _choose("max")
-    refuses = {COMPLEX: (RuntimeError, "maximum not implemented for complex tensors.")}
-    in_place = False
-    takes = ("Tensor", "Tensor")
-    samples = pairs(numbers=False)
+    body = {
+        "__doc__": f"{name}(input, other): the {better} of each two elements; nan if one of them is.",
+        "kernel": native(ufunc),
+        "vjp_input": vjp_input,
+        "vjp_other": vjp_other,
+        "refuses": {COMPLEX: (RuntimeError, f"{name} not implemented for complex tensors.")},
+        "in_place": False,
+        "takes": ("Tensor", "Tensor"),
+        "samples": pairs(numbers=False),
+    }
+    return op(Operation(name, Binary, body))
 
 
-@op
-class minimum(Binary):
-    """minimum(input, other): the smaller of each two elements; nan if one of them is."""
-
-    kernel = native(np.minimum)
-    vjp_input, vjp_other = _choose("min")
-    refuses = {COMPLEX: (RuntimeError, "minimum not implemented for complex tensors.")}
-    in_place = False
-    takes = ("Tensor", "Tensor")
-    samples = pairs(numbers=False)
+maximum = _of_two("maximum", np.maximum, "larger", operator.lt)
+minimum = _of_two("minimum", np.minimum, "smaller", operator.gt)
 
 
 # -- clamp ------------------------------------------------------------------------------------------------------------

@@ -10,13 +10,15 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import silence_numpy
+from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import checked
+from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, Operation, in_rows
 from leafgrad.ops.shape.views import distinct_dims, expand, wrap_dim
+from leafgrad.ops.signature import Declaration, DimOrDims, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Dims = tuple[int, ...]
@@ -40,8 +42,8 @@ class Reduction(Family, family=True):
 
 
 class Total(Reduction, family=True):
-    """sum and mean: of a whole float tensor, by far the most frequent call, without a detour, and
-    without options."""
+    """sum and mean: of a whole float tensor, by far the most frequent call, without a detour and
+    without options. `dtype_of(array, dtype)` tells in which dtype integers are added, and what a user asked for."""
 
     checked = "function"
     options = ("dims", "keepdim")
@@ -53,8 +55,20 @@ class Total(Reduction, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        call, of_all = body["call"], operation.named[body["node_names"][0]]
+        core, of_all, dtype_of = operation.core, operation.named[body["node_names"][0]], body["dtype_of"]
+
+        def call(
+            input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
+        ) -> Tensor:
+            x = input.array
+            if dtype is not None or x.dtype.kind in "biu":
+                x = cast(x, dtype_of(x, dtype))
+            if dim is None and not keepdim:
+                return bind(of_all, (input,), (), (x,))
+            return bind(core, (input,), (dims_of(dim, x.ndim), keepdim), (x,))
+
         call.__doc__ = operation.doc
+        operation.declaration = Declaration(call, body["signatures"])
         general = checked(operation.name, call, operation.declaration.as_method(), silent=True)
 
         def function(input: TensorBase, *args: Any, **options: Any) -> Any:
@@ -69,13 +83,6 @@ class Total(Reduction, family=True):
             return general(input, *args, **options)
 
         return function
-
-
-def bind_total(along: Op, of_all: Op, input: TensorBase, x: Any, dim: Any, keepdim: bool) -> Any:
-    """The sum or mean of a tensor with the values `x`: along dimensions, or of all elements."""
-    if dim is None and not keepdim:
-        return bind(of_all, (input,), (), (x,))
-    return bind(along, (input,), (dims_of(dim, x.ndim), keepdim), (x,))
 
 
 def one_dim(dim: int, ndim: int) -> int:

@@ -27,7 +27,6 @@ from leafgrad.ops.reduce.common import (
     Reduction,
     Total,
     add_reduce,
-    bind_total,
     count_of,
     dims_of,
     empty,
@@ -65,14 +64,7 @@ class sum(Total):
     node_names = ("SumBackward0",)  # of all elements
     hides = {"SumBackward0": ("dims", "keepdim")}
     kernel = total
-
-    def call(
-        input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
-    ) -> Tensor:
-        x = input.array
-        if dtype is not None or x.dtype.kind in "biu":
-            x = cast(x, dtype or int64)
-        return bind_total(sum.core, sum.named["SumBackward0"], input, x, dim, keepdim)
+    dtype_of = lambda x, dtype: dtype or int64
 
     def vjp(g: A, input_shape: A, dims: A = None, keepdim: A = False) -> A:
         return expand_gradient(restore(g, input_shape, dims, keepdim), input_shape)
@@ -124,6 +116,17 @@ def _mean(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
     return total(x, dims, keepdim) / n
 
 
+def _dtype_of_mean(x: Any, wanted: Dtype | None) -> Dtype:
+    kind = wanted or from_numpy_dtype(x.dtype)
+    if kind.category < FLOAT:
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {'Optional' if wanted else 'Input'} dtype must be either a "
+            f"floating point or complex dtype. Got: {kind.alias}\n  at {errors.here()}\n"
+            "  fix: convert first, x.float().mean(), or name the dtype, x.mean(dtype=torch.float32)"
+        )
+    return kind
+
+
 @op
 class mean(Total):
     """mean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements, or along dimensions."""
@@ -132,14 +135,7 @@ class mean(Total):
     node_names = ("MeanBackward0", "VarMeanBackward0", "StdMeanBackward0")  # of all elements; beside var and std
     hides = {"MeanBackward0": ("dims", "keepdim")}
     kernel = _mean
-
-    def call(
-        input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
-    ) -> Tensor:
-        x = input.array
-        if dtype is not None or x.dtype.kind in "biu":
-            x = cast(x, _dtype_of_mean(x, dtype))
-        return bind_total(mean.core, mean.named["MeanBackward0"], input, x, dim, keepdim)
+    dtype_of = _dtype_of_mean
 
     def vjp(g: A, input_shape: A, dims: A = None, keepdim: A = False) -> A:
         n = math.prod(input_shape) if dims is None else count_of(input_shape, dims)
@@ -155,17 +151,6 @@ class mean(Total):
             S(t(0, 3), 1),
         ]
     )
-
-
-def _dtype_of_mean(x: Any, wanted: Dtype | None) -> Dtype:
-    kind = wanted or from_numpy_dtype(x.dtype)
-    if kind.category < FLOAT:
-        raise RuntimeError(
-            f"mean(): could not infer output dtype. {'Optional' if wanted else 'Input'} dtype must be either a "
-            f"floating point or complex dtype. Got: {kind.alias}\n  at {errors.here()}\n"
-            "  fix: convert first, x.float().mean(), or name the dtype, x.mean(dtype=torch.float32)"
-        )
-    return kind
 
 
 # -- prod -------------------------------------------------------------------------------------------------------------
