@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import Any
 
+from leafgrad import _missing
 from leafgrad import autograd as autograd
 from leafgrad import ops as ops
 from leafgrad._device import (
@@ -117,13 +118,4 @@ _LATER = {
     "Generator": "random", "default_generator": "random", "set_printoptions": "_tensor.printing", "vmap": "func",
 }  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        from importlib import import_module
-
-        module = import_module(f"leafgrad.{_LATER[name]}")
-        return module if name == _LATER[name] else getattr(module, name)
-    from leafgrad._missing import missing_attribute
-
-    raise missing_attribute(__name__, name)
+__getattr__ = _missing.attributes_of(__name__, _LATER)

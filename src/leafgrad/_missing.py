@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
 
 
 def torch_name(name: str) -> str:
@@ -26,6 +29,19 @@ def missing_attribute(module_name: str, name: str) -> AttributeError:
     if not name.startswith("__"):  # tools look for dunder names; there is nothing to explain to them
         message += f"\n{explanation(f'{module_name}.{name}')}"
     return AttributeError(message, name=name, obj=sys.modules.get(module_name))
+
+
+def attributes_of(package: str, later: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """The `__getattr__` of a module: what is imported when it is first asked for (`later`: name -> the module of the
+    package that is it, or has it), and the error for the rest."""
+
+    def __getattr__(name: str) -> Any:
+        if later is None or name not in later:
+            raise missing_attribute(package, name)
+        module = import_module(f"{package}.{later[name]}")
+        return module if name == later[name] else getattr(module, name)
+
+    return __getattr__
 
 
 def missing_module(name: str) -> ModuleNotFoundError:

@@ -8,6 +8,7 @@ from leafgrad import _dtypes, kernels
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad._device import check_device, device
+from leafgrad._missing import torch_name
 
 _threads: dict[str, int] = {}
 _switches: dict[str, bool] = {"deterministic": False, "warn_always": False}
@@ -98,8 +99,6 @@ def set_default_tensor_type(t: Any) -> None:
 
 def typename(obj: Any) -> str:
     """typename(obj): the name of the type of an object; of a tensor, as 'torch.FloatTensor'."""
-    from leafgrad._missing import torch_name
-
     if isinstance(obj, TensorBase):
         return str(obj.type())  # type: ignore[attr-defined]
     kind = obj if hasattr(obj, "__qualname__") else type(obj)  # of classes and functions, their own name

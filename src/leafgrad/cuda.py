@@ -46,5 +46,4 @@ def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
 current_device = get_device_name = get_device_properties = set_device = synchronize = _refuse
 
 
-def __getattr__(name: str) -> Any:
-    raise _missing.missing_attribute(__name__, name)
+__getattr__ = _missing.attributes_of(__name__)

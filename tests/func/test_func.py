@@ -49,7 +49,7 @@ def _nothing_is_left_running() -> Any:
     before = switches.batched_graphs
     yield
     gc.collect()
-    assert not running.stack
+    assert not running()
     assert not state.modes
     assert switches.batched_graphs == before  # also no graph that a map left behind
 

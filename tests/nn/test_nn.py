@@ -437,7 +437,7 @@ def test_activations_are_classes_like_any_other() -> None:
             return super().forward(input) * 2
 
     assert Doubled()(lg.tensor([-1.0, 2.0])).tolist() == [0.0, 4.0]
-    with pytest.raises(TypeError, match=r"Tanh.__init__\(\) too many positional arguments"):
+    with pytest.raises(TypeError, match=r"Tanh.__init__\(\) takes 1 positional argument but 2 were given"):
         nn.Tanh(3)
     x = lg.tensor([-1.0, 2.0])
     assert nn.ReLU(inplace=True)(x) is x and x.tolist() == [0.0, 2.0]

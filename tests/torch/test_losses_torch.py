@@ -11,7 +11,6 @@ import torch
 
 import leafgrad
 from derivatives import check_error, check_warning, compare, numbers, same_refusal_or, to_torch
-from leafgrad.ops.loss import elementwise
 
 A = Any  # an array or a tensor of either library
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*deprecated", "ignore:Using a t
 
 
 def functional(lib: Any) -> Any:
-    return elementwise if lib is leafgrad else torch.nn.functional
+    return lib.nn.functional
 
 
 REDUCTIONS = ["mean", "sum", "none"]

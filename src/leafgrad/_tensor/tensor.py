@@ -145,7 +145,7 @@ class Tensor(OpMethods, AutogradTensor):
             raise self.array.refusal("item")
         if self.array.size != 1:
             first = f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
-            raise errors.not_one_element(self, RuntimeError, first, "X.tolist()   # all of them; or X.sum().item()")
+            raise errors.not_converted(self, RuntimeError, first, "X.tolist()   # all of them; or X.sum().item()")
         value = self.array.item()
         return float(value) if self.dtype is _dtypes.bfloat16 else value
 
@@ -162,7 +162,7 @@ class Tensor(OpMethods, AutogradTensor):
         if self.array.size != 1:
             many = "no values" if self.array.size == 0 else "more than one value"
             first = f"Boolean value of Tensor with {many} is ambiguous"
-            raise errors.not_one_element(self, RuntimeError, first, "X.any()   # or X.all()")
+            raise errors.not_converted(self, RuntimeError, first, "X.any()   # or X.all()")
         return bool(self.array)
 
     def _one_number(self) -> Any:
@@ -170,7 +170,7 @@ class Tensor(OpMethods, AutogradTensor):
             raise self.array.refusal("item")
         if self.array.size != 1:
             first = "only one element tensors can be converted to Python scalars"
-            raise errors.not_one_element(self, ValueError, first, "X.tolist()   # all of them; or X.sum().item()")
+            raise errors.not_converted(self, ValueError, first, "X.tolist()   # all of them; or X.sum().item()")
         return self.item()
 
     def __float__(self) -> float:

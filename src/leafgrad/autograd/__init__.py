@@ -6,7 +6,6 @@ gradients.
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from leafgrad import errors
+from leafgrad import _missing, errors
 from leafgrad._core import engine
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase, wrap
@@ -124,7 +123,7 @@ def grad(
             stacklevel=2,
         )
     if is_grads_batched:
-        from leafgrad.autograd.batched_grad import grad_of_batch
+        from leafgrad.autograd.functional import grad_of_batch
 
         def one(*gradients: Any) -> tuple[Any, ...]:
             unused = allow_unused or materialize_grads
@@ -285,9 +284,4 @@ if TYPE_CHECKING:
     from leafgrad.autograd.variable import Variable as Variable
 
 else:
-
-    def __getattr__(name: str) -> Any:
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = importlib.import_module(f"leafgrad.autograd.{_LATER[name]}")
-        return module if name == _LATER[name] else getattr(module, name)
+    __getattr__ = _missing.attributes_of(__name__, _LATER)

@@ -14,8 +14,8 @@ this level, but still carry the tangents of those opened before it: that is how 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import TracebackType
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ from leafgrad._core.saved import alias_of_leaf
 from leafgrad._core.tensor import RareFields, TensorBase, number, wrap
 from leafgrad._core.thread_state import every_thread, state
 from leafgrad._core.unbroadcast import unbroadcast_tensor
+from leafgrad.autograd.grad_mode import Switch
 from leafgrad.autograd.hooks import of_node
 
 open_levels: list[int] = []
@@ -86,15 +87,13 @@ def exit_dual_level(*, level: int | None = None) -> None:
     close_level(_entered.pop())
 
 
-class dual_level:
+@contextmanager
+def dual_level() -> Iterator[int]:
     """dual_level(): a level for `make_dual`, as a context manager."""
-
-    def __enter__(self) -> int:
-        return enter_dual_level()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    level = enter_dual_level()
+    try:
+        yield level
+    finally:
         exit_dual_level()
 
 
@@ -102,18 +101,8 @@ def _is_fwd_grad_enabled() -> bool:
     return bool(state.forward_mode)
 
 
-class _set_fwd_grad_enabled:
-    """Switch forward mode in this thread; as a context manager, until its end."""
-
-    def __init__(self, mode: bool) -> None:
-        self._before = state.forward_mode
-        state.forward_mode = bool(mode)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *error: Any) -> None:
-        state.forward_mode = self._before
+class _set_fwd_grad_enabled(Switch):
+    switch = "forward_mode"
 
 
 # -- dual tensors -----------------------------------------------------------------------------------------------------
@@ -202,17 +191,51 @@ class Tangents(Mode):
     def applied(
         self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
     ) -> None:
-        if state.forward_mode:
-            propagate(op, tensors, arrays, options, results)
+        """An operation was applied: give its results their tangents."""
+        if not state.forward_mode:
+            return
+        # Python numbers have no tensor of their own, but rules ask for their values
+        tensors = [
+            wrap(arrays[i]) if t is number or (t is None and arrays[i] is not None) else t
+            for i, t in enumerate(tensors)
+        ]
+        levels = {level for t in tensors if t is not None for level in tangents_of(t)}
+        for level in sorted(levels):
+            primals = [None if t is None else below(t, level) for t in tensors]
+            given = [None if t is None else tangents_of(t).get(level) for t in tensors]
+            found = tangents(op, primals, given, options, [below(r, level) for r in results])
+            for result, tangent in zip(results, found, strict=True):
+                if tangent is not None and result.array.dtype.kind not in "biu":
+                    set_tangent(result, level, separate(tangent, given, result, tensors))
+        if levels:
+            remember(tensors, results)
 
     def linked(self, result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
-        link_tangents(result, t, operation, options)
+        """`result` is a view of `t`, so its tangents are views of those of `t`."""
+        from leafgrad.ops.shape.views import link
+
+        sources = tangents_of(t)
+        for level, tangent in (result.rare.tangents or {}).items():
+            if level in sources and tangent is not sources[level]:
+                link(tangent, sources[level], operation, options, None)
 
     def changed(self, x: Any, result: Any) -> None:
-        change(x, result)
+        """`x` has been given the value of `result`, in place: its tangents follow, in place as well, because views of
+        `x` have tangents that are views of these."""
+        self.changed_part(x, ..., result)
 
     def changed_part(self, x: Any, index: Any, part: Any) -> None:
-        change_part(x, index, part)
+        """The same for `x[index] = part`."""
+        if not state.forward_mode:
+            return
+        new = {} if part is None else tangents_of(part)
+        for level in sorted({*new, *tangents_of(x)}):
+            tangent, old = new.get(level), own_tangent(x, level)
+            if old is None:
+                old = zeros_like(x)
+                set_tangent(x, level, old)
+            if tangent is not old:
+                old[index] = 0.0 if tangent is None else tangent
 
     def reshaped(self, x: Any, operation: Any, options: tuple[Any, ...]) -> None:
         for level, tangent in list(tangents_of(x).items()):
@@ -225,26 +248,6 @@ class Tangents(Mode):
 
 
 tangents_mode = Tangents()
-
-
-def propagate(
-    op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
-) -> None:
-    """An operation was applied: give its results their tangents."""
-    # Python numbers have no tensor of their own, but rules ask for their values
-    tensors = [
-        wrap(arrays[i]) if t is number or (t is None and arrays[i] is not None) else t for i, t in enumerate(tensors)
-    ]
-    levels = {level for t in tensors if t is not None for level in tangents_of(t)}
-    for level in sorted(levels):
-        primals = [None if t is None else below(t, level) for t in tensors]
-        given = [None if t is None else tangents_of(t).get(level) for t in tensors]
-        found = tangents(op, primals, given, options, [below(r, level) for r in results])
-        for result, tangent in zip(results, found, strict=True):
-            if tangent is not None and result.array.dtype.kind not in "biu":
-                set_tangent(result, level, separate(tangent, given, result, tensors))
-    if levels:
-        remember(tensors, results)
 
 
 def separate(tangent: Any, given: Sequence[Any], result: Any, tensors: Sequence[Any]) -> Any:
@@ -390,36 +393,6 @@ def transposed(
 # -- changes in place -------------------------------------------------------------------------------------------------
 
 
-def change(x: Any, result: Any) -> None:
-    """`x` has been given the value of `result`, in place: its tangents follow, in place as well, because views of `x`
-    have tangents that are views of these."""
-    if not state.forward_mode:
-        return
-    new = {} if result is None else tangents_of(result)
-    for level in sorted({*new, *tangents_of(x)}):
-        tangent = new.get(level)
-        old = own_tangent(x, level)
-        if tangent is None:
-            old.zero_()
-        elif old is None:
-            set_tangent(x, level, tangent.clone())
-        elif tangent is not old:
-            old.copy_(tangent)
-
-
-def change_part(x: Any, index: Any, part: Any) -> None:
-    """The same for `x[index] = part`."""
-    if not state.forward_mode:
-        return
-    for level in sorted({*tangents_of(part), *tangents_of(x)}):
-        tangent = tangents_of(part).get(level)
-        old = own_tangent(x, level)
-        if old is None:
-            old = zeros_like(x)
-            set_tangent(x, level, old)
-        old[index] = 0.0 if tangent is None else tangent
-
-
 def own_tangent(x: Any, level: int) -> Any:
     """The tangent of a tensor that may be written to; that of a view is a view of its base's. None if it has none."""
     old = tangents_of(x).get(level)
@@ -431,16 +404,6 @@ def own_tangent(x: Any, level: int) -> Any:
 
 
 # -- views ------------------------------------------------------------------------------------------------------------
-
-
-def link_tangents(result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
-    """`result` is a view of `t`, so its tangents are views of those of `t`."""
-    from leafgrad.ops.shape.views import link
-
-    sources = tangents_of(t)
-    for level, tangent in (result.rare.tangents or {}).items():
-        if level in sources and tangent is not sources[level]:
-            link(tangent, sources[level], operation, options, None)
 
 
 def seen_tangents(t: Any, known: dict[int, Any]) -> dict[int, Any]:

@@ -16,12 +16,10 @@ Exp.apply(x)
 
     function_methods.py     the methods that the user replaces
     function_apply.py       a call: `apply`, and how it is recorded
-    function_results.py     what forward may return beside one new tensor
+    function_results.py     what forward may return beside one new tensor; forward mode
     function_saved.py       what save_for_backward keeps
     function_backward.py    a call in the backward pass
     function_node.py        its node, as users see it
-    function_tangents.py    forward mode
-    function_transforms.py  vmap
 """
 
 from __future__ import annotations
@@ -145,21 +143,17 @@ class BackwardCFunction(FunctionCtx):
 
     def register_hook(self, hook: Any) -> Any:
         """register_hook(hook): call `hook(grad_inputs, grad_outputs)` after backward has run."""
-        return self._recorded().register_hook(hook)
+        return self._node(True).register_hook(hook)
 
     def register_prehook(self, hook: Any) -> Any:
         """register_prehook(hook): call `hook(grad_outputs)` before backward runs."""
-        return self._recorded().register_prehook(hook)
+        return self._node(True).register_prehook(hook)
 
-    def _node(self) -> Any:
-        return None if self._record.node is None else self._record.node()
-
-    def _recorded(self) -> Any:
-        node = self._node()
-        if node is None:
-            raise RuntimeError(
-                f"{self.name()}: this call is not part of a graph, so it has no hooks\n  at {errors.here()}"
-            )
+    def _node(self, needed: bool = False) -> Any:
+        node = None if self._record.node is None else self._record.node()
+        if node is None and needed:
+            where = f"  at {errors.here()}"
+            raise RuntimeError(f"{self.name()}: this call is not part of a graph, so it has no hooks\n{where}")
         return node
 
 

@@ -57,9 +57,7 @@ class FunctionMethods:
 
     @classmethod
     def _gradient_rule(cls) -> Any:
-        """The method that computes gradients, under either of its two names."""
-        if cls.vjp is FunctionMethods.vjp:
-            return cls.backward
+        """The method that computes gradients, under the other of its two names."""
         if cls.backward is not FunctionMethods.backward:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "

@@ -25,19 +25,27 @@ def is_multithreading_enabled() -> bool:
     return bool(state.multithreading)
 
 
-class set_multithreading_enabled:
-    """set_multithreading_enabled(mode): accepted and remembered; a backward pass runs in the thread that asked for it
-    in any case."""
+class Switch:
+    """Sets a switch of this thread at once; as a context manager, until its end."""
+
+    switch: str
 
     def __init__(self, mode: bool) -> None:
-        self._before = state.multithreading
-        state.multithreading = bool(mode)
+        self._before = getattr(state, self.switch)
+        setattr(state, self.switch, bool(mode))
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *error: Any) -> None:
-        state.multithreading = self._before
+        setattr(state, self.switch, self._before)
+
+
+class set_multithreading_enabled(Switch):
+    """set_multithreading_enabled(mode): accepted and remembered; a backward pass runs in the thread that asked for it
+    in any case."""
+
+    switch = "multithreading"
 
 
 def is_inference_mode_enabled() -> bool:

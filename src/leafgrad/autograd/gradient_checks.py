@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.engine import reach
 from leafgrad._core.function import CallNode
-from leafgrad._core.node import Node, Output
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad.autograd import jacobians
+from leafgrad.autograd import jacobians, no_grad
 from leafgrad.autograd.gradcheck import GradcheckError, as_tuple
-from leafgrad.autograd.jacobians import IMAGINARY, REAL, Array, Directions, Problem, is_differentiable
+from leafgrad.autograd.jacobians import IMAGINARY, REAL, Array, Jacobians, Problem, is_differentiable
 from leafgrad.autograd.public_nodes import is_several
 
 
@@ -64,19 +65,21 @@ class Check:
         fast: bool,
     ) -> None:
         self.atol, self.rtol, self.nondet_tol = atol, rtol, nondet_tol
-        self.check_dtypes, self.fast = check_dtypes, fast
+        self.check_dtypes = check_dtypes
         self.variables = checked_variables(inputs)
         outputs = as_tuple(func(*inputs))
         chosen = [i for i, o in enumerate(outputs) if o.requires_grad]
         self.is_constant = not chosen
         self.problem = Problem(func, inputs, self.variables, chosen or range(len(outputs)), eps)
         self.outputs = [outputs[i] for i in self.problem.chosen]
+        self.whole = Jacobians(self.problem, self.outputs, False)
+        self.jacobians = Jacobians(self.problem, self.outputs, True) if fast else self.whole
 
     def constant(self) -> None:
         """A function whose outputs do not require grad must not depend on its variables."""
         for i, x in enumerate(self.variables):
-            for unit in (1, 1j) if jacobians.is_complex(x) else (1,):
-                for o, jacobian in zip(self.outputs, jacobians.numerical(self.problem, x, unit), strict=True):
+            for unit in jacobians.units(x):
+                for o, jacobian in zip(self.outputs, self.whole.numerical(i, unit), strict=True):
                     if jacobian.any():
                         raise GradcheckError(
                             "Numerical gradient for function expected to be zero\n"
@@ -100,50 +103,24 @@ class Check:
     # -- backward mode ------------------------------------------------------------------------------------------------
 
     def backward_mode(self) -> None:
-        if self.fast:
-            self.backward_fast()
-            return
-        by_differences = [jacobians.numerical_of_part(self.problem, x) for x in self.variables]
+        by_differences = [self.jacobians.numerical_of_part(i) for i in range(len(self.variables))]
         for output, which, label in self.parts():
-
-            def analytical(output: int = output, which: str = which) -> list[Array]:
-                return jacobians.analytical(self.outputs[output], self.variables, which)
-
-            found = self.twice(analytical)
-            for index, (jacobian, numerical) in enumerate(zip(found, by_differences, strict=True)):
+            found = self.twice(functools.partial(self.jacobians.backward, output, which))
+            for index, (got, numerical) in enumerate(zip(found, by_differences, strict=True)):
                 expected = numerical(output, which)
-                if not self.close(jacobian, expected):
-                    raise GradcheckError(
-                        self.mismatch(f"{label}Jacobian mismatch", output, index, shown(expected), shown(jacobian))
-                        + self.whereabouts(output, index, expected, jacobian)
-                    )
-
-    def backward_fast(self) -> None:
-        directions = Directions(self.variables, self.outputs)
-        by_differences = [directions.numerical(self.problem, i) for i in range(len(self.variables))]
-        for output, which, label in self.parts():
-
-            def analytical(output: int = output, which: str = which) -> list[Array]:
-                found = directions.analytical(self.outputs[output], output, self.variables, which)
-                return [np.asarray(number) for number in found]
-
-            for index, (product, numerical) in enumerate(zip(self.twice(analytical), by_differences, strict=True)):
-                expected = numerical(output, which)
-                if not self.close(product, np.asarray(expected), directions.weight(index, output)):
-                    jacobian = jacobians.analytical(self.outputs[output], self.variables, which)[index]
-                    by_slow = jacobians.numerical_of_part(self.problem, self.variables[index])(output, which)
-                    raise GradcheckError(
-                        self.mismatch(f"{label}Jacobian mismatch", output, index, str(expected), str(product.item()))
-                        + self.slow_result(by_slow, jacobian)
-                        + self.whereabouts(output, index, by_slow, jacobian)
-                    )
+                if not self.close(got, expected, self.jacobians.weight(index, output)):
+                    whole = expected, got
+                    if self.jacobians.fast:
+                        by_slow = self.whole.numerical_of_part(index)(output, which)
+                        whole = by_slow, self.whole.backward(output, which)[index]
+                    raise self.mismatch(f"{label}Jacobian mismatch", output, index, (expected, got), whole)
 
     def twice(self, compute: Callable[[], list[Array]]) -> list[Array]:
         """What backward passes give, which must be the same when they are run again."""
         first, second = compute(), compute()
         for a, b in zip(first, second, strict=True):
             different = ~((a == b) | (np.isnan(a) & np.isnan(b)))
-            difference = np.abs(a - b)[different].max(initial=0.0)
+            difference = np.asarray(np.abs(a - b))[different].max(initial=0.0)
             if not difference <= self.nondet_tol:
                 raise GradcheckError(
                     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
@@ -198,68 +175,63 @@ class Check:
                 )
 
     def batched_backward(self) -> None:
-        from leafgrad.autograd import grad
-
         for index, output in enumerate(self.outputs):
-            batch = np.random.default_rng(0).uniform(-1, 1, (2, *output.array.shape)).astype(output.array.dtype)
-            one_by_one = [jacobians.gradients([output], self.variables, [row]) for row in batch]
-            try:
-                found = grad(
-                    output, self.variables, wrap(batch), retain_graph=True, allow_unused=True, is_grads_batched=True
-                )
-            except RuntimeError as error:
-                raise GradcheckError(
-                    errors.explain(
-                        f"While computing batched gradients, got: {error}",
-                        ("output", f"{index}, {errors.describe(output)}"),
-                        ("fix", "gradcheck(..., check_batched_grad=False)"),
-                    )
-                ) from error
-            expected = [stacked(rows, x) for rows, x in zip(zip(*one_by_one, strict=True), self.variables, strict=True)]
-            self.compare_batches(index, found, expected, "check_batched_grad")
 
-    def compare_batches(self, output: int, found: Sequence[Any], expected: Sequence[Array], option: str) -> None:
-        for index, (g, e) in enumerate(zip(found, expected, strict=True)):
-            got = np.zeros_like(e) if g is None else g.array
-            if not self.close(got, e):
+            def gradients(start: Any, output: Any = output) -> tuple[Any, ...]:
+                return jacobians.or_zeros(jacobians.gradients([output], self.variables, [start]), self.variables)
+
+            self.compare_batch(gradients, output, "check_batched_grad", output_number=index)
+
+    def compare_batch(
+        self,
+        function: Callable[[Any], tuple[Any, ...]],
+        like: Any,
+        option: str,
+        output_number: int | None = None,
+        input_number: int | None = None,
+    ) -> None:
+        """A function has to make of a batch what it makes of each of its parts alone. It is given what belongs to one
+        output and returns something for each input, or the other way round."""
+        from leafgrad.func import vmap
+
+        batch = np.random.default_rng(0).uniform(-1, 1, (2, *like.array.shape)).astype(like.array.dtype)
+        one_by_one = [function(wrap(part)) for part in batch]
+        fix = ("fix", f"gradcheck(..., {option}=False)")
+        try:
+            found = vmap(function)(wrap(batch))
+        except RuntimeError as error:
+            row = ("output", output_number) if input_number is None else ("input", input_number)
+            place = (row[0], f"{row[1]}, {errors.describe(like)}")
+            first = f"While computing batched gradients, got: {error}"
+            raise GradcheckError(errors.explain(first, place, fix)) from error
+        for i, (batched, alone) in enumerate(zip(found, zip(*one_by_one, strict=True), strict=True)):
+            got, expected = batched.array, np.stack([each.array for each in alone])
+            if not self.close(got, expected):
+                output = i if output_number is None else output_number
+                index = i if input_number is None else input_number
                 raise GradcheckError(
-                    f"For output {output} and input {index}:\n\nGot:\n{shown(got)}\n\nExpected:\n{shown(e)}\n\n"
-                    + errors.explain(
-                        "A batch of gradients gave something else than each of them alone.",
-                        ("fix", f"gradcheck(..., {option}=False)"),
-                    )
+                    f"For output {output} and input {index}:\n\nGot:\n{shown(got)}\n\nExpected:\n{shown(expected)}\n\n"
+                    + errors.explain("A batch of gradients gave something else than each of them alone.", fix)
                 )
 
     # -- forward mode -------------------------------------------------------------------------------------------------
 
     def forward_mode(self) -> None:
-        directions = Directions(self.variables, self.outputs) if self.fast else None
         for index, x in enumerate(self.variables):
-            units = [(1j, IMAGINARY), (1, REAL)] if jacobians.is_complex(x) else [(1, REAL)]
-            for unit, which in units:
-                label = f"While considering the {which} part of complex inputs only, " if len(units) == 2 else ""
-                label += "Jacobian computed with forward mode mismatch"
-                if directions is not None:
-                    along = unit * directions.of_variable[index][0 if which == REAL else 1]
-                    by_differences = self.problem.slopes(x, ..., along)
-                    tangents = jacobians.tangents(self.problem, {index: wrap(along.astype(x.array.dtype))})
-                    found = [
-                        np.zeros_like(o.array) if t is None else t.array
-                        for t, o in zip(tangents, self.outputs, strict=True)
-                    ]
-                    weight = directions.weight(index)
-                else:
-                    by_differences = jacobians.numerical(self.problem, x, unit)
-                    found = jacobians.forward(self.problem, index, unit, self.outputs)
-                    weight = 1.0
+            for unit in reversed(jacobians.units(x)):
+                label = "Jacobian computed with forward mode mismatch"
+                if jacobians.is_complex(x):
+                    which = REAL if unit == 1 else IMAGINARY
+                    label = f"While considering the {which} part of complex inputs only, {label}"
+                by_differences = self.jacobians.numerical(index, unit)
+                found = self.jacobians.forward(index, unit)
                 for output, (got, expected) in enumerate(zip(found, by_differences, strict=True)):
-                    if not self.close(got, expected, weight):
-                        text = self.mismatch(label, output, index, shown(expected), shown(got))
-                        if directions is not None:
-                            expected = jacobians.numerical(self.problem, x, unit)[output]
-                            got = jacobians.forward(self.problem, index, unit, self.outputs)[output]
-                            text += self.slow_result(expected, got)
-                        raise GradcheckError(text + self.whereabouts(output, index, expected, got))
+                    if not self.close(got, expected, self.jacobians.weight(index)):
+                        whole = expected, got
+                        if self.jacobians.fast:
+                            by_slow = self.whole.numerical(index, unit)[output]
+                            whole = by_slow, self.whole.forward(index, unit)[output]
+                        raise self.mismatch(label, output, index, (expected, got), whole)
 
     def zero_tangents(self) -> None:
         """Forward mode is linear as well: inputs that do not change leave the outputs unchanged."""
@@ -275,30 +247,12 @@ class Check:
                     )
 
     def batched_forward(self) -> None:
-        from leafgrad.func import vmap
-
         for index, x in enumerate(self.variables):
-            batch = np.random.default_rng(0).uniform(-1, 1, (2, *x.array.shape)).astype(x.array.dtype)
 
             def changed(change: Any, index: int = index) -> tuple[Any, ...]:
-                found = jacobians.tangents(self.problem, {index: change})
-                both = zip(found, self.outputs, strict=True)
-                return tuple([wrap(np.zeros_like(o.array)) if t is None else t for t, o in both])
+                return jacobians.or_zeros(jacobians.tangents(self.problem, {index: change}), self.outputs)
 
-            one_by_one = [changed(wrap(row)) for row in batch]
-            try:
-                found = vmap(changed)(wrap(batch))
-            except RuntimeError as error:
-                raise GradcheckError(
-                    errors.explain(
-                        f"While computing batched gradients, got: {error}",
-                        ("input", f"{index}, {errors.describe(x)}"),
-                        ("fix", "gradcheck(..., check_batched_forward_grad=False)"),
-                    )
-                ) from error
-            for output, (got, rows) in enumerate(zip(found, zip(*one_by_one, strict=True), strict=True)):
-                expected = np.stack([row.array for row in rows])
-                self.compare_batches(output, [got], [expected], "check_batched_forward_grad")
+            self.compare_batch(changed, x, "check_batched_forward_grad", input_number=index)
 
     # -- comparing and telling ----------------------------------------------------------------------------------------
 
@@ -307,23 +261,25 @@ class Check:
         room = self.atol * weight + self.rtol * np.abs(expected)
         return bool(np.all((np.abs(found - expected) <= room) | ((found == expected) & np.isfinite(expected))))
 
-    def mismatch(self, what: str, output: int, index: int, numerical: str, analytical: str) -> str:
-        return (
-            f"{what} for output {output} with respect to input {index},\n"
-            f"numerical:{numerical}\nanalytical:{analytical}\n"
-        )
-
-    def slow_result(self, expected: Array, found: Array) -> str:
-        """What the fast mode tells after a failure: the Jacobians themselves."""
-        difference = np.abs(expected - found).max(initial=0.0)
+    def mismatch(
+        self, what: str, output: int, index: int, compared: tuple[Array, Array], whole: tuple[Array, Array]
+    ) -> GradcheckError:
+        """The error that shows what was compared, by differences and found, and the Jacobians if that is not these."""
+        expected, found = whole
         text = (
-            "\nThese are sums over both Jacobians with random factors, which is what fast_mode compares.\n\n"
-            f"Numerical:\n {shown(expected)}\nAnalytical:\n{shown(found)}\n\n"
-            f"The max per-element difference (slow mode) is: {difference}.\n"
+            f"{what} for output {output} with respect to input {index},\n"
+            f"numerical:{shown(compared[0])}\nanalytical:{shown(compared[1])}\n"
         )
-        if self.close(found, expected):
-            text += "Fast gradcheck failed but element-wise differences are small. Try fast_mode=False.\n"
-        return text
+        if self.jacobians.fast:
+            difference = np.abs(expected - found).max(initial=0.0)
+            text += (
+                "\nThese are sums over both Jacobians with random factors, which is what fast_mode compares.\n\n"
+                f"Numerical:\n {shown(expected)}\nAnalytical:\n{shown(found)}\n\n"
+                f"The max per-element difference (slow mode) is: {difference}.\n"
+            )
+            if self.close(found, expected):
+                text += "Fast gradcheck failed but element-wise differences are small. Try fast_mode=False.\n"
+        return GradcheckError(text + self.whereabouts(output, index, expected, found))
 
     def whereabouts(self, output: int, index: int, expected: Array, found: Array) -> str:
         """Where the two differ most, and which tensors these are."""
@@ -341,11 +297,7 @@ class Check:
 
 
 def shown(array: Array) -> str:
-    return str(wrap(np.asarray(array)))
-
-
-def stacked(rows: Sequence[Any], like: Any) -> Array:
-    return np.stack([np.zeros_like(like.array) if g is None else g.array for g in rows])
+    return str(wrap(array)) if isinstance(array, np.ndarray) else str(array.item())
 
 
 # -- functions of the user's own --------------------------------------------------------------------------------------
@@ -354,24 +306,12 @@ def stacked(rows: Sequence[Any], like: Any) -> Array:
 def functions_behind(outputs: Sequence[Any]) -> list[Any]:
     """The nodes of custom Functions in the graph behind these tensors. The engine never visits a node that has no
     gradient, but a Function may be called so in PyTorch, so they are asked one by one."""
-    found, seen = [], set()
-    stack: list[Any] = [o.node for o in outputs]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Output):
-            node = node.parent
-        if isinstance(node, Node) and id(node) not in seen:
-            seen.add(id(node))
-            stack += node.inputs
-            if isinstance(node, CallNode):
-                found.append(node)
-    return found
+    nodes, _ = reach([o.node for o in outputs])
+    return [node for node in nodes.values() if isinstance(node, CallNode)]
 
 
 def without_gradients(node: Any) -> list[Any]:
     """What a Function makes of no gradients at all."""
-    from leafgrad.autograd.grad_mode import no_grad
-
     with no_grad():
         return list(node.op.backward([None] * (len(node.shape) if is_several(node) else 1), node.saved, node.inputs))
 

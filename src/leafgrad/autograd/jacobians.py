@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad.autograd import forward_ad, grad
 from leafgrad.autograd.gradcheck import as_tuple
 
 Array = Any
@@ -57,22 +58,21 @@ class Problem:
             raise AssertionError("Expected `func` to return as many outputs when inputs are perturbed.")
         return [found[i] for i in self.chosen]
 
-    def slopes(self, variable: Any, place: Any, direction: Any) -> list[Array]:
-        """How fast each output changes while `direction` is added to a variable at a place, by central differences.
+    def slopes(self, variable: Any, change: Array, where: str) -> list[Array]:
+        """How fast each output changes along a change of a variable, by central differences.
 
         The variable itself is changed and put back, because the function may also see it by another way than as its
         argument; nothing is told of the change, so what was saved for backward stays usable.
         """
         array = variable.array
-        before = np.array(array[place])
+        before = array.copy()
         ends = []
         try:
             for step in (-self.eps, self.eps):
-                array[place] = before + step * direction
+                array[...] = before + step * change
                 ends.append([np.array(o.array) for o in self.outputs()])
         finally:
-            array[place] = before
-        where = "" if place is ... else f" on index {place}"
+            array[...] = before
         return [self.quotient(low, high, where) for low, high in zip(*ends, strict=True)]
 
     def quotient(self, low: Array, high: Array, where: str) -> Array:
@@ -88,78 +88,15 @@ class Problem:
         return np.asarray((high - low) / (2 * self.eps)).astype(low.dtype if low.dtype.kind in "fcV" else np.float64)
 
 
-# -- by differences ---------------------------------------------------------------------------------------------------
-
-
-def numerical(problem: Problem, variable: Any, unit: complex = 1) -> list[Array]:
-    """The Jacobian of each output by one variable, along `unit` in each of its numbers."""
-    rows: list[list[Array]] = []
-    for place in np.ndindex(variable.array.shape):
-        rows.append([slope.reshape(-1) for slope in problem.slopes(variable, place, unit)])
-    if not rows:
-        return [np.zeros((0, o.array.size), o.array.dtype) for o in problem.outputs()]
-    return [np.stack(of_output) for of_output in zip(*rows, strict=True)]
-
-
-def numerical_of_part(problem: Problem, variable: Any) -> Callable[[int, str], Array]:
-    """The Jacobians by one variable in the form that backward mode has: asked for by output and part of the output."""
-    along_real = numerical(problem, variable)
-    along_imaginary = numerical(problem, variable, 1j) if is_complex(variable) else []
-
-    def of_part(output: int, which: str) -> Array:
-        jacobian = part(along_real[output], which)
-        if along_imaginary:
-            jacobian = (jacobian + 1j * part(along_imaginary[output], which)).astype(variable.array.dtype)
-        return jacobian
-
-    return of_part
-
-
-# -- by backward passes -----------------------------------------------------------------------------------------------
-
-
-def gradients(outputs: Sequence[Any], variables: Sequence[Any], starts: Sequence[Array]) -> list[Any]:
+def gradients(outputs: Sequence[Any], variables: Sequence[Any], starts: Sequence[Any]) -> list[Any]:
     """The gradients by each variable, as tensors, or None; the graph is kept."""
-    from leafgrad.autograd import grad
-
-    given = [wrap(np.asarray(start)) for start in starts]
+    given: list[Any] = [start if isinstance(start, TensorBase) else wrap(np.asarray(start)) for start in starts]
     return list(grad(outputs, variables, given, retain_graph=True, allow_unused=True))
-
-
-def start(output: Any, values: Array, which: str) -> Array:
-    """The gradient that makes a backward pass differentiate the sum of `values` times one part of an output."""
-    return (values * (1j if which == IMAGINARY else 1)).astype(output.array.dtype)
-
-
-def unit_starts(output: Any, which: str) -> Iterator[Array]:
-    """The starts that ask for the numbers of an output one by one."""
-    for place in range(output.array.size):
-        values = np.zeros(output.array.size)
-        values[place] = 1
-        yield start(output, values.reshape(output.array.shape), which)
-
-
-def analytical(output: Any, variables: Sequence[Any], which: str) -> list[Array]:
-    """The Jacobian of one part of one output by each variable: a backward pass for each column."""
-    columns: list[list[Array]] = [[] for _ in variables]
-    for each in unit_starts(output, which):
-        found = gradients([output], variables, [each])
-        for of_variable, x, g in zip(columns, variables, found, strict=True):
-            of_variable.append(np.zeros(x.array.size, x.array.dtype) if g is None else g.array.reshape(-1))
-    return [
-        np.stack(of_variable, axis=1) if of_variable else np.zeros((x.array.size, 0), x.array.dtype)
-        for of_variable, x in zip(columns, variables, strict=True)
-    ]
-
-
-# -- by forward mode --------------------------------------------------------------------------------------------------
 
 
 def tangents(problem: Problem, changes: dict[int, Any]) -> list[Any]:
     """How fast each output changes along the changes of some variables (by their index), by forward mode; as tensors,
     None where an output has no tangent."""
-    from leafgrad.autograd import forward_ad
-
     with forward_ad.dual_level():
         duals = {}
         for i, change in changes.items():
@@ -170,78 +107,122 @@ def tangents(problem: Problem, changes: dict[int, Any]) -> list[Any]:
         return [forward_ad.unpack_dual(found[i]).tangent for i in problem.chosen]
 
 
-def forward(problem: Problem, index: int, unit: complex, outputs: Sequence[Any]) -> list[Array]:
-    """The Jacobian of each output by one variable, along `unit` in each of its numbers: forward mode for each row."""
-    variable = problem.variables[index].array
-    rows: list[list[Array]] = [[] for _ in outputs]
-    for place in range(variable.size):
-        change = np.zeros(variable.size, variable.dtype)
-        change[place] = unit
-        found = tangents(problem, {index: wrap(change.reshape(variable.shape))})
-        for of_output, o, t in zip(rows, outputs, found, strict=True):
-            of_output.append(np.zeros(o.array.size, o.array.dtype) if t is None else t.array.reshape(-1))
-    return [
-        np.stack(of_output) if of_output else np.zeros((0, o.array.size), o.array.dtype)
-        for of_output, o in zip(rows, outputs, strict=True)
-    ]
+def or_zeros(found: Sequence[Any], like: Sequence[Any]) -> tuple[Any, ...]:
+    """Tensors, with zeros in place of None."""
+    return tuple([wrap(np.zeros_like(x.array)) if t is None else t for t, x in zip(found, like, strict=True)])
 
 
-# -- one random direction instead of all ------------------------------------------------------------------------------
+class Jacobians:
+    """The Jacobians of a problem, number by number; or, fast, their products with one random direction for each
+    variable (one for each part if it is complex) and one for each output. All numbers of those are positive, so that an
+    error cannot vanish in the sum unless errors cancel each other."""
 
+    def __init__(self, problem: Problem, outputs: Sequence[Any], fast: bool) -> None:
+        self.problem, self.outputs, self.fast = problem, outputs, fast
+        if fast:
+            from leafgrad.ops.random.distributions import Generator
 
-class Directions:
-    """Random directions for the fast mode: for each variable (one for each part if it is complex), then for each
-    output. All numbers are positive, so that an error cannot vanish in the sum unless errors cancel each other."""
-
-    def __init__(self, variables: Sequence[Any], outputs: Sequence[Any]) -> None:
-        from leafgrad.ops.random.distributions import Generator
-
-        generator = Generator()  # our own, so that it does not disturb that of the user; and the same each time
-        self.of_variable = [
-            [unit_vector(x.array.shape, generator) for _ in range(2 if is_complex(x) else 1)] for x in variables
-        ]
-        self.of_output = [unit_vector(o.array.shape, generator) for o in outputs]
+            generator = Generator()  # our own, so that it does not disturb that of the user; and the same each time
+            self.of_variable = [[unit_vector(x, generator) for _ in units(x)] for x in problem.variables]
+            self.of_output = [unit_vector(o, generator) for o in outputs]
 
     def weight(self, variable: int, output: int | None = None) -> float:
         """By how much an error of one in each number of the Jacobian shows in the product with these directions."""
+        if not self.fast:
+            return 1.0
         of_input = math.hypot(*[float(u.sum()) for u in self.of_variable[variable]])
         return of_input if output is None else of_input * float(self.of_output[output].sum())
 
-    def numerical(self, problem: Problem, variable: int) -> Callable[[int, str], complex]:
-        """The product of the Jacobian with the directions of a variable and an output, by differences."""
-        x, (along, *imaginary) = problem.variables[variable], self.of_variable[variable]
-        slopes = problem.slopes(x, ..., along)
-        slopes_imaginary = problem.slopes(x, ..., 1j * imaginary[0]) if imaginary else []
+    def changes(self, index: int, unit: complex) -> Iterator[tuple[str, Array]]:
+        """The changes of a variable that are tried, along `unit` in its numbers, and where they are."""
+        array = self.problem.variables[index].array
+        if self.fast:
+            yield "", unit * self.of_variable[index][0 if unit == 1 else 1]
+            return
+        for place in np.ndindex(array.shape):
+            change = np.zeros(array.shape, array.dtype)
+            change[place] = unit
+            yield f" on index {place}", change
 
-        def of_part(output: int, which: str) -> complex:
-            product = inner(self.of_output[output], part(slopes[output], which))
-            if slopes_imaginary:
-                return complex(product, inner(self.of_output[output], part(slopes_imaginary[output], which)))
-            return product
+    def matrices(self, rows: Sequence[Sequence[Array]], like: Sequence[Any]) -> list[Array]:
+        """What was found for each change, as one array for each of the tensors that it was found of."""
+        if self.fast:
+            return list(rows[0])
+        by_tensor = [[row[i].reshape(-1) for row in rows] for i in range(len(like))]
+        return [
+            np.stack(found) if found else np.zeros((0, x.array.size), x.array.dtype)
+            for found, x in zip(by_tensor, like, strict=True)
+        ]
+
+    def numerical(self, index: int, unit: complex) -> list[Array]:
+        """The Jacobian of each output by one variable, along `unit` in its numbers, by differences."""
+        variable = self.problem.variables[index]
+        rows = [self.problem.slopes(variable, change, where) for where, change in self.changes(index, unit)]
+        return self.matrices(rows, self.outputs if rows else self.problem.outputs())
+
+    def forward(self, index: int, unit: complex) -> list[Array]:
+        """The same by forward mode."""
+        kind = self.problem.variables[index].array.dtype
+        rows = []
+        for _, change in self.changes(index, unit):
+            found = tangents(self.problem, {index: wrap(change.astype(kind))})
+            rows.append([t.array for t in or_zeros(found, self.outputs)])
+        return self.matrices(rows, self.outputs)
+
+    def numerical_of_part(self, index: int) -> Callable[[int, str], Array]:
+        """The Jacobians by one variable in the form that backward mode has: asked for by output and part of the
+        output."""
+        variable = self.problem.variables[index]
+        along = [self.numerical(index, unit) for unit in units(variable)]
+
+        def of_part(output: int, which: str) -> Array:
+            jacobian, *imaginary = [part(found[output], which) for found in along]
+            if self.fast:
+                jacobian, *imaginary = [inner(self.of_output[output], one) for one in (jacobian, *imaginary)]
+            return (jacobian + 1j * imaginary[0]).astype(variable.array.dtype) if imaginary else jacobian
 
         return of_part
 
-    def analytical(self, output: Any, index: int, variables: Sequence[Any], which: str) -> list[complex]:
-        """The same by a backward pass: for one output, and each variable."""
-        found = gradients([output], variables, [start(output, self.of_output[index], which)])
-        products: list[complex] = []
-        for g, (along, *imaginary) in zip(found, self.of_variable, strict=True):
-            if g is None:
-                products.append(0j if imaginary else 0.0)
-            elif imaginary:
-                products.append(complex(inner(along, g.array.real), inner(imaginary[0], g.array.imag)))
-            else:
-                products.append(inner(along, g.array))
-        return products
+    def backward(self, index: int, which: str) -> list[Array]:
+        """The Jacobian of one part of one output by each variable: a backward pass for each column."""
+        output, variables = self.outputs[index], self.problem.variables
+        columns = []
+        for values in [self.of_output[index]] if self.fast else unit_arrays(output.array.shape):
+            # makes a backward pass differentiate the sum of `values` times this part of the output
+            start = (values * (1j if which == IMAGINARY else 1)).astype(output.array.dtype)
+            found = [g.array for g in or_zeros(gradients([output], variables, [start]), variables)]
+            columns.append([self.product(i, g) for i, g in enumerate(found)] if self.fast else found)
+        found = self.matrices(columns, variables)
+        return found if self.fast else [matrix.T for matrix in found]
+
+    def product(self, index: int, g: Array) -> Array:
+        """The product of a gradient with the directions of its variable."""
+        along, *imaginary = self.of_variable[index]
+        if imaginary:
+            return inner(along, g.real) + 1j * inner(imaginary[0], g.imag)
+        return inner(along, g)
 
 
-def unit_vector(shape: tuple[int, ...], generator: Any) -> Array:
+def units(variable: Any) -> tuple[complex, ...]:
+    """What a number of a variable can be changed by: a real number, and an imaginary one if it is complex."""
+    return (1, 1j) if is_complex(variable) else (1,)
+
+
+def unit_arrays(shape: tuple[int, ...]) -> Iterator[Array]:
+    """Arrays with a single one each, at every place."""
+    for place in np.ndindex(shape):
+        values = np.zeros(shape)
+        values[place] = 1
+        yield values
+
+
+def unit_vector(t: Any, generator: Any) -> Array:
     from leafgrad.ops.random.functions import rand
 
-    values = rand(int(np.prod(shape)), generator=generator).array.astype(np.float64)
+    values = rand(t.array.size, generator=generator).array.astype(np.float64)
     length = np.linalg.norm(values)
-    return (values / length if length else values).reshape(shape)
+    return (values / length if length else values).reshape(t.array.shape)
 
 
-def inner(a: Array, b: Array) -> float:
-    return float(np.sum(a * b))
+def inner(a: Array, b: Array) -> Array:
+    return np.sum(a * b)  # a number, not an array

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -112,26 +112,13 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda tensor: tensor.clone(), lambda tensor: tensor)
 
 
-class disable_saved_tensors_hooks:
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """disable_saved_tensors_hooks(error_message): inside, saved_tensors_hooks is refused with this message."""
-
-    def __init__(self, error_message: str) -> None:
-        self.error_message = error_message
-        self._before: list[Any] = []
-
-    def __enter__(self) -> None:
-        if innermost() is not None:
-            raise RuntimeError(self.error_message)
-        self._before.append(state.saved_hooks_refused)
-        state.saved_hooks_refused = self.error_message
-
-    def __exit__(self, *error: Any) -> None:
-        state.saved_hooks_refused = self._before.pop()
-
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
-            with disable_saved_tensors_hooks(self.error_message):
-                return function(*args, **kwargs)
-
-        return inside
+    if innermost() is not None:
+        raise RuntimeError(error_message)
+    before, state.saved_hooks_refused = state.saved_hooks_refused, error_message
+    try:
+        yield
+    finally:
+        state.saved_hooks_refused = before

@@ -19,17 +19,22 @@ Everything here runs only when something has gone wrong. The functions return th
     values.py    changes in place, conversions, arguments
     arguments.py arguments that are not what a function takes
     functions.py autograd.Function: gradients that do not fit, saved tensors, arguments changed in place
-    messages.py  the names that others use
 
-Nothing of it is imported before that either.
+Nothing of it is imported before that either: `errors.name` looks for the name in these files, but for functions.py.
 
 May import `_core` and `_dtypes`; inside functions also `ops`, to ask the registry what an operation is called.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leafgrad.errors.messages import *  # noqa: F403  its __all__ says which
+    from leafgrad.errors.arguments import *  # noqa: F403
+    from leafgrad.errors.backward import *  # noqa: F403
+    from leafgrad.errors.form import *  # noqa: F403
+    from leafgrad.errors.naming import *  # noqa: F403
+    from leafgrad.errors.shapes import *  # noqa: F403
+    from leafgrad.errors.values import *  # noqa: F403
 
 # First sentences that callers choose before anything has gone wrong.
 CREATED = "Only Tensors of floating point and complex dtype can require gradients"
@@ -40,10 +45,9 @@ NO_GRAD_INPUT = "One of the differentiated Tensors does not require grad"
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    messages = import_module("leafgrad.errors.messages")
-    if name not in messages.__all__:
-        raise AttributeError(f"module 'leafgrad.errors' has no attribute {name!r}")
-    globals().update({known: getattr(messages, known) for known in messages.__all__})
-    return getattr(messages, name)
+    for file in ("form", "naming", "backward", "shapes", "values", "arguments"):
+        found = getattr(import_module(f"leafgrad.errors.{file}"), name, None)
+        if found is not None:
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module 'leafgrad.errors' has no attribute {name!r}")

@@ -91,9 +91,17 @@ class WrongCall:
             why = f'with error "type must be tuple of ints,but got {type_name(wrong)}"'
             first = f"{self.name}(): argument '{argument}' failed to unpack the object at pos {at + 1} {why}"
             return mistake(TypeError, first)
-        numbers = isinstance(value, (int, float, complex, list, tuple, np.ndarray, np.generic))
-        fix = f"{library()}.as_tensor(...)   # makes a tensor of numbers, lists and arrays"
-        return mistake(TypeError, f"{first} not {type_name(value)}", fix=fix if numbers and wanted == "Tensor" else "")
+        return not_taken(first, wanted, value)
+
+
+def not_a_tensor(op: str, argument: str, position: int, got: Any) -> TypeError:
+    return not_taken(f"{op}(): argument '{argument}' (position {position}) must be Tensor,", "Tensor", got)
+
+
+def not_taken(first: str, wanted: str, value: Any) -> TypeError:
+    numbers = isinstance(value, (int, float, complex, list, tuple, np.ndarray, np.generic))
+    fix = f"{library()}.as_tensor(...)   # makes a tensor of numbers, lists and arrays"
+    return mistake(TypeError, f"{first} not {type_name(value)}", fix=fix if numbers and wanted == "Tensor" else "")
 
 
 def required(form: Form) -> int:

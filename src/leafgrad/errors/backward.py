@@ -7,10 +7,21 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from leafgrad._core.node import Freed, Node, Output, plan_of
+from leafgrad._core.engine import paths_to, reach
+from leafgrad._core.node import Freed, Node, plan_of
 from leafgrad._core.tensor import GraphBreak, TensorBase, links
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.errors.form import describe, describe_result, explain, mistake, recorded, size
+from leafgrad.errors.form import (
+    changed_at,
+    describe,
+    describe_result,
+    explain,
+    mistake,
+    output_of,
+    recorded,
+    saved_was_changed,
+    size,
+)
 from leafgrad.errors.naming import (
     Place,
     as_code,
@@ -214,18 +225,7 @@ def name_in_loop(node: Node) -> str | None:
 
 def ways_to(node: Node, roots: Sequence[Node]) -> list[Node]:
     """The nodes on the ways from `roots` to `node`, the most recent first."""
-    reachable: dict[int, Node] = {}
-    stack = list(roots)
-    while stack and len(reachable) < 200_000:
-        place = stack.pop()
-        if place.order not in reachable and place.order <= node.order:
-            reachable[place.order] = place
-            stack.extend([i for i in place.inputs if isinstance(i, Node)])
-    leading = {node.order}
-    for number in sorted(reachable, reverse=True):  # first recorded, first judged
-        if any([isinstance(i, Node) and i.order in leading for i in reachable[number].inputs]):
-            leading.add(number)
-    return [reachable[number] for number in sorted(leading)] if node.order in reachable else []
+    return sorted(paths_to(roots, {node}, True), key=lambda place: place.order)
 
 
 # -- a graph whose values were changed --------------------------------------------------------------------------------
@@ -238,20 +238,17 @@ def saved_tensor_changed(node: Node, index: int) -> RuntimeError:
     source = node.inputs[place] if place >= 0 else None
     found = find(lambda t: t is source or (t.version is version and t.array is array))
     found = found or find(lambda t: t.version is version)
-    alias = "Float" if array is None else from_numpy_dtype(array.dtype).alias
     shape = "?" if array is None else size(array.shape)
     name = f"'{found.name}', " if found else ""
     role = f"the result of {node.op.name}" if place < 0 else f"an input of {node.op.name}"
-    changed = place_of(version[1], version[2]) if len(version) > 2 else None
-    return mistake(
-        RuntimeError,
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{alias}Tensor {shape}]{_producer(node, place, array, found and found.tensor)} is at version "
-        f"{version[0]}; expected version {expected} instead. Hint: enable anomaly detection to find the operation that "
-        "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+    changed = changed_at(version)
+    return saved_was_changed(
+        array,
+        _producer(node, place, array, found and found.tensor),
+        version,
+        expected,
         ("tensor", f"{name}shape {shape}: {role}, whose gradient needs it unchanged"),
         ("saved", place_of(node.code, node.lasti)),
-        ("changed", changed),
         fix="call backward() before that line, or compute the loss again after it"
         if isinstance(source, TensorBase)  # a leaf: what changes it is an update
         else on_a_copy(changed.source if changed else "", found.name if found else None),
@@ -269,7 +266,7 @@ def saved_place(node: Node, index: int) -> tuple[int, Any]:
 
 
 def _producer(node: Node, place: int, array: Any, tensor: TensorBase | None) -> str:
-    """The clause that says which operation the changed tensor came from, as PyTorch names it."""
+    """Which operation the changed tensor came from, as PyTorch names it."""
     from leafgrad.ops.registry import registry
 
     made: Any
@@ -278,14 +275,10 @@ def _producer(node: Node, place: int, array: Any, tensor: TensorBase | None) -> 
     if place < 0:
         made = node if array is not None and array.dtype.kind not in "biu" else None
     elif place == viewed and node.inputs[place] is not None:
-        return ", which is output 0 of AsStrided,"
+        return "0 of AsStrided"
     else:
         made = tensor.node if tensor is not None else node.inputs[place]
-    if not isinstance(made, Node):
-        return ""
-    index = -1 - place if place < 0 else made.index if isinstance(made, Output) else 0
-    name = re.sub(r"Backward0?(?=[0-9]*$)", "", made.op.node_name)
-    return f", which is output {index} of {'torch::autograd::' if name == 'CopySlices' else ''}{name},"
+    return output_of(made, -1 - place if place < 0 else None) if isinstance(made, Node) else ""
 
 
 def out_of_place(source: str) -> str:
@@ -349,6 +342,7 @@ def _definition(hook: Any) -> Place | None:
 
 def grad_of_non_leaf(tensor: TensorBase) -> str:
     """The warning that PyTorch gives, with the leaves that the tensor came from."""
+    leaves = list(reach([tensor.node])[1])[::-1]  # which looks at the last inputs first
     name = as_code(name_of(tensor), "y")
     return explain(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
@@ -357,22 +351,6 @@ def grad_of_non_leaf(tensor: TensorBase) -> str:
         "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.",
         ("tensor", describe(tensor)),
         ("recorded", recorded(tensor)),
-        ("leaves", "; ".join([describe(leaf) for leaf in leaves_of(tensor, 6)])),
+        ("leaves", "; ".join([describe(leaf) for leaf in leaves[:6]])),
         ("fix", f"{name}.retain_grad()   # before backward(); or read .grad of a leaf"),
     )
-
-
-def leaves_of(tensor: TensorBase, most: int) -> list[TensorBase]:
-    """Leaves that a tensor was computed from, as many as are asked for."""
-    found: dict[int, TensorBase] = {}
-    stack: list[Any] = [tensor.node]
-    seen: set[int] = set()
-    while stack and len(found) < most and len(seen) < 10_000:
-        place = stack.pop()
-        if isinstance(place, Node):
-            if place.order not in seen:
-                seen.add(place.order)
-                stack.extend(reversed(place.inputs))
-        elif place is not None:
-            found[id(place)] = place
-    return list(found.values())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from leafgrad._core.node import Node
+from leafgrad._core.node import Node, Output
 from leafgrad._core.tensor import TensorBase
+from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.errors.naming import Place, assignment, find, here, name_of, place_of
 
 E = TypeVar("E", bound=BaseException)
@@ -16,10 +18,6 @@ Row = tuple[str, object]  # a label and a text or Place; a row without text is l
 def size(shape: Any) -> str:
     """A shape as PyTorch writes it in messages: [2, 3]."""
     return "[" + ", ".join(map(str, shape)) + "]"
-
-
-def lines(first: str, *more: str) -> str:
-    return "\n  ".join([first, *[line for line in more if line]])
 
 
 def explain(first: str, *rows: Row) -> str:
@@ -72,3 +70,33 @@ def describe_array(array: Any) -> str:
 
 def recorded(tensor: TensorBase) -> Place | None:
     return None if tensor.node is None else place_of(tensor.node.code, tensor.node.lasti)
+
+
+def output_of(node: Node, index: int | None = None) -> str:
+    """A result of an operation as PyTorch's messages name it: (output) 0 of MulBackward0."""
+    if index is None:
+        index = node.index if isinstance(node, Output) else 0
+    name = re.sub(r"Backward0?(?=[0-9]*$)", "", node.op.node_name)
+    return f"{index} of {'torch::autograd::' if name == 'CopySlices' else ''}{name}"
+
+
+def saved_was_changed(
+    array: Any, made: str, version: Any, expected: int, *rows: Row, fix: str | Sequence[str]
+) -> RuntimeError:
+    """For a value that a backward pass needs as it was; `made` is the output that it was, if that is known."""
+    alias, shape = ("Float", "?") if array is None else (from_numpy_dtype(array.dtype).alias, size(array.shape))
+    return mistake(
+        RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[torch.{alias}Tensor {shape}]{made and f', which is output {made},'} is at version {version[0]}; "
+        f"expected version {expected} instead. Hint: enable anomaly detection to find the operation that failed to "
+        "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+        *rows,
+        ("changed", changed_at(version)),
+        fix=fix,
+    )
+
+
+def changed_at(version: Any) -> Place | None:
+    """Where the memory with this version was last changed."""
+    return place_of(version[1], version[2]) if len(version) > 2 else None

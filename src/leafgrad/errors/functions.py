@@ -3,13 +3,11 @@ were changed."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from leafgrad._core.node import Node, Output
+from leafgrad._core.node import Node
 from leafgrad._core.tensor import TensorBase
-from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.errors.form import describe, mistake, recorded, size
+from leafgrad.errors.form import Row, describe, mistake, output_of, recorded, saved_was_changed, size
 from leafgrad.errors.naming import Place, as_code, find, name_of, place_of
 
 
@@ -19,53 +17,52 @@ def written(ctx: Any, name: str) -> Place | None:
     return None if code is None else place_of(code, -1)
 
 
+def wrong_gradient(ctx: Any, first: str, *rows: Row, fix: str) -> RuntimeError:
+    return mistake(RuntimeError, first, *rows, ("backward", written(ctx, "backward")), fix=fix)
+
+
 def gradient_count(ctx: Any, expected: int, got: int) -> RuntimeError:
-    return mistake(
-        RuntimeError,
+    return wrong_gradient(
+        ctx,
         f"function {type(ctx).__name__} returned an incorrect number of gradients (expected {expected}, got {got})",
-        ("backward", written(ctx, "backward")),
         fix="return one for each argument of forward but ctx, in a tuple; None for what has no gradient",
     )
 
 
 def gradient_unasked(ctx: Any, position: int) -> RuntimeError:
-    return mistake(
-        RuntimeError,
+    return wrong_gradient(
+        ctx,
         f"function {type(ctx).__name__} returned a gradient different than None at position {position + 1}, but the "
         "corresponding forward input was not a Variable",
-        ("backward", written(ctx, "backward")),
         fix=f"return None at position {position + 1}",
     )
 
 
 def gradient_kind(ctx: Any, position: int, value: Any) -> RuntimeError:
-    return mistake(
-        RuntimeError,
+    return wrong_gradient(
+        ctx,
         f"expected Variable or None (got {type(value).__name__})",
         ("gradient", f"number {position + 1} of what {ctx._forward_cls.__name__}.backward returned"),
-        ("backward", written(ctx, "backward")),
         fix="return tensors or None, several of them in a tuple",
     )
 
 
 def gradient_shape(ctx: Any, number: int, position: int, got: Any, expected: Any) -> RuntimeError:
-    return mistake(
-        RuntimeError,
+    return wrong_gradient(
+        ctx,
         f"Function {type(ctx).__name__} returned an invalid gradient at index {number} - got {size(got)} but expected "
         f"shape compatible with {size(expected)}",
         ("argument", f"number {position + 1} of forward, shape {size(expected)}"),
-        ("backward", written(ctx, "backward")),
         fix="a gradient has the shape of its argument, or one that the argument was broadcast to",
     )
 
 
 def gradient_complex(ctx: Any, position: int) -> RuntimeError:
-    return mistake(
-        RuntimeError,
+    return wrong_gradient(
+        ctx,
         "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got "
         "false.",
         ("gradient", f"number {position + 1} of {ctx._forward_cls.__name__}.backward: complex, for a real argument"),
-        ("backward", written(ctx, "backward")),
         fix="g.real   # the gradient of a real argument is real",
     )
 
@@ -85,26 +82,18 @@ def saved_changed(node: Any, saved: Any) -> RuntimeError:
     found = find(lambda t: t.version is version)
     array = saved.leaf.array if saved.leaf is not None else saved.array
     made: Any = found.tensor.node if found is not None else saved.node
-    index = made.index if isinstance(made, Output) else 0
+    index = None
     if saved.result >= 0:
         made, index = node, saved.result
-    source = ""
-    if isinstance(made, Node):
-        kind = re.sub(r"Backward0?(?=[0-9]*$)", "", made.op.node_name)
-        kind = f"torch::autograd::{kind}" if kind == "CopySlices" else kind
-        source = f", which is output {index} of {kind},"
-    changed = place_of(version[1], version[2]) if len(version) > 2 else None
     name = f"'{found.name}', " if found else ""
     function = node.context._forward_cls.__name__ if node is not None else "forward"
-    return mistake(
-        RuntimeError,
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{from_numpy_dtype(array.dtype).alias}Tensor {size(array.shape)}]{source} is at version {version[0]}; "
-        f"expected version {saved.count} instead. Hint: enable anomaly detection to find the operation that failed to "
-        "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+    return saved_was_changed(
+        array,
+        output_of(made, index) if isinstance(made, Node) else "",
+        version,
+        saved.count,
         ("tensor", f"{name}shape {size(array.shape)}: saved by {function} with save_for_backward"),
         ("saved", None if node is None else place_of(node.code, node.lasti)),
-        ("changed", changed),
         fix="ctx.save_for_backward(x.clone())   # or use the out-of-place form of the operation that changes it",
     )
 
@@ -135,11 +124,9 @@ def dirty_view_of_several(function: str, t: TensorBase) -> RuntimeError:
 def view_of_function(view: TensorBase, changed: str) -> RuntimeError:
     """A view that came out of a Function was changed in place, or its base was; `changed` says which."""
     assert view.node is not None
-    index = view.node.index if isinstance(view.node, Output) else 0
-    name = re.sub(r"Backward0?(?=[0-9]*$)", "", view.node.op.node_name)
     return mistake(
         RuntimeError,
-        f"Output {index} of {name} is a view and {changed}. This "
+        f"Output {output_of(view.node)} is a view and {changed}. This "
         "view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
         "handle view+inplace would override the custom backward associated with the custom Function, leading to "
         "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-
-from leafgrad._core.node import Output
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype, get_default_dtype
 from leafgrad.errors import AS_DATA, CREATED
 from leafgrad.errors.backward import on_a_copy, out_of_place
-from leafgrad.errors.form import describe, mistake, recorded, size
+from leafgrad.errors.form import describe, mistake, output_of, recorded, size
 from leafgrad.errors.functions import view_of_function
 from leafgrad.errors.naming import as_code, expression_here, here, library, name_of, statement
 
@@ -88,8 +85,7 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
     elif view.node is None:
         what = f"A view was created in no_grad mode and {changed} with grad mode enabled."
     else:
-        index = view.node.index if isinstance(view.node, Output) else 0
-        what = f"Output {index} of {re.sub(r'Backward0?(?=[0-9]*$)', '', view.node.op.node_name)} is a view"
+        what = f"Output {output_of(view.node)} is a view"
         if many:
             what += f" and {changed}."
         else:
@@ -161,14 +157,9 @@ def integer_requires_grad(tensor: TensorBase, first: str = CREATED) -> RuntimeEr
     )
 
 
-def numpy_needs_detach(tensor: TensorBase) -> RuntimeError:
-    return mistake(
-        RuntimeError,
-        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
-        ("tensor", describe(tensor)),
-        ("recorded", recorded(tensor)),
-        fix=f"{subject(tensor)}.detach().numpy()",
-    )
+def numpy_needs_detach(tensor: TensorBase) -> Exception:
+    first = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+    return not_converted(tensor, RuntimeError, first, "X.detach().numpy()")
 
 
 def only_for_leaves(tensor: TensorBase, first: str, fix: str) -> RuntimeError:
@@ -214,8 +205,8 @@ def detached_view(view: Any) -> RuntimeError:
     )
 
 
-def not_one_element(tensor: TensorBase, kind: type[Exception], first: str, fix: str) -> Exception:
-    """As many elements as there are, where one is asked for. In `fix`, X stands for the tensor."""
+def not_converted(tensor: TensorBase, kind: type[Exception], first: str, fix: str) -> Exception:
+    """For a tensor that does not become a number or an array. In `fix`, X stands for the tensor."""
     fix = fix.replace("X", subject(tensor))
     return mistake(kind, first, ("tensor", describe(tensor)), ("recorded", recorded(tensor)), fix=fix)
 
@@ -257,19 +248,3 @@ def grad_dtype(tensor: TensorBase, value: TensorBase) -> RuntimeError:
         ("gradient", f"{describe(value)}, {given}"),
         fix=f"{as_code(name_of(tensor))}.grad = {as_code(name_of(value), 'g')}.to({library()}.{own.name})",
     )
-
-
-# -- arguments --------------------------------------------------------------------------------------------------------
-
-
-def not_a_tensor(op: str, argument: str, position: int, got: Any) -> TypeError:
-    known = isinstance(got, (int, float, complex, list, tuple, np.ndarray, np.generic))
-    return mistake(
-        TypeError,
-        f"{op}(): argument '{argument}' (position {position}) must be Tensor, not {_full_name(type(got))}",
-        fix=f"{library()}.as_tensor(...)   # makes a tensor of numbers, lists and arrays" if known else "",
-    )
-
-
-def _full_name(kind: type) -> str:
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

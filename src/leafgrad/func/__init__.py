@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from leafgrad import _missing
 from leafgrad.func import functions as functions  # tells autograd.Function what it is inside of a transform
-from leafgrad.func.derivatives import grad, grad_and_value, vjp
-from leafgrad.func.jacobians import hessian, jacfwd, jacrev, jvp, linearize
+from leafgrad.func.derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from leafgrad.func.modules import functional_call, stack_module_state
 from leafgrad.func.tools import debug_unwrap, functionalize, replace_all_batch_norm_modules_
 from leafgrad.func.vmap import vmap
@@ -21,8 +21,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # for which what is not there is a mistake
-
-    def __getattr__(name: str) -> Any:
-        from leafgrad._missing import missing_attribute
-
-        raise missing_attribute(__name__, name)
+    __getattr__ = _missing.attributes_of(__name__)

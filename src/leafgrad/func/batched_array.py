@@ -24,6 +24,7 @@ import numpy as np
 
 from leafgrad._core.tensor import BatchedArrayBase, TensorBase, wrap
 from leafgrad.func.level_marks import PerSample, SampleShape, SharedMemory, levels_of, marked, plain, unmarked
+from leafgrad.func.levels import depth_of
 from leafgrad.func.messages import CONTROL_FLOW, IN_PLACE, ITEM, REFUSALS
 
 Array = Any  # an ndarray or a BatchedArray
@@ -67,10 +68,6 @@ class BatchedArray(BatchedArrayBase):
         return self.value.itemsize  # type: ignore[no-any-return]
 
     @property
-    def nbytes(self) -> int:
-        return self.size * self.itemsize
-
-    @property
     def strides(self) -> tuple[int, ...]:
         return self.value.strides[1:] if self.value.shape[0] else self.one_sample().strides  # type: ignore[no-any-return]
 
@@ -106,10 +103,6 @@ class BatchedArray(BatchedArrayBase):
         if not self.ndim:
             raise TypeError("len() of unsized object")
         return self.shape[0]
-
-    def __repr__(self) -> str:
-        inner = "\n".join("    " + line for line in repr(self.value).splitlines())
-        return f"BatchedArray(level={self.level}, value=\n{inner}\n)"
 
     # -- NumPy's protocols --------------------------------------------------------------------------------------------
 
@@ -184,18 +177,6 @@ class BatchedArray(BatchedArrayBase):
                 return False
         return bool(self._agreed(bool))
 
-    def __int__(self) -> int:
-        return int(self._agreed(int))
-
-    def __float__(self) -> float:
-        return float(self._agreed(float))
-
-    def __index__(self) -> int:
-        return int(self._agreed(int))
-
-    def __complex__(self) -> complex:
-        return complex(self._agreed(complex))
-
     def refusal(self, what: str) -> Exception:
         """The error for what a user cannot do with one value for each sample."""
         if what == "deepcopy":
@@ -204,8 +185,6 @@ class BatchedArray(BatchedArrayBase):
 
     def shown(self) -> str:
         """As PyTorch prints it: with the number of maps around as its level."""
-        from leafgrad.func.levels import depth_of
-
         inner = self.value.shown() if isinstance(self.value, BatchedArray) else repr(wrap(self.value))
         lines = "\n".join(["    " + line if line else "" for line in inner.split("\n")])
         return f"BatchedTensor(lvl={depth_of(self.level)}, bdim=0, value=\n{lines}\n)"
@@ -223,10 +202,13 @@ class BatchedArray(BatchedArrayBase):
     def item(self) -> Any:
         return self._agreed(lambda sample: sample.item())
 
-    def tolist(self) -> Any:
-        raise PerSample("lists of numbers")
-
     # -- methods of an array ------------------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        """What other methods and attributes arrays have, the samples have one by one."""
+        if hasattr(np.ndarray, name) and not name.startswith("__"):
+            raise PerSample(f"ndarray.{name}")
+        raise AttributeError(f"'BatchedArray' object has no attribute '{name}'")
 
     def _made(self, value: Array) -> BatchedArray:
         return BatchedArray(value, self.level)
@@ -263,63 +245,25 @@ class BatchedArray(BatchedArrayBase):
     def ravel(self, order: str = "C") -> BatchedArray:
         return self.reshape(-1)
 
-    def flatten(self, order: str = "C") -> BatchedArray:
-        return self.reshape(-1).copy()
-
     def fill(self, number: Any) -> None:
         self[...] = number
 
     def conj(self) -> BatchedArray:
         return self._made(self.value.conj())
 
-    conjugate = conj
-
     def take(self, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
         return np.take(self, indices, axis)
-
-    def nonzero(self) -> Any:
-        return by_sample(np.nonzero, (self,), {})
 
     @property
     def T(self) -> BatchedArray:
         return self.transpose()
 
-    @property
-    def real(self) -> BatchedArray:
-        return self._made(self.value.real)
 
-    @property
-    def imag(self) -> BatchedArray:
-        return self._made(self.value.imag)
-
-
-def _reduction(ufunc: Any) -> Callable[..., Any]:
-    def method(self: BatchedArray, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        return ufunc.reduce(self, axis=axis, dtype=dtype, keepdims=keepdims)
-
-    return method
-
-
-def _without_dtype(ufunc: Any) -> Callable[..., Any]:
-    def method(self: BatchedArray, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        return ufunc.reduce(self, axis=axis, keepdims=keepdims)
-
-    return method
-
-
-def _by_function(function: Any) -> Callable[..., Any]:
-    return lambda self, *args, **kwargs: function(self, *args, **kwargs)
-
-
-_METHODS: dict[str, Any] = {
-    "sum": _reduction(np.add), "prod": _reduction(np.multiply), "min": _without_dtype(np.minimum),
-    "max": _without_dtype(np.maximum), "any": _without_dtype(np.logical_or), "all": _without_dtype(np.logical_and),
-    "mean": _by_function(np.mean), "argmax": _by_function(np.argmax), "argmin": _by_function(np.argmin),
-    "cumsum": _by_function(np.cumsum), "argsort": _by_function(np.argsort), "round": _by_function(np.round),
-    "diagonal": _by_function(np.diagonal), "clip": _by_function(np.clip), "repeat": _by_function(np.repeat),
-    "searchsorted": _by_function(np.searchsorted), "dot": _by_function(np.dot), "trace": _by_function(np.trace),
+# What these methods, and NumPy's functions of the same names, reduce by.
+_REDUCTIONS: dict[str, Any] = {
+    "sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "any": np.logical_or,
+    "all": np.logical_and,
 }  # fmt: skip
-
 _OPERATORS: dict[str, Any] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
     "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or,
@@ -330,14 +274,26 @@ _COMPARISONS: dict[str, Any] = {
 }  # fmt: skip
 
 
+def _reduction(ufunc: Any) -> Callable[..., Any]:
+    def method(
+        self: BatchedArray, axis: Any = None, *, dtype: Any = None, out: Any = None, keepdims: Any = False
+    ) -> Any:
+        return ufunc.reduce(self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    return method
+
+
 def _operator(ufunc: Any) -> Callable[[Any, Any], Any]:
     # as with NumPy's arrays, an operation with a tensor is the tensor's
     return lambda a, b: NotImplemented if isinstance(b, TensorBase) else ufunc(a, b)
 
 
 def _install() -> None:
-    for name, method in _METHODS.items():
+    for name, ufunc in _REDUCTIONS.items():
+        method = RULES[getattr(np, name)] = _reduction(ufunc)
         setattr(BatchedArray, name, method)
+    for name, kind in (("int", int), ("index", int), ("float", float), ("complex", complex)):
+        setattr(BatchedArray, f"__{name}__", lambda a, f=kind: a._agreed(f))
     for name, ufunc in _OPERATORS.items():
         setattr(BatchedArray, f"__{name}__", _operator(ufunc))
         setattr(BatchedArray, f"__r{name}__", lambda a, b, f=ufunc: f(b, a))

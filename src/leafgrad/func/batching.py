@@ -19,12 +19,14 @@ from leafgrad._core.node import Node
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase, links, wrap
 from leafgrad.func import batched_array as b
+from leafgrad.func import trees
 from leafgrad.func.batched_array import BatchedArray
 from leafgrad.func.batching_rules import KINDS, Batch
 from leafgrad.func.level_marks import Levels, PerSample, levels_of
 from leafgrad.func.levels import running_levels
 from leafgrad.func.map_boundary import enter, enter_map, leave, share_in_map
 from leafgrad.func.messages import SLOW
+from leafgrad.ops.shape.join import stack
 
 
 class Batching(Mode):
@@ -41,10 +43,23 @@ class Batching(Mode):
         return result
 
     def run_rule(self, node: Node, g: Any, saved: Any, inputs: Any, below: Rule) -> Sequence[Any]:
-        return run_rule(node, g, saved, inputs, below)
+        """The gradient rule of a node on tensors, some of which may be batched. `inputs` are those of the node, without
+        those that the backward pass has no use for."""
+        try:
+            gradients = below(node, g, saved, inputs)
+        except PerSample:
+            gradients = rule_by_sample(node.op, g, saved, inputs)
+        levels = levels_of(node.shape)
+        if levels and node.op is not enter_map.core:
+            return settled(levels, gradients, inputs)
+        return gradients
 
     def backward(self, op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
-        return backward(op, g, saved, inputs)
+        """A gradient rule, for all samples at once or for one after the other."""
+        try:
+            return op.backward(g, saved, inputs)
+        except PerSample:
+            return rule_by_sample(op, g, saved, inputs)
 
 
 links.batching = Batching()
@@ -92,27 +107,6 @@ def sample_by_sample(batch: Batch) -> Any:
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
-def run_rule(node: Node, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...], below: Rule) -> Sequence[Any]:
-    """The gradient rule of a node on tensors, some of which may be batched. `inputs` are those of the node, without
-    those that the backward pass has no use for."""
-    try:
-        gradients = below(node, g, saved, inputs)
-    except PerSample:
-        gradients = rule_by_sample(node.op, g, saved, inputs)
-    levels = levels_of(node.shape)
-    if levels and node.op is not enter_map.core:
-        return settled(levels, gradients, inputs)
-    return gradients
-
-
-def backward(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
-    """A gradient rule, for all samples at once or for one after the other."""
-    try:
-        return op.backward(g, saved, inputs)
-    except PerSample:
-        return rule_by_sample(op, g, saved, inputs)
-
-
 def settled(levels: Levels, gradients: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
     """An input that was the same for all samples gets the sum of the gradients of the samples. Not so inside of the
     map itself: there each sample has a gradient of its own."""
@@ -143,17 +137,26 @@ def total_of_samples(g: Any, level: int, size: int) -> Any:
 
 def rule_by_sample(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> list[Any]:
     """A gradient rule that computes with what NumPy knows only of plain arrays, once for each sample."""
-    from leafgrad.ops.shape.join import stack
-
     warnings.warn(SLOW.format(name=op.name + "_backward"), UserWarning, stacklevel=3)
-    given = arrays_in((g, saved))
-    level = b.highest(given)
-    size = b.size_at(given, level) or 0
-    outside = taken_out((g, saved), level, size)
+    leaves, spec = trees.flatten((g, saved))
+    arrays = [v.array if isinstance(v, TensorBase) else v for v in leaves]
+    level = b.highest(arrays)
+    size = b.size_at(arrays, level) or 0
+    # Outside of the map the samples are the first dimension. So are those of tensors that have none, but may want a
+    # gradient, which is to be one for each sample.
+    outside: dict[int, Any] = {}
+    for place, value in enumerate(leaves):
+        if isinstance(value, TensorBase):
+            own = value
+            if value.needs_grad and b.size_at(value.array, level) is None:
+                own = share_in_map(value, level, size)
+            if b.size_at(own.array, level) is not None:
+                outside[place] = leave(own, 0, level)
     each = []
     for i in range(size):
-        one, values = sample_of(outside, i, level)
-        each.append(backward(op, one, values, inputs))
+        samples = [outside[k][i] if k in outside else b.sample(v, i, level) for k, v in enumerate(leaves)]
+        one, values = trees.unflatten(samples, spec)
+        each.append(links.batching.backward(op, one, values, inputs))
     gradients: list[Any] = []
     for parts in zip(*each, strict=True):
         if parts[0] is None:
@@ -162,39 +165,3 @@ def rule_by_sample(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ..
             joined = stack.function([p if isinstance(p, TensorBase) else wrap(p) for p in parts], 0)
             gradients.append(enter(joined, 0, level))
     return gradients
-
-
-class Outside:
-    """A tensor whose samples were made its first dimension."""
-
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
-
-
-def arrays_in(value: Any) -> Any:
-    """The arrays of tensors, in the same structure."""
-    if isinstance(value, (tuple, list)):
-        return [arrays_in(v) for v in value]
-    return value.array if isinstance(value, TensorBase) else value
-
-
-def taken_out(value: Any, level: int, size: int) -> Any:
-    """Tensors with samples of a level as they are outside of its map. So are those that have none, but may want a
-    gradient, which is to be one for each sample."""
-    if value.__class__ is tuple or value.__class__ is list:
-        return value.__class__([taken_out(v, level, size) for v in value])
-    if isinstance(value, TensorBase):
-        if value.needs_grad and b.size_at(value.array, level) is None:
-            value = share_in_map(value, level, size)
-        if b.size_at(value.array, level) is not None:
-            return Outside(leave(value, 0, level))
-    return value
-
-
-def sample_of(value: Any, i: int, level: int) -> Any:
-    """The i-th sample of what was taken out."""
-    if value.__class__ is tuple or value.__class__ is list:
-        return value.__class__([sample_of(v, i, level) for v in value])
-    if isinstance(value, Outside):
-        return value.tensor[i]
-    return b.sample(value, i, level)

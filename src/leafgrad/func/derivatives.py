@@ -1,4 +1,4 @@
-"""grad, grad_and_value and vjp: the derivatives of a function, as functions."""
+"""The derivatives of a function, as functions: grad, vjp, jvp, and whole Jacobians and Hessians made of these."""
 
 from __future__ import annotations
 
@@ -6,18 +6,71 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from leafgrad import autograd
-from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad.autograd import grad_mode
+from leafgrad._core.tensor import TensorBase
+from leafgrad.autograd import forward_ad, grad_mode
+from leafgrad.autograd.forward_ad import zeros_like
+from leafgrad.autograd.functional import as_columns, as_rows, standard_basis
 from leafgrad.func import trees
-from leafgrad.func.grad_aliases import Aliases, recording_outside
+from leafgrad.func.grad_aliases import Aliases
+from leafgrad.func.level_marks import SharedMemory
 from leafgrad.func.levels import Derivative
+from leafgrad.func.map_boundary import for_each_sample, with_levels_of
+from leafgrad.func.vmap import vmap
 
 Argnums = int | tuple[int, ...]
 
 # -- arguments --------------------------------------------------------------------------------------------------------
+
+
+class Call:
+    """A call of `func` by transform `who`, which differentiates by some of the arguments; `argnums` None: by all. They
+    are taken apart: `leaves` are the tensors in them."""
+
+    def __init__(
+        self,
+        who: str,
+        func: Callable[..., Any],
+        argnums: Argnums | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        has_aux: bool,
+    ) -> None:
+        self.who, self.func, self.args, self.kwargs, self.has_aux = who, func, args, kwargs, has_aux
+        self.numbers = tuple(range(len(args))) if argnums is None else checked_argnums(argnums, len(args))
+        self.single = isinstance(argnums, int)
+        chosen = tuple([args[n] for n in self.numbers])
+        self.leaves, self.spec = trees.flatten(chosen[0] if self.single else chosen)
+
+    def arguments(self, leaves: list[Any]) -> tuple[Any, ...]:
+        """All positional arguments, with other tensors in these."""
+        values = trees.unflatten(leaves, self.spec)
+        args = list(self.args)
+        for number, value in zip(self.numbers, (values,) if self.single else values, strict=True):
+            args[number] = value
+        return tuple(args)
+
+    def run(self, leaves: list[Any]) -> tuple[Any, Any]:
+        """(output, aux) of the function with other tensors in these arguments."""
+        result = self.func(*self.arguments(leaves), **self.kwargs)
+        if not self.has_aux:
+            return result, None
+        if not (isinstance(result, tuple) and len(result) == 2):
+            raise RuntimeError(f"{self.who}: output of function f should be a tuple: (output, aux) if has_aux is True")
+        for leaf in trees.flatten(result[1])[0]:
+            if not isinstance(leaf, TensorBase):
+                raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)}")
+        return result
+
+    def tensors(self, output: Any) -> tuple[list[Any], trees.Spec]:
+        """The output taken apart."""
+        leaves, spec = trees.flatten(output)
+        for t in leaves:
+            if not isinstance(t, TensorBase):
+                raise RuntimeError(
+                    f"{self.who}: expected f(*primals) to return only tensors, got unsupported type {type(t)}"
+                )
+        return leaves, spec
 
 
 def checked_argnums(argnums: Any, count: int) -> tuple[int, ...]:
@@ -40,29 +93,6 @@ def _checked(argnum: int, count: int) -> int:
     if not -count <= argnum < count:
         raise RuntimeError(f"Got argnum={argnum}, but only {count} positional inputs")
     return argnum % count
-
-
-def with_arguments(args: tuple[Any, ...], numbers: tuple[int, ...], values: Any) -> tuple[Any, ...]:
-    """Positional arguments with some of them replaced."""
-    made = list(args)
-    for number, value in zip(numbers, values, strict=True):
-        made[number] = value
-    return tuple(made)
-
-
-def split_aux(result: Any, who: str) -> tuple[Any, Any]:
-    """(output, aux) of a function that returns both."""
-    if not (isinstance(result, tuple) and len(result) == 2):
-        raise RuntimeError(f"{who}: output of function f should be a tuple: (output, aux) if has_aux is True")
-    output, aux = result
-    for leaf in trees.flatten(aux)[0]:
-        if not isinstance(leaf, TensorBase):
-            raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)}")
-    return output, aux
-
-
-def zeros_for(t: Any) -> Any:
-    return wrap(np.zeros_like(t.array))
 
 
 # -- grad -------------------------------------------------------------------------------------------------------------
@@ -100,28 +130,22 @@ def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool
 def _grad_and_value(
     func: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
-    aliases = Aliases(recording_outside())
+    aliases = Aliases()
     with Derivative(func), grad_mode.enable_grad():
-        numbers = checked_argnums(argnums, len(args))
-        chosen = args[argnums] if isinstance(argnums, int) else tuple([args[n] for n in numbers])
-        flat, spec = trees.flatten(chosen)
-        inside = [aliases.of(t) for t in flat]
-        values = trees.unflatten(inside, spec)
-        output = func(*with_arguments(args, numbers, (values,) if isinstance(argnums, int) else values), **kwargs)
-        aux = None
-        if has_aux:
-            output, aux = split_aux(output, "grad_and_value(f)(*args)")
+        call = Call("grad_and_value(f)(*args)", func, argnums, args, kwargs, has_aux)
+        inside = [aliases.of(t) for t in call.leaves]
+        output, aux = call.run(inside)
         if not isinstance(output, TensorBase):
-            raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}")
+            raise RuntimeError(f"{call.who}: Expected f(*args) to return a Tensor, got {type(output)}")
         if output.array.ndim != 0:
             raise RuntimeError(
-                "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
-                f"{output.array.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+                f"{call.who}: Expected f(*args) to return a scalar Tensor, got tensor with {output.array.ndim} dims. "
+                "Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
         gradients = gradients_of([output], inside, None, aliases, retain_graph=False)
     gradients = [aliases.released(g) for g in gradients]
     value = aliases.released(output)
-    return trees.unflatten(gradients, spec), (value, aliases.released_all(aux)) if has_aux else value
+    return trees.unflatten(gradients, call.spec), (value, aliases.released_all(aux)) if has_aux else value
 
 
 def gradients_of(
@@ -130,14 +154,14 @@ def gradients_of(
     """The gradients at the aliases, zeros where nothing arrives; recorded only if somebody else may want them to be."""
     known = [i for i, t in enumerate(outputs) if t.needs_grad]
     if not known or not inside:
-        return [zeros_for(t) for t in inside]
+        return [zeros_like(t) for t in inside]
     given = None if cotangents is None else [cotangents[i] for i in known]
     roots = [outputs[i] for i in known]
     recorded = aliases.lead_elsewhere([*roots, *(given or [])])
     found = autograd.grad(
         roots, inside, given, retain_graph=retain_graph or recorded, create_graph=recorded, allow_unused=True
     )
-    return [zeros_for(t) if g is None else g for t, g in zip(inside, found, strict=True)]
+    return [zeros_like(t) if g is None else g for t, g in zip(inside, found, strict=True)]
 
 
 # -- vjp --------------------------------------------------------------------------------------------------------------
@@ -146,31 +170,23 @@ def gradients_of(
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """vjp(func, *primals, has_aux=False): (func(*primals), vjp_fn), where vjp_fn(cotangents) returns the product of
     the cotangents with the Jacobian, one gradient for each primal; with has_aux (output, vjp_fn, aux)."""
-    return vjp_by(func, None, primals, has_aux, {})
+    return vjp_by(Aliases(), func, None, primals, has_aux)
 
 
 def vjp_by(
-    func: Callable[..., Any], argnums: Argnums | None, args: tuple[Any, ...], has_aux: bool, kwargs: dict[str, Any]
+    aliases: Aliases,
+    func: Callable[..., Any],
+    argnums: Argnums | None,
+    args: tuple[Any, ...],
+    has_aux: bool = False,
+    kwargs: dict[str, Any] | None = None,
 ) -> Any:
     """vjp with respect to some of the arguments; None: to all."""
-    aliases = Aliases(recording_outside())
     with Derivative(func), grad_mode.enable_grad():
-        numbers = tuple(range(len(args))) if argnums is None else checked_argnums(argnums, len(args))
-        single = isinstance(argnums, int)
-        chosen = args[numbers[0]] if single else tuple([args[n] for n in numbers])
-        flat, spec = trees.flatten(chosen)
-        inside = [aliases.of(t) for t in flat]
-        values = trees.unflatten(inside, spec)
-        result = func(*with_arguments(args, numbers, (values,) if single else values), **kwargs)
-        aux = None
-        if has_aux:
-            result, aux = split_aux(result, "vjp(f, *primals)")
-        outputs, out_spec = trees.flatten(result)
-        for t in outputs:
-            if not isinstance(t, TensorBase):
-                raise RuntimeError(
-                    f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(t)}"
-                )
+        call = Call("vjp(f, *primals)", func, argnums, args, kwargs or {}, has_aux)
+        inside = [aliases.of(t) for t in call.leaves]
+        output, aux = call.run(inside)
+        outputs, out_spec = call.tensors(output)
 
     def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given, given_spec = trees.flatten(cotangents)
@@ -179,11 +195,186 @@ def vjp_by(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
                 f"function. cotangents: {given_spec.short()}, primal output: {out_spec.short()}"
             )
-        with grad_mode.set_grad_enabled(recording_outside()):
-            later = Aliases(recording_outside() if create_graph is None else create_graph)
-            later.leaves = aliases.leaves
-            found = gradients_of(outputs, inside, given, later, retain_graph)
-        return trees.unflatten([later.released(g) for g in found], spec)
+        later = Aliases(create_graph, aliases.leaves)
+        found = gradients_of(outputs, inside, given, later, retain_graph)
+        return trees.unflatten([later.released(g) for g in found], call.spec)
 
-    released = trees.unflatten([aliases.released(t) for t in outputs], out_spec)
+    released = aliases.released_all(output)
     return (released, vjp_fn, aliases.released_all(aux)) if has_aux else (released, vjp_fn)
+
+
+# -- jvp --------------------------------------------------------------------------------------------------------------
+
+
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> tuple[Any, ...]:
+    """jvp(func, primals, tangents, *, strict=False, has_aux=False): (func(*primals), the product of the Jacobian with
+    the tangents); with has_aux (output, tangent, aux)."""
+    return jvp_by(func, None, primals, tangents, {}, strict, has_aux)
+
+
+def jvp_by(
+    func: Callable[..., Any],
+    argnums: Argnums | None,
+    primals: Any,
+    tangents: Any,
+    kwargs: dict[str, Any],
+    strict: bool,
+    has_aux: bool,
+) -> tuple[Any, ...]:
+    who = "jvp(f, primals, tangents)"
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{who}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    call = Call(who, func, argnums, primals, kwargs, has_aux)
+    given, given_spec = trees.flatten(tangents)
+    if call.spec != given_spec:
+        raise RuntimeError(
+            f"{who}: Expected primals and tangents to have the same python structure. For example, if primals is a "
+            f"tuple of 3 tensors, tangents also must be. Got primals with structure {call.spec} and tangents with "
+            f"structure {given_spec}"
+        )
+    for name, leaves in (("primals", call.leaves), ("tangents", given)):
+        for leaf in leaves:
+            if not isinstance(leaf, TensorBase):
+                raise RuntimeError(f"{who}: Expected {name} to only contain Tensors, got {type(leaf)}")
+        if not leaves:
+            raise RuntimeError(f"{who}: Expected {name} to contain at least one Tensor.")
+    level = forward_ad.open_level()
+    try:
+        with Derivative(func):
+            duals = [forward_ad.make_dual(p, t, level=level) for p, t in zip(call.leaves, given, strict=True)]
+            output, aux = call.run(duals)
+            aux = trees.mapped(lambda t: forward_ad.unpack_dual(t, level=level).primal, aux) if has_aux else None
+            outputs, out_spec = call.tensors(output)
+            pairs = [forward_ad.unpack_dual(t, level=level) for t in outputs]
+    finally:
+        forward_ad.close_level(level)
+    if strict and any([tangent is None for _, tangent in pairs]):
+        raise RuntimeError(
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+            "allowed with strict=True."
+        )
+    values = trees.unflatten([primal for primal, _ in pairs], out_spec)
+    changes = [zeros_like(primal) if tangent is None else tangent for primal, tangent in pairs]
+    found = trees.unflatten(changes, out_spec)
+    return (values, found, aux) if has_aux else (values, found)
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """linearize(func, *primals): (func(*primals), jvp_fn), where jvp_fn(*tangents) is the product of the Jacobian with
+    tangents, for as many as one likes, while func runs only once.
+
+    A vjp is linear in its cotangents, and its own vjp is the product with the transpose of the transpose.
+    """
+    flat, spec = trees.flatten(primals)
+    aliases = Aliases()
+    output, vjp_fn = vjp_by(aliases, func, None, primals)
+    outputs, out_spec = trees.flatten(output)
+    known = [i for i, t in enumerate(outputs) if t.array.dtype.kind not in "biu"]
+
+    def pulled_back(*cotangents: Any) -> Any:
+        given = list(outputs)
+        for i, u in zip(known, cotangents, strict=True):
+            given[i] = u
+        return vjp_fn(trees.unflatten(given, out_spec))
+
+    cotangents = tuple([zeros_like(outputs[i]) for i in known])
+    _, transposed = vjp_by(Aliases(leaves=set(aliases.leaves)), pulled_back, None, cotangents)
+
+    def jvp_fn(*tangents: Any) -> Any:
+        given, given_spec = trees.flatten(tangents)
+        if given_spec != spec:
+            raise RuntimeError(f"Expected the tangents {given_spec} to have the same argspec as the primals {spec}")
+        for i, (t, primal) in enumerate(zip(given, flat, strict=True)):
+            for what, found, wanted in (("shape", t.shape, primal.shape), ("dtype", t.dtype, primal.dtype)):
+                if found != wanted:
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {found} in flattened pytree doesn't match the {what} {wanted} of the "
+                        "corresponding primal."
+                    )
+        results = [zeros_like(t) for t in outputs]
+        for i, t in zip(known, transposed(tangents), strict=True):
+            results[i] = t
+        return trees.unflatten(results, out_spec)
+
+    return output, jvp_fn
+
+
+# -- whole Jacobians ---------------------------------------------------------------------------------------------------
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
+    """jacrev(func, argnums=0, *, has_aux=False, chunk_size=None): the Jacobian of func, row by row: for each element of
+    the output one backward pass, all of them at once, or `chunk_size` at a time."""
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @functools.wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        output, vjp_fn, *aux = vjp_by(Aliases(), func, argnums, args, has_aux, kwargs)
+        outputs, spec = trees.flatten(output)
+        basis = standard_basis(outputs)
+        rows = vmap(lambda cotangents: vjp_fn(trees.unflatten(list(cotangents), spec)), chunk_size=chunk_size)
+        if basis and basis[0].array.shape[0]:
+            found, in_spec = trees.flatten(rows(tuple(basis)))
+        else:  # an output without elements has no rows
+            found, in_spec = trees.flatten(vjp_fn(output))
+            found = [t.unsqueeze(0)[:0] for t in found]
+        parts = [as_rows(rows_of, outputs) for rows_of in found]
+        blocks = [trees.unflatten([part[i] for part in parts], in_spec) for i in range(len(outputs))]
+        result = trees.unflatten(blocks, spec)
+        return (result, aux[0]) if has_aux else result
+
+    return jacobian
+
+
+def jacfwd(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[..., Any]:
+    """jacfwd(func, argnums=0, has_aux=False, *, randomness='error'): the Jacobian of func, column by column: for each
+    element of the inputs one product with the Jacobian, all of them at once."""
+
+    @functools.wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        call = Call("jvp(f, primals, tangents)", func, argnums, args, kwargs, has_aux)
+        for t in call.leaves:
+            if not isinstance(t, TensorBase):
+                raise RuntimeError(f"{call.who}: Expected primals to only contain Tensors, got {type(t)}")
+        basis = standard_basis(call.leaves)
+
+        def column(tangents: tuple[Any, ...], shared: bool = True) -> tuple[Any, ...]:
+            given = args
+            if not shared:
+                primals = [for_each_sample(t) for t in call.leaves]
+                tangents = tuple([with_levels_of(p, t).clone() for p, t in zip(primals, tangents, strict=True)])
+                given = call.arguments(primals)
+            return jvp_by(func, argnums, given, trees.unflatten(list(tangents), call.spec), kwargs, False, has_aux)
+
+        try:
+            results = vmap(column, randomness=randomness)(tuple(basis))
+        except SharedMemory:
+            # func changes something in place, whose tangents are different for each column while its values are the
+            # same: with values for each column they fit
+            own_values = functools.partial(column, shared=False)
+            results = vmap(own_values, randomness=randomness)(tuple(basis))
+        columns, out_spec = trees.flatten(results[1])
+        blocks = [trees.unflatten(as_columns(t, call.leaves), call.spec) for t in columns]
+        result = trees.unflatten(blocks, out_spec)
+        if not has_aux:
+            return result
+        return result, trees.mapped(lambda t: t[0], results[2])
+
+    return jacobian
+
+
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """hessian(func, argnums=0): the matrix of second derivatives: jacfwd of jacrev."""
+    return jacfwd(jacrev(func, argnums), argnums)

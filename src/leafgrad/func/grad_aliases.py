@@ -11,49 +11,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from leafgrad._core.bind import bind
-from leafgrad._core.node import Node
+from leafgrad._core.engine import reach
 from leafgrad._core.recorder import edge, settle
 from leafgrad._core.tensor import RareFields, TensorBase, wrap
 from leafgrad._core.thread_state import state
 from leafgrad.func import trees
-from leafgrad.ops.registry import Family, op
-from leafgrad.ops.samples import S, ValuesOnly
-
-A = Any  # an array, or a tensor under create_graph
-
-
-@op
-class differentiated(Family):
-    """differentiated(input): input itself, as an alias to differentiate at."""
-
-    node_name = "AliasBackward0"
-    public_name = ""
-    jvp = "linear"
-    vmap = "elementwise"
-    holomorphic = False
-
-    def kernel(x: A) -> A:
-        return x.view()
-
-    def call(input: Any) -> Any:
-        return bind(differentiated.core, (input,))
-
-    def vjp(g: A) -> A:
-        return g
-
-    samples = ValuesOnly(
-        "is the place that a transform differentiates at, which no plain call has",
-        lambda t: [S(t(3, 4))],
-        lambda torch, x: torch.func.grad(lambda y: y.sin().sum())(x),
-    )
+from leafgrad.ops.shape.views import view
 
 
 class Aliases:
-    """The aliases of the arguments of one transform. `recorded`: was recording on outside of it?"""
+    """The aliases of the arguments of one transform. `recorded`: is recording on outside of it? `leaves` are those that
+    nobody outside differentiates by."""
 
-    def __init__(self, recorded: bool) -> None:
-        self.recorded = recorded
-        self.leaves: set[Any] = set()
+    def __init__(self, recorded: bool | None = None, leaves: set[Any] | None = None) -> None:
+        self.recorded = bool(state.recording) if recorded is None else recorded
+        self.leaves = set() if leaves is None else leaves
 
     def of(self, t: Any) -> Any:
         """An alias of `t` to differentiate at."""
@@ -64,7 +36,7 @@ class Aliases:
         if t.rare is not None:
             settle(t)
         if t.needs_grad and self.recorded:
-            alias = bind(differentiated.core, (t,))
+            alias = bind(view.core, (t,), (t.array.shape,))
         else:
             alias = same_value(t)
             alias.needs_grad = True
@@ -76,17 +48,8 @@ class Aliases:
         """Do these tensors depend on something else that wants a gradient?"""
         if not self.recorded:
             return False
-        seen: set[int] = set()
-        stack = [edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad]
-        while stack:
-            source = stack.pop()
-            if not isinstance(source, Node):
-                if source not in self.leaves:
-                    return True
-            elif id(source) not in seen:
-                seen.add(id(source))
-                stack.extend([i for i in source.inputs if i is not None])
-        return False
+        _, leaves = reach([edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad])
+        return any([leaf not in self.leaves for leaf in leaves])
 
     def released(self, t: Any) -> Any:
         """A result as it is outside of the transform."""
@@ -108,7 +71,3 @@ def same_value(t: Any) -> Any:
         same.rare = RareFields()
         same.rare.tangents = t.rare.tangents
     return same
-
-
-def recording_outside() -> bool:
-    return bool(state.recording)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -37,21 +38,11 @@ def levels_of(shape: Any) -> Levels:
     return ()
 
 
-_marked: dict[Any, Any] = {}
-
-
+@functools.cache
 def marked(kind: Any) -> Any:
     """A dtype equal to, but not the same object as, NumPy's own: so shortcuts that ask `kind is float32` leave a
     BatchedArray alone, and cost nothing where there is none."""
-    if kind.metadata is not None:
-        return kind
-    found = _marked.get(kind)
-    if found is None:
-        found = _marked[kind] = np.dtype(kind, metadata={"batched": True})
-    return found
-
-
-_plain: dict[Any, Any] = {}
+    return np.dtype(kind, metadata={"batched": True})
 
 
 def unmarked(array: Any) -> Any:
@@ -64,6 +55,4 @@ def unmarked(array: Any) -> Any:
 
 def plain(kind: Any) -> Any:
     """NumPy's own object for a dtype."""
-    if kind is None or getattr(kind, "metadata", None) is None:
-        return kind
-    return _plain.setdefault(kind, np.dtype(kind.type))
+    return kind if getattr(kind, "metadata", None) is None else np.dtype(kind.type)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
+from collections.abc import Iterator
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from leafgrad._core.modes import Mode, push, switches
+from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
-from leafgrad.func import messages
-from leafgrad.func.captured_tensors import captured_by
+from leafgrad.func import messages, trees
 
 _next_level = itertools.count(1).__next__
 _counting = threading.RLock()  # a Trace may die while one is being counted
 
 
-class Running:
+def running() -> list[Map | Derivative]:
     """The transforms of this thread that are running now, the outermost first: some of its modes."""
-
-    @property
-    def stack(self) -> list[Map | Derivative]:
-        return [mode for mode in state.modes if mode.transforms]
-
-
-running = Running()
+    return [mode for mode in state.modes if mode.transforms]
 
 
 class Transform(Mode):
@@ -80,22 +77,62 @@ class Trace:
         count(-1)
 
 
-def saved_randomness() -> Any:
-    from leafgrad.ops.random import distributions
-
-    return distributions.get_rng_state()
-
-
-def restore_randomness(state: Any) -> None:
-    from leafgrad.ops.random import distributions
-
-    distributions.set_rng_state(state)
-
-
 def running_levels() -> list[int]:
-    return [t.level for t in running.stack if isinstance(t, Map)]
+    return [t.level for t in running() if isinstance(t, Map)]
 
 
 def depth_of(level: int) -> int:
     """Which of the transforms around has a level, counted from the outermost."""
-    return next((i + 1 for i, t in enumerate(running.stack) if isinstance(t, Map) and t.level == level), 0)
+    return next((i + 1 for i, t in enumerate(running()) if isinstance(t, Map) and t.level == level), 0)
+
+
+# -- what a function takes from outside, which a derivative of it refuses to have changed in place --------------------
+
+
+def captured_by(func: Any) -> list[Any]:
+    """The tensors that a function reads from closures and module variables, functions that it calls included. What is
+    hidden in other objects is not found."""
+    return list(_tensors(func, set()))
+
+
+def _tensors(value: Any, seen: set[int]) -> Iterator[Any]:
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, TensorBase):
+        yield value
+    elif isinstance(value, functools.partial):
+        for part in (value.func, *value.args, *value.keywords.values()):
+            yield from _tensors(part, seen)
+    elif isinstance(value, MethodType):
+        yield from _tensors(value.__func__, seen)
+    elif isinstance(value, FunctionType):
+        for found in _read_by(value):
+            yield from _tensors(found, seen)
+    elif isinstance(value, (tuple, list, dict)):
+        for leaf in trees.flatten(value)[0]:
+            if isinstance(leaf, TensorBase):
+                yield leaf
+
+
+def _read_by(function: FunctionType) -> Iterator[Any]:
+    """The values of the free and global variables of a function of the user."""
+    if function.__module__ is not None and function.__module__.split(".")[0] == "leafgrad" and not function.__closure__:
+        return
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # a variable that has no value yet
+            continue
+    for name in _names(function.__code__):
+        found = function.__globals__.get(name)
+        if isinstance(found, (TensorBase, FunctionType)):
+            yield found
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that a function and those inside of it look up."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)

@@ -105,7 +105,7 @@ class share_in_map(Family):
 
 def for_each_sample(t: Any) -> Any:
     """A tensor with samples of the innermost map, all equal if it had none."""
-    innermost = next(m for m in reversed(running.stack) if isinstance(m, Map))
+    innermost = next(m for m in reversed(running()) if isinstance(m, Map))
     if size_at(t.array, innermost.level) is not None:
         return t
     return share_in_map(t, innermost.level, innermost.size)

@@ -83,12 +83,8 @@ def replaced(module: Any, tensors: Tensors, tie_weights: bool, strict: bool) -> 
 
 def place_of(module: Any, name: str) -> tuple[dict[str, Any], str] | None:
     """The dictionary of a submodule that holds a parameter or buffer, and its key there."""
-    *path, own = name.split(".")
-    for step in path:
-        inner = module._modules.get(step)
-        if inner is None:
-            raise AttributeError(f"{type(module).__name__} has no attribute `{step}`")
-        module = inner
+    path, _, own = name.rpartition(".")
+    module = module.get_submodule(path)
     for place in (module._parameters, module._buffers):
         if own in place:
             return place, own

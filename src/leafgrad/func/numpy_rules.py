@@ -18,7 +18,6 @@ from leafgrad.func.messages import IN_PLACE, MASK
 
 Array = Any
 _function: Any
-_ufunc: Any
 
 
 def rule(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -58,16 +57,6 @@ def matmul(left: Array, right: Array) -> Array:
         out = out[..., 0]
     assert out.shape[0] == size
     return BatchedArray(out, level)
-
-
-@rule(np.dot)
-def dot(a: Array, c: Array, out: Any = None) -> Array:
-    if a.ndim != 1 or c.ndim != 1:
-        return np.matmul(a, c)
-    return np.add.reduce(a * c, axis=0)
-
-
-RULES[np.vdot] = lambda a, c: dot(np.conjugate(a), c)
 
 
 # -- choosing and joining ---------------------------------------------------------------------------------------------
@@ -131,16 +120,6 @@ def take_along_axis(arr: Array, indices: Array, axis: int = -1) -> Array:
 # -- shape ------------------------------------------------------------------------------------------------------------
 
 
-@rule(np.transpose)
-def transpose(a: Array, axes: Any = None) -> Array:
-    return a.transpose(axes) if axes is not None else a.transpose()
-
-
-@rule(np.swapaxes)
-def swapaxes(a: Array, axis1: int, axis2: int) -> Array:
-    return a.swapaxes(axis1, axis2)
-
-
 @rule(np.moveaxis)
 def moveaxis(a: Array, source: Any, destination: Any) -> Array:
     def front(axes: Any) -> tuple[int, ...]:
@@ -155,122 +134,27 @@ def expand_dims(a: Array, axis: Any) -> Array:
     return BatchedArray(np.expand_dims(a.value, b.shifted(axes, a.ndim + len(axes))), a.level)
 
 
-@rule(np.reshape)
-def reshape(a: Array, /, shape: Any, order: str = "C", *, copy: Any = None) -> Array:
-    return a.reshape(shape, copy=copy)
-
-
-@rule(np.ravel)
-def ravel(a: Array, order: str = "C") -> Array:
-    return a.reshape(-1)
-
-
-@rule(np.squeeze)
-def squeeze(a: Array, axis: Any = None) -> Array:
-    return a.squeeze(axis)
-
-
 @rule(np.broadcast_to)
 def broadcast_to(array: Array, shape: Any, subok: bool = False) -> Array:
     shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     return BatchedArray(np.broadcast_to(b.widened(array, len(shape)), (array.batch_size, *shape)), array.level)
 
 
-@rule(np.flip)
-def flip(m: Array, axis: Any = None) -> Array:
-    axes = range(m.ndim) if axis is None else [axis] if isinstance(axis, (int, np.integer)) else axis
-    return BatchedArray(np.flip(m.value, b.shifted(axes, m.ndim)), m.level)
-
-
-@rule(np.diagonal)
-def diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    return BatchedArray(np.diagonal(a.value, offset, axis1 % a.ndim + 1, axis2 % a.ndim + 1), a.level)
-
-
-@rule(np.shape)
-def shape(a: Array) -> Any:
-    return a.shape
-
-
-@rule(np.ndim)
-def ndim(a: Array) -> int:
-    return int(a.ndim)
-
-
-@rule(np.size)
-def size(a: Array, axis: Any = None) -> int:
-    return int(a.size if axis is None else a.shape[axis])
-
-
 # -- along a dimension ------------------------------------------------------------------------------------------------
 
 
-def _along(function: Any) -> None:
-    """A function of one array along one dimension, or of the flat array where that is None."""
+for _function in (np.argmax, np.argmin):
 
-    def made(a: Array, axis: Any = None, *args: Any, keepdims: bool = False, **kwargs: Any) -> Array:
-        if b.highest((args, kwargs)):
-            return b.by_sample(function, (a, axis, *args), kwargs)
-        if keepdims:
-            kwargs["keepdims"] = True
-        if axis is None:
-            flat = function(a.value.reshape((a.batch_size, a.size)), 1, *args, **kwargs)
-            if keepdims:
-                flat = flat.reshape((a.batch_size,) + (1,) * a.ndim)
-            return BatchedArray(flat, a.level)
-        return BatchedArray(function(a.value, axis % a.ndim + 1, *args, **kwargs), a.level)
-
-    RULES[function] = made
-
-
-for _function in (np.cumsum, np.cumprod, np.argmax, np.argmin):
-    _along(_function)
-
-
-def _sorting(function: Any) -> None:
-    def made(a: Array, axis: Any = -1, *args: Any, **kwargs: Any) -> Array:
-        if axis is None:
+    @rule(_function)
+    def found_along(a: Array, axis: Any = None, *, f: Any = _function, **options: Any) -> Array:
+        """Where that is None, in the flat array."""
+        if axis is None and not options:
             a, axis = a.reshape(-1), 0
-        return BatchedArray(function(a.value, axis % a.ndim + 1, *args, **kwargs), a.level)
+        elif axis is None:
+            return b.by_sample(f, (a,), options)
+        return BatchedArray(f(a.value, axis % a.ndim + 1, **options), a.level)
 
-    RULES[function] = made
-
-
-for _function in (np.sort, np.argsort):
-    _sorting(_function)
-
-
-def _reducing(function: Any, ufunc: Any) -> None:
-    def made(a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Array:
-        return ufunc.reduce(a, axis=axis, dtype=dtype, keepdims=keepdims is True)
-
-    RULES[function] = made
-
-
-_reducing(np.sum, np.add)
-_reducing(np.prod, np.multiply)
-
-
-def _truth(function: Any, ufunc: Any) -> None:
-    def made(a: Array, axis: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Array:
-        return ufunc.reduce(a, axis=axis, keepdims=keepdims is True)
-
-    RULES[function] = made
-
-
-for _function, _ufunc in (
-    (np.any, np.logical_or),
-    (np.all, np.logical_and),
-    (np.max, np.maximum),
-    (np.min, np.minimum),
-):
-    _truth(_function, _ufunc)
-
-
-@rule(np.mean)
-def mean(a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Array:
-    axes = b.shifted(range(a.ndim) if axis is None else [axis] if isinstance(axis, int) else axis, a.ndim)
-    return BatchedArray(np.mean(a.value, axis=axes, dtype=plain(dtype), keepdims=keepdims is True), a.level)
+    setattr(BatchedArray, _function.__name__, found_along)
 
 
 @rule(np.count_nonzero)
@@ -287,24 +171,11 @@ def nonzero(a: Array) -> Array:
 # -- memory -----------------------------------------------------------------------------------------------------------
 
 
-def _like(function: Any) -> None:
-    def made(a: Array, *args: Any, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Array:
-        if shape is not None:
-            raise PerSample(function.__name__)
-        args = tuple([plain(x) if isinstance(x, np.dtype) else x for x in args])
-        kind = {} if dtype is None else {"dtype": plain(np.dtype(dtype))}
-        return BatchedArray(function(a.value, *args, **kind), a.level)
+for _function in (np.zeros_like, np.ones_like, np.empty_like):
 
-    RULES[function] = made
-
-
-for _function in (np.zeros_like, np.ones_like, np.empty_like, np.full_like):
-    _like(_function)
-
-
-@rule(np.copy)
-def copy(a: Array, order: str = "K", subok: bool = False) -> Array:
-    return a.copy(order)
+    @rule(_function)
+    def like(a: Array, dtype: Any = None, order: str = "K", *, f: Any = _function) -> Array:
+        return BatchedArray(f(a.value, plain(a.dtype if dtype is None else np.dtype(dtype))), a.level)
 
 
 @rule(np.copyto)
@@ -330,26 +201,6 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: s
             raise ValueError("invalid entry in coordinates array")
         flat = flat * size + at
     return flat
-
-
-@rule(np.real)
-def real(val: Array) -> Array:
-    return val.real
-
-
-@rule(np.imag)
-def imag(val: Array) -> Array:
-    return val.imag
-
-
-@rule(np.result_type)
-def result_type(*values: Any) -> Any:
-    return np.result_type(*[v.dtype if v.__class__ is BatchedArray else v for v in values])
-
-
-@rule(np.iscomplexobj)
-def iscomplexobj(x: Array) -> bool:
-    return bool(x.dtype.kind == "c")
 
 
 @rule(np.may_share_memory, np.shares_memory)

@@ -21,7 +21,7 @@ Draw = Callable[..., Any]
 
 def for_samples(distributions: ModuleType) -> ForSamples | None:
     """What stands in for the module of distributions while maps are running in this thread."""
-    maps = [t for t in running.stack if isinstance(t, Map)]
+    maps = [t for t in running() if isinstance(t, Map)]
     return ForSamples(distributions, maps) if maps else None
 
 

@@ -22,12 +22,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
             "     remove='mutations': no operation in place is visible to a tracer\n"
             "     remove='mutations_and_views': nor are views\n"
         )
-
-    @functools.wraps(func)
-    def functional(*args: Any, **kwargs: Any) -> Any:
-        return func(*args, **kwargs)
-
-    return functional
+    return functools.wraps(func)(lambda *args, **kwargs: func(*args, **kwargs))
 
 
 def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:

@@ -12,6 +12,8 @@ from leafgrad.func.batched_array import size_at
 from leafgrad.func.batching import batching
 from leafgrad.func.level_marks import unmarked
 from leafgrad.func.map_boundary import enter, leave
+from leafgrad.ops.random import distributions
+from leafgrad.ops.shape.join import cat
 from leafgrad.ops.shape.views import wrap_dim
 
 InDims = Any  # int | None | nested tuple, list, dict of these
@@ -42,9 +44,17 @@ def vmap(
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         dims, flat, spec, size = _inputs(func, in_dims, args)
-        if chunk_size is not None and chunk_size < size:
-            return _in_chunks(func, dims, flat, spec, size, out_dims, randomness, chunk_size, kwargs)
-        return _run(func, dims, flat, spec, size, out_dims, randomness, kwargs)
+
+        def run(leaves: list[Any], count: int) -> Any:
+            with levels.Map(count, randomness) as level, batching():
+                pairs = zip(leaves, dims, strict=True)
+                inside = [leaf if dim is None else enter(leaf, dim, level) for leaf, dim in pairs]
+                outputs = func(*trees.unflatten(inside, spec), **kwargs)
+                return _outputs(func, outputs, out_dims, level, count)
+
+        if chunk_size is None or chunk_size >= size:
+            return run(flat, size)
+        return _in_chunks(run, dims, flat, size, out_dims, randomness, chunk_size)
 
     return mapped
 
@@ -107,41 +117,26 @@ def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], 
     return dims, flat, spec, sizes[0]
 
 
-# -- running ----------------------------------------------------------------------------------------------------------
-
-
-def _run(
-    func: Any, dims: list[Any], flat: list[Any], spec: Any, size: int, out_dims: Any, randomness: str, kwargs: Any
-) -> Any:
-    with levels.Map(size, randomness) as level, batching():
-        inside = [leaf if dim is None else enter(leaf, dim, level) for leaf, dim in zip(flat, dims, strict=True)]
-        outputs = func(*trees.unflatten(inside, spec), **kwargs)
-        return _outputs(func, outputs, out_dims, level, size)
+# -- results ----------------------------------------------------------------------------------------------------------
 
 
 def _outputs(func: Any, outputs: Any, out_dims: Any, level: int, size: int) -> Any:
     name = _name(func)
     flat, spec = trees.flatten(outputs)
-    _check_out_dims(name, out_dims)
-    dims = [out_dims] * len(flat) if isinstance(out_dims, int) or out_dims is None else None
-    if dims is None:
-        dims = trees.broadcast_to(out_dims, spec)
-        if dims is None:
-            raise ValueError(
-                f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
-                f"`outputs`. out_dims has structure {trees.flatten(out_dims)[1]} but outputs has structure {spec}."
-            )
-    results = [_out(name, t, dim, level, size) for t, dim in zip(flat, dims, strict=True)]
-    return trees.unflatten(results, spec)
-
-
-def _check_out_dims(name: str, out_dims: Any) -> None:
     for dim in trees.flatten(out_dims)[0]:
         if not isinstance(dim, int) and dim is not None:
             raise ValueError(
                 f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of "
                 "ints representing where in the outputs the vmapped dimension should appear."
             )
+    dims = trees.broadcast_to(out_dims, spec)
+    if dims is None:
+        raise ValueError(
+            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+            f"`outputs`. out_dims has structure {trees.flatten(out_dims)[1]} but outputs has structure {spec}."
+        )
+    results = [_out(name, t, dim, level, size) for t, dim in zip(flat, dims, strict=True)]
+    return trees.unflatten(results, spec)
 
 
 def _out(name: str, t: Any, dim: Any, level: int, size: int) -> Any:
@@ -162,34 +157,23 @@ def _out(name: str, t: Any, dim: Any, level: int, size: int) -> Any:
 
 
 def _in_chunks(
-    func: Any,
-    dims: list[Any],
-    flat: list[Any],
-    spec: Any,
-    size: int,
-    out_dims: Any,
-    randomness: str,
-    chunk_size: int,
-    kwargs: Any,
+    run: Any, dims: list[Any], flat: list[Any], size: int, out_dims: Any, randomness: str, chunk_size: int
 ) -> Any:
     """The samples in portions, whose results are joined."""
     parts: list[list[Any]] = []
     out_spec: Any = None
-    draws = levels.saved_randomness() if randomness == "same" else None
+    draws = distributions.get_rng_state()
     for start in range(0, size, chunk_size):
-        if draws is not None:
-            levels.restore_randomness(draws)  # every portion draws what the first one did
+        if randomness == "same":
+            distributions.set_rng_state(draws)  # every portion draws what the first one did
         count = min(chunk_size, size - start)
         portion = [
             leaf if dim is None else leaf.narrow(dim, start, count) for leaf, dim in zip(flat, dims, strict=True)
         ]
-        results = _run(func, dims, portion, spec, count, out_dims, randomness, kwargs)
-        leaves, out_spec = trees.flatten(results)
+        leaves, out_spec = trees.flatten(run(portion, count))
         parts.append(leaves)
     spread = trees.broadcast_to(out_dims, out_spec)
     assert spread is not None
-    from leafgrad.ops.shape.join import cat
-
     joined = [
         parts[0][i] if dim is None else cat.function([part[i] for part in parts], dim) for i, dim in enumerate(spread)
     ]

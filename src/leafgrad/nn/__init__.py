@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from leafgrad import _missing
 from leafgrad.nn import functional, init, utils
 from leafgrad.nn import parameter as parameter
 from leafgrad.nn.modules.activation import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
@@ -32,12 +33,4 @@ if TYPE_CHECKING:
     from leafgrad.nn import modules as modules
 
 else:
-
-    def __getattr__(name: str) -> Any:
-        if name == "modules":  # imported when it is first asked for
-            from importlib import import_module
-
-            return import_module("leafgrad.nn.modules")
-        from leafgrad._missing import missing_attribute
-
-        raise missing_attribute(__name__, name)
+    __getattr__ = _missing.attributes_of(__name__, {"modules": "modules"})

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
+from leafgrad import _missing
 from leafgrad._core.bind import execute
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.arguments import function_of
 from leafgrad.ops.index import masks
 from leafgrad.ops.index.embedding import embedding as embedding_op
 from leafgrad.ops.linalg import affine
-from leafgrad.ops.loss.elementwise import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    huber_loss,
-    logsigmoid,
-    mse_loss,
-    nll_loss,
-    smooth_l1_loss,
-)
+from leafgrad.ops.loss import binary
+from leafgrad.ops.loss import cross_entropy as classification
+from leafgrad.ops.loss import elementwise as distances
+from leafgrad.ops.loss.elementwise import in_total, weighted
 from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, warn_of_broadcasting
 from leafgrad.ops.pointwise import elementwise
 from leafgrad.ops.random.dropout import dropout_mask as _dropout_mask
@@ -30,6 +24,14 @@ from leafgrad.ops.signature import Dtype, Tensor, declared
 linear = affine.linear.function
 embedding = embedding_op.function
 one_hot = masks.one_hot.function
+mse_loss = distances.mse_loss.function
+smooth_l1_loss = distances.smooth_l1_loss.function
+huber_loss = distances.huber_loss.function
+nll_loss = classification.nll_loss.function
+cross_entropy = classification.cross_entropy.function
+logsigmoid = binary.logsigmoid.function
+binary_cross_entropy = binary.binary_cross_entropy.function
+binary_cross_entropy_with_logits = binary.binary_cross_entropy_with_logits.function
 sigmoid = function_of(elementwise.sigmoid, "sigmoid", False)
 tanh = function_of(elementwise.tanh, "tanh", False)
 
@@ -50,14 +52,12 @@ def relu_(input: Tensor) -> Tensor:
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
     """softmax(input, dim=None, dtype=None): exp(x) / sum(exp(x)) along `dim`."""
-    dim = implicit_dim("softmax", input, _stacklevel) if dim is None else dim
-    return _softmax(input, dim) if dtype is None else _softmax(input, dim, dtype)
+    return _softmax(input, implicit_dim("softmax", input, _stacklevel) if dim is None else dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
     """log_softmax(input, dim=None, dtype=None): x - log(sum(exp(x))) along `dim`."""
-    dim = implicit_dim("log_softmax", input, _stacklevel) if dim is None else dim
-    return _log_softmax(input, dim) if dtype is None else _log_softmax(input, dim, dtype)
+    return _log_softmax(input, implicit_dim("log_softmax", input, _stacklevel) if dim is None else dim, dtype)
 
 
 def implicit_dim(name: str, input: TensorBase, stacklevel: int) -> int:
@@ -90,21 +90,13 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """l1_loss(input, target, reduction='mean', weight=None): |input - target|, its mean, its sum, or itself."""
-    if input.array.shape != target.array.shape:
-        warn_of_broadcasting(input, target)
+    warn_of_broadcasting(input, target)
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
-    checked_reduction(reduction)
     losses = (input - target).abs()
     if weight is not None:
-        if weight.array.shape != input.array.shape:
-            raise ValueError("Weights and input must have the same size.")
-        losses = losses * weight
-    if reduction == "none":
-        return losses
-    if reduction == "sum" or weight is None:
-        return losses.sum() if reduction == "sum" else losses.mean()
-    return losses.sum() / weight.sum()
+        return weighted(losses, weight, input, reduction)
+    return in_total(losses, checked_reduction(reduction))
 
 
 __all__ = [
@@ -115,7 +107,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    from leafgrad._missing import missing_attribute
-
-    raise missing_attribute(__name__, name)
+__getattr__ = _missing.attributes_of(__name__)

@@ -6,6 +6,7 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from leafgrad import _missing
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.ops.creation import factories
 
@@ -120,8 +121,4 @@ def kaiming_normal_(
 
 
 if not TYPE_CHECKING:  # for which what is not there is a mistake
-
-    def __getattr__(name: str) -> Any:
-        from leafgrad._missing import missing_attribute
-
-        raise missing_attribute(__name__, name)
+    __getattr__ = _missing.attributes_of(__name__)

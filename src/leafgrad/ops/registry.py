@@ -132,7 +132,7 @@ class Operation:
         self.saves_view_of: str | None = known["saves_view_of"]
         self.hides: dict[str, tuple[str, ...]] = known["hides"]
         vmap = known["vmap"], self.options
-        self.core = core = Op(name, node_name, self.kernel, lambda: gradient_rules(self, body), vmap)
+        self.core = core = Op(name, node_name, self.kernel, lambda: gradient_rules(self, known), vmap)
         core.writes_into = self.writes_into or is_float_ufunc(self.kernel, len(self.inputs))
         if self.holomorphic and self.differentiable:
             core.conjugated = Op(name, node_name, self.kernel, lambda: conjugated_rules(core), vmap)

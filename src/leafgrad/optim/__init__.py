@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from leafgrad import _missing
 from leafgrad.optim import lr_scheduler
 from leafgrad.optim.adam import Adam, AdamW
 from leafgrad.optim.optimizer import Optimizer
@@ -17,8 +18,4 @@ __all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 
 
 if not TYPE_CHECKING:  # for which what is not there is a mistake
-
-    def __getattr__(name: str) -> Any:
-        from leafgrad._missing import missing_attribute
-
-        raise missing_attribute(__name__, name)
+    __getattr__ = _missing.attributes_of(__name__)

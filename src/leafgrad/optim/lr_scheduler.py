@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from leafgrad import _missing
 from leafgrad._core.tensor import TensorBase
 from leafgrad.optim.optimizer import Optimizer
 
@@ -300,8 +301,4 @@ class ReduceLROnPlateau(LRScheduler):
 
 
 if not TYPE_CHECKING:  # for which what is not there is a mistake
-
-    def __getattr__(name: str) -> Any:
-        from leafgrad._missing import missing_attribute
-
-        raise missing_attribute(__name__, name)
+    __getattr__ = _missing.attributes_of(__name__)

@@ -5,8 +5,9 @@ May import `_core`, `ops`, `autograd`, `errors` and `_dtypes`.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from leafgrad import _missing
 
 __all__ = ["checkpoint", "hooks"]
 
@@ -16,10 +17,4 @@ if TYPE_CHECKING:
     from leafgrad.utils import hooks as hooks
 
 else:
-
-    def __getattr__(name: str) -> Any:
-        if name in __all__:
-            return importlib.import_module(f"leafgrad.utils.{name}")
-        from leafgrad._missing import missing_attribute
-
-        raise missing_attribute(__name__, name)
+    __getattr__ = _missing.attributes_of(__name__, {name: name for name in __all__})

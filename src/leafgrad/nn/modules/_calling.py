@@ -11,7 +11,7 @@ from typing import Any
 from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.hooks import RemovableHandle, registered
 from leafgrad.nn.modules import _global_hooks
-from leafgrad.nn.modules._global_hooks import hooks_of_calls
+from leafgrad.nn.modules._global_hooks import checked_kind, hooks_of_calls
 
 _OLD = "is deprecated and will be removed in future versions. This hook will be missing some"
 _FULL = "Please use register_full_backward_hook to get the documented behavior."
@@ -141,7 +141,7 @@ class Called:
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """register_full_backward_hook(hook): call `hook(module, grad_input, grad_output)` when the gradients of the
         inputs are known; what it returns, a tuple, takes the place of grad_input."""
-        self._use_backward_hooks(full=True)
+        self._is_full_backward_hook = checked_kind(self._is_full_backward_hook, True, "on a single Module")
         return registered(self._backward_hooks, hook, prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
@@ -152,16 +152,8 @@ class Called:
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """register_backward_hook(hook): the old form of register_full_backward_hook. It sees the last operation of the
         module only."""
-        self._use_backward_hooks(full=False)
+        self._is_full_backward_hook = checked_kind(self._is_full_backward_hook, False, "on a single Module")
         return registered(self._backward_hooks, hook)
-
-    def _use_backward_hooks(self, full: bool) -> None:
-        if self._is_full_backward_hook is (not full):
-            raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
-                "one of them."
-            )
-        self._is_full_backward_hook = full
 
     def _hooks_of_backward(self) -> tuple[list[Any], list[Any], list[Any]]:
         """The full backward hooks, those of the old form, and the pre-hooks; those of all modules first."""

@@ -8,6 +8,17 @@ from typing import Any
 
 from leafgrad.autograd.hooks import RemovableHandle
 
+__all__ = [
+    "register_module_forward_pre_hook",
+    "register_module_forward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_backward_hook",
+    "register_module_full_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]
+
 Hook = Callable[..., Any]
 
 hooks_of_calls: OrderedDict[int, bool] = OrderedDict()  # all of the next four kinds, so that a call asks only once
@@ -50,24 +61,24 @@ def register_module_forward_hook(
     return _add(forward_hooks, hook, hooks_of_calls, *extra)
 
 
-def _use(full: bool) -> None:
-    if Kind.is_full is (not full):
+def checked_kind(before: bool | None, full: bool, where: str) -> bool:
+    """Of which kind backward hooks are from now on; `before` is what the first one was."""
+    if before is (not full):
         raise RuntimeError(
-            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only "
-            "one of them."
+            f"Cannot use both regular backward hooks and full backward hooks {where}. Please use only one of them."
         )
-    Kind.is_full = full
+    return full
 
 
 def register_module_backward_hook(hook: Hook) -> RemovableHandle:
     """register_module_backward_hook(hook): the old form of register_module_full_backward_hook."""
-    _use(full=False)
+    Kind.is_full = checked_kind(Kind.is_full, False, "as a global Module hook")
     return _add(backward_hooks, hook, hooks_of_calls)
 
 
 def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
     """register_module_full_backward_hook(hook): call `hook(module, grad_input, grad_output)` for every module."""
-    _use(full=True)
+    Kind.is_full = checked_kind(Kind.is_full, True, "as a global Module hook")
     return _add(backward_hooks, hook, hooks_of_calls)
 
 

@@ -10,15 +10,19 @@ from typing import Any, Self, overload
 from leafgrad.nn.modules.module import Module, indented
 
 
+def checked_index(index: Any, size: int) -> int:
+    position = operator.index(index)
+    if not -size <= position < size:
+        raise IndexError(f"index {position} is out of range")
+    return position % size
+
+
 class _Numbered(Module):
     """Modules under the names '0', '1', ...: what Sequential and ModuleList have in common."""
 
     def _key(self, index: Any) -> str:
         """The name of the module at an index, which may count from the end. (A Sequential may have other names.)"""
-        position, size = operator.index(index), len(self)
-        if not -size <= position < size:
-            raise IndexError(f"index {position} is out of range")
-        return list(self._modules)[position]
+        return list(self._modules)[checked_index(index, len(self))]
 
     def _renumber(self, modules: Iterable[Any]) -> None:
         self.__dict__["_modules"] = {str(i): module for i, module in enumerate(modules)}

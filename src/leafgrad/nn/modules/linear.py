@@ -18,7 +18,15 @@ from leafgrad.nn.parameter import Parameter
 from leafgrad.ops.signature import Device, Dtype
 
 
-class Linear(Module):
+class _Layer(Module):
+    """Takes a tensor, returns a tensor."""
+
+    if TYPE_CHECKING:
+
+        def __call__(self, input: Tensor) -> Tensor: ...
+
+
+class Linear(_Layer):
     """Linear(in_features, out_features, bias=True, device=None, dtype=None): y = x Wᵀ + b.
 
     W has the shape (out_features, in_features). Both start uniformly in ±1 / sqrt(in_features).
@@ -53,10 +61,6 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    if TYPE_CHECKING:
-
-        def __call__(self, input: Tensor) -> Tensor: ...
-
     def forward(self, input: Tensor) -> Tensor:
         parameters = self._parameters
         try:  # five times faster than self.weight, which Python looks for everywhere else first
@@ -76,31 +80,23 @@ def uninitialized(shape: tuple[int, ...], dtype: Any) -> Parameter:
     return parameter
 
 
-class Identity(Module):
+class Identity(_Layer):
     """Identity(): the input as it is. Whatever the constructor is given is ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    if TYPE_CHECKING:
-
-        def __call__(self, input: Tensor) -> Tensor: ...
-
     def forward(self, input: Tensor) -> Tensor:
         return input
 
 
-class Flatten(Module):
+class Flatten(_Layer):
     """Flatten(start_dim=1, end_dim=-1): the dimensions from start_dim to end_dim become one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim = start_dim
         self.end_dim = end_dim
-
-    if TYPE_CHECKING:
-
-        def __call__(self, input: Tensor) -> Tensor: ...
 
     def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
@@ -109,7 +105,7 @@ class Flatten(Module):
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
-class Dropout(Module):
+class Dropout(_Layer):
     """Dropout(p=0.5, inplace=False): in training, each element is zero with probability p, else x / (1 - p)."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
@@ -118,10 +114,6 @@ class Dropout(Module):
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p = p
         self.inplace = inplace
-
-    if TYPE_CHECKING:
-
-        def __call__(self, input: Tensor) -> Tensor: ...
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training, self.inplace)

@@ -40,22 +40,8 @@ class L1Loss(_Loss):
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
-class _WeightedLoss(_Loss):
-    """A loss whose classes may have weights."""
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
-
-
-class NLLLoss(_WeightedLoss):
-    """NLLLoss(weight=None, ignore_index=-100, reduction='mean'): -input[target] for log-probabilities `input`."""
+class _ClassLoss(_Loss):
+    """A loss whose targets are classes, which may have weights."""
 
     def __init__(
         self,
@@ -65,14 +51,19 @@ class NLLLoss(_WeightedLoss):
         reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
+
+
+class NLLLoss(_ClassLoss):
+    """NLLLoss(weight=None, ignore_index=-100, reduction='mean'): -input[target] for log-probabilities `input`."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
-class CrossEntropyLoss(_WeightedLoss):
+class CrossEntropyLoss(_ClassLoss):
     """CrossEntropyLoss(weight=None, ignore_index=-100, reduction='mean', label_smoothing=0.0):
     -log_softmax(input)[target], for targets that are class numbers or probabilities."""
 
@@ -85,8 +76,7 @@ class CrossEntropyLoss(_WeightedLoss):
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.ignore_index = ignore_index
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

@@ -14,30 +14,12 @@ from leafgrad._tensor.autograd import clear_grad
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn.modules import _global_hooks
 from leafgrad.nn.modules._calling import Called
-from leafgrad.nn.modules._global_hooks import (
-    register_module_backward_hook,
-    register_module_buffer_registration_hook,
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-    register_module_full_backward_hook,
-    register_module_full_backward_pre_hook,
-    register_module_module_registration_hook,
-    register_module_parameter_registration_hook,
-)
+from leafgrad.nn.modules._global_hooks import *  # noqa: F403  what PyTorch has here
 from leafgrad.nn.modules._state import Stateful
 from leafgrad.nn.parameter import Buffer, Parameter
 
-__all__ = [
-    "register_module_forward_pre_hook",
-    "register_module_forward_hook",
-    "register_module_full_backward_pre_hook",
-    "register_module_backward_hook",
-    "register_module_full_backward_hook",
-    "register_module_buffer_registration_hook",
-    "register_module_module_registration_hook",
-    "register_module_parameter_registration_hook",
-    "Module",
-]
+__all__ = ["Module"]
+__all__ += _global_hooks.__all__
 
 
 class Module(Called, Stateful):
@@ -113,24 +95,22 @@ class Module(Called, Stateful):
             self._forget(name, own, self._buffers, self._modules)
             self.register_parameter(name, value)
         elif name in own["_parameters"]:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
-                )
-            own["_parameters"][name] = None
+            self._clear("parameter", "Parameter", own["_parameters"], name, value)
         elif isinstance(value, Module):
             self._forget(name, own, self._buffers)
             own["_modules"][name] = _global_hooks.replaced(_global_hooks.module_registration_hooks, self, name, value)
         elif name in own["_modules"]:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
-                )
-            own["_modules"][name] = None
+            self._clear("child module", "Module", own["_modules"], name, value)
         elif name in own["_buffers"] or (isinstance(value, TensorBase) and isinstance(value, Buffer)):
             self._set_buffer(name, value)
         else:
             object.__setattr__(self, name, value)
+
+    def _clear(self, what: str, kind: str, place: dict[str, Any], name: str, value: Any) -> None:
+        if value is not None:
+            expected = f"(torch.nn.{kind} or None expected)"
+            raise TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' {expected}")
+        place[name] = None
 
     def _forget(self, name: str, *places: dict[str, Any]) -> None:
         """Free a name that is about to mean something else."""

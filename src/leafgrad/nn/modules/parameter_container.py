@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
 from leafgrad._core.tensor import TensorBase
 from leafgrad._settings import typename
-from leafgrad.nn.modules.container import named_pairs
+from leafgrad.nn.modules.container import checked_index, named_pairs
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.parameter import Parameter
 
@@ -36,10 +35,7 @@ class ParameterList(Module):
             self.extend(values)
 
     def _key(self, index: Any) -> str:
-        index, size = operator.index(index), len(self)
-        if not -size <= index < size:
-            raise IndexError(f"index {index} is out of range")
-        return str(index % size)
+        return str(checked_index(index, len(self)))
 
     def __len__(self) -> int:
         return self._size

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from leafgrad import _missing
 from leafgrad.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from leafgrad.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
 
@@ -21,8 +22,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # for which what is not there is a mistake
-
-    def __getattr__(name: str) -> Any:
-        from leafgrad._missing import missing_attribute
-
-        raise missing_attribute(__name__, name)
+    __getattr__ = _missing.attributes_of(__name__)

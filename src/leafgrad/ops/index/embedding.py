@@ -9,7 +9,8 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.inplace import count_change
 from leafgrad._core.tensor import TensorBase
-from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_index, index_sum, outside, take_at, values_of
+from leafgrad.ops.index.gather import LONG_OR_INT, check_index, index_sum, outside, take_at
+from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Tensor
@@ -40,10 +41,9 @@ class embedding(Family):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Tensor:
-        kind = alias(input.array) if isinstance(input, TensorBase) else ""
         check_index(input, LONG_OR_INT,
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"torch.{kind}Tensor instead (while checking arguments for embedding)")  # fmt: skip
+            "torch.{}Tensor instead (while checking arguments for embedding)")  # fmt: skip
         if weight.array.ndim != 2:
             raise errors.mistake(RuntimeError, "'weight' must be 2-D", ("weight", errors.describe(weight)))
         rows = weight.array.shape[0]
@@ -59,7 +59,7 @@ class embedding(Family):
         return embedding.record(weight, input, padding_idx, scale_grad_by_freq)
 
     def vjp_weight(g: A, indices: A, weight_shape: A, padding_idx: A, by_frequency: A) -> A:
-        at = values_of(indices)
+        at = raw(indices)
         if padding_idx is not None or by_frequency:
             factors = np.ones(at.shape, g.array.dtype if isinstance(g, TensorBase) else g.dtype)
             if by_frequency:
@@ -74,15 +74,13 @@ class embedding(Family):
             return batch.apply((weight, batch.value(indices)), (padding_idx, by_frequency))
         return batch.take(weight, indices, 0)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(2, 5, dtype="int64", low=0, high=4), t(4, 3)),
-            S(t(6, dtype="int64", low=0, high=3), t(3, 2), padding_idx=1),
-            S(t(6, dtype="int64", low=0, high=3), t(3, 2), scale_grad_by_freq=True),
-            S(t(dtype="int64", low=0, high=3), t(3, 2)),
-            S(t(0, dtype="int64", low=0, high=3), t(3, 2)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(2, 5, dtype="int64", low=0, high=4), t(4, 3)),
+        S(t(6, dtype="int64", low=0, high=3), t(3, 2), padding_idx=1),
+        S(t(6, dtype="int64", low=0, high=3), t(3, 2), scale_grad_by_freq=True),
+        S(t(dtype="int64", low=0, high=3), t(3, 2)),
+        S(t(0, dtype="int64", low=0, high=3), t(3, 2)),
+    ]
 
 
 def shrink_rows(weight: TensorBase, indices: Array, max_norm: float, norm_type: float) -> None:

@@ -24,21 +24,12 @@ from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import bind_view
 from leafgrad.autograd.hooks import give_history
+from leafgrad.ops.index import parse
 from leafgrad.ops.index.gather import INT64
 from leafgrad.ops.index.gather import index as index_op
 from leafgrad.ops.index.masks import masked_fill, places_of_mask
 from leafgrad.ops.index.overwrite import fits, number_as, overwrite
-from leafgrad.ops.index.parse import (
-    Places,
-    Reading,
-    checked_slice,
-    in_bounds,
-    index_array,
-    out_of_bounds,
-    places_of,
-    read,
-    too_many,
-)
+from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
 from leafgrad.ops.index.slices import new_dimension, select, slice_, view_at, write_slice
 from leafgrad.ops.inplace import check_overlap, check_writable, copy_slices, replace, stand_in
@@ -67,7 +58,7 @@ def getitem(self: Any, index: Any) -> Any:
         try:
             return bind_view(select.core, select, self, (where,))
         except IndexError:
-            raise (out_of_bounds(index, 0, array.shape) if array.ndim else too_many(index, ())) from None
+            raise (parse.out_of_bounds(index, 0, array.shape) if array.ndim else parse.too_many(index, ())) from None
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
         return bind_view(slice_.core, slice_, self, (where,))
@@ -81,20 +72,20 @@ def getitem(self: Any, index: Any) -> Any:
         try:
             return index_op.record(self, 0, 1, kept(index.array, self))
         except IndexError:  # NumPy checks while it reads
-            in_bounds(index.array, 0, array.shape, 0)
+            parse.in_bounds(index.array, 0, array.shape, 0)
             raise
     if (at := marked(index, array)) is not None:
         return index_op.record(self, 0, index.array.ndim, at)
-    reading = read(index, array.shape)
+    reading = parse.read(index, array.shape)
     if reading.arrays is None:
         where = reading.view or (...,)
         return view_at(reading.operation, self, where)
     if reading.view is not None:
         self = view_at(reading.operation, self, reading.view)
-    places = places_of(reading.arrays, self.array.shape)
+    places = parse.places_of(reading.arrays, self.array.shape)
     if places.order is not None:
         self = permute.function(self, places.order)
-    return index_op.record(self, places.dim, places.count, kept(places.at, self))
+    return index_op.record(self, places.dim, places.span, kept(places.at, self))
 
 
 def simple(index: tuple[Any, ...]) -> Any:
@@ -158,13 +149,10 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         raise errors.mistake(TypeError, f"can't assign a {module}{type(value).__name__} to a torch.{name}Tensor")
     if index is False:
         return
-    if index.__class__ is links.tensor_class and index.array.dtype == INT64 and index.array.ndim:
-        if not self.array.ndim:
-            raise too_many(index, ())
-        at = in_bounds(index.array, 0, self.array.shape, 0)
-        write_places(self, Places(0, 1, at, self.array.shape), part, False)
+    if index.__class__ is links.tensor_class and index.array.dtype == INT64 and index.array.ndim and self.array.ndim:
+        write_places(self, parse.places_of([index.array], self.array.shape), part, False)
         return
-    reading = read(index if index is not True else None, self.array.shape)
+    reading = parse.read(index if index is not True else None, self.array.shape)
     if reading.arrays is None:
         if reading.view is None:
             write_all(self, part)
@@ -173,8 +161,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         return
     if reading.view is not None:
         self = view_at(reading.operation, self, reading.view)
-    places = places_of(reading.arrays, self.array.shape)
-    write_places(self, places, part, False)
+    write_places(self, parse.places_of(reading.arrays, self.array.shape), part, False)
 
 
 def written_directly(x: Any, index: Any, value: Any) -> bool:
@@ -234,46 +221,38 @@ def fitting(part: Any, shape: tuple[int, ...]) -> Any:
     """A value without the leading dimensions of size 1 that `shape` has no place for."""
     own = part.array.shape
     extra = len(own) - len(shape)
-    if extra > 0 and own[:extra] == (1,) * extra:
-        return reshape(part, own[extra:])
+    return reshape(part, own[extra:]) if extra > 0 and own[:extra] == (1,) * extra else part
+
+
+def expandable(part: Any, shape: tuple[int, ...]) -> Any:
+    """The same, if it can be expanded to `shape`."""
+    if part.array.shape == shape or not part.array.ndim:
+        return part
+    part = fitting(part, shape)
+    if not expands_to(part.array.shape, shape):
+        raise errors.expand_mismatch(part, shape)
     return part
 
 
-def check_expands(own: tuple[int, ...], shape: tuple[int, ...], array: Array) -> None:
+def expands_to(own: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     """May a value of shape `own` be written to a part of `shape`?"""
     extra = len(shape) - len(own)
-    if extra < 0:
-        kind = _dtypes.from_numpy_dtype(array.dtype).alias
-        name = f"CPU{kind}Type" if array.dtype.kind in "bcV" else f"torch.{kind}Tensor"
-        first = (
-            f"expand({name}{{{errors.size(own)}}}, size={errors.size(shape)}): the number of sizes "
-            f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
-        )
-        raise errors.mistake(RuntimeError, first)
-    for d in range(len(shape) - 1, extra - 1, -1):
-        if own[d - extra] not in (1, shape[d]):
-            raise errors.mistake(
-                RuntimeError,
-                f"The expanded size of the tensor ({shape[d]}) must match the existing size ({own[d - extra]}) at "
-                f"non-singleton dimension {d}.  Target sizes: {errors.size(shape)}.  Tensor sizes: {errors.size(own)}",
-            )
+    return extra >= 0 and all([n == 1 or n == shape[extra + d] for d, n in enumerate(own)])
 
 
 def write_all(x: Any, part: Any) -> None:
     """x[...] = part: a copy, or a fill where part is one number."""
-    part = fitting(part, x.array.shape)
-    check_expands(part.array.shape, x.array.shape, part.array)
+    part = expandable(part, x.array.shape)
     check_writable(x, part)
     check_overlap(x.array, x.version, (part,), x.array.shape)
     replace(x, copy_from.function if part.array.ndim or not x.array.ndim else fill_with_tensor, part)
 
 
-def write_view(x: Any, reading: Reading, part: Any) -> None:
+def write_view(x: Any, reading: parse.Reading, part: Any) -> None:
     """x[view] = part: the history of x, or of what x is a view of, becomes `copy_slices`."""
     step = (reading.operation, (reading.view,))
     into = x.array[reading.view]
-    part = fitting(part, into.shape)
-    check_expands(part.array.shape, into.shape, part.array)
+    part = expandable(part, into.shape)
     check_part_writable(x, part)
     check_overlap(into, x.version, (part,), into.shape)
     seen_through = x.rare.view if x.rare is not None else None
@@ -311,28 +290,28 @@ def warn_of_lost_imaginary(into: Array) -> None:
         warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
 
 
-def write_places(x: Any, places: Places, values: Any, accumulate: bool) -> Any:
+def write_places(x: Any, places: parse.Places, values: Any, accumulate: bool) -> Any:
     """Write or add `values` to where `places` says."""
     values = broadcastable(values, x, places, accumulate)
     into = x if places.order is None else permute.function(x, places.order)
-    options = (places.dim, places.count, kept(places.at, x, values), accumulate)
+    options = (places.dim, places.span, kept(places.at, x, values), accumulate)
     overwrite(into, index_write.core, (values,), options)
     return x
 
 
-def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
+def broadcastable(values: Any, x: Any, places: parse.Places, accumulate: bool) -> Any:
     """Values that can be broadcast to what the index selects of x."""
     if places.mask and values.array.size == 1 and not accumulate:
         return reshape(values, ()).to(x.dtype)  # PyTorch fills masks, and only there takes another dtype
-    values = fitting(values, places.shape)
-    shape = values.array.shape
-    extra = len(places.shape) - len(shape)
-    if extra < 0 or any([n not in (1, places.shape[extra + d]) for d, n in enumerate(shape)]):
-        raise errors.mistake(
-            RuntimeError,
-            f"shape mismatch: value tensor of shape {errors.size(shape)} cannot be broadcast to indexing result of "
-            f"shape {errors.size(places.shape)}",
-        )
+    shape = places.shape
+    if values.array.shape != shape:
+        values = fitting(values, shape)
+        if not expands_to(values.array.shape, shape):
+            raise errors.mistake(
+                RuntimeError,
+                f"shape mismatch: value tensor of shape {errors.size(values.array.shape)} cannot be broadcast to "
+                f"indexing result of shape {errors.size(shape)}",
+            )
     if values.array.dtype != x.array.dtype:
         source, target = [_dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)]
         raise errors.mistake(
@@ -347,12 +326,12 @@ def broadcastable(values: Any, x: Any, places: Places, accumulate: bool) -> Any:
 # -- the same as methods ----------------------------------------------------------------------------------------------
 
 
-def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) -> Places:
+def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) -> parse.Places:
     arrays: list[Any] = []
     for i, t in enumerate(indices):
         if not isinstance(t, TensorBase):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
-        array = index_array(t.array)
+        array = parse.index_array(t.array)
         arrays += [array] + [()] * (array.ndim - 1 if array.dtype.kind == "b" else 0)
     if not arrays:
         raise errors.mistake(IndexError, f"{name}(): indices is empty: nothing says where the values go")
@@ -360,7 +339,7 @@ def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) 
         raise errors.mistake(
             IndexError, f"too many indices for tensor of dimension {input.array.ndim} (got {len(arrays)})"
         )
-    return places_of(arrays, input.array.shape)
+    return parse.places_of(arrays, input.array.shape)
 
 
 def _put_samples(t: Any) -> list[S]:
@@ -386,4 +365,4 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     values added there."""
     places = _places_of_tensors("index_put", input, indices, values)
     values = broadcastable(values, input, places, accumulate)
-    return index_write.record(input, values, places.dim, places.count, kept(places.at, input, values), accumulate)
+    return index_write.record(input, values, places.dim, places.span, kept(places.at, input, values), accumulate)

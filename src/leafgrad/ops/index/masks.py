@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from leafgrad._core.bind import bind, bind_many
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.index.gather import alias, index, index_sum, values_of
+from leafgrad.ops.index.gather import alias, index, index_sum
 from leafgrad.ops.index.overwrite import Overwriting, fill_where, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import Family, composite, op, with_kernel
+from leafgrad.ops.reduce.common import raw
+from leafgrad.ops.registry import Family, Operation, composite, op, with_kernel
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import expand
 from leafgrad.ops.signature import Number, Prepared, Tensor
@@ -48,13 +50,6 @@ _CPP = {"float32": "float", "float64": "double", "uint8": "unsigned char", "int8
 _CPP |= {"int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
 
 
-def _masked_fill(x: Array, mask: Array, value: Array) -> None:
-    if mask.__class__ is np.ndarray and mask.shape == x.shape and value.dtype is x.dtype:
-        fill_where(x, mask, value)
-    else:
-        np.putmask(x, mask, cast(value, from_numpy_dtype(x.dtype)))
-
-
 @op
 class masked_fill(Overwriting):
     """masked_fill(input, mask, value): value where the mask is True, input elsewhere."""
@@ -62,8 +57,13 @@ class masked_fill(Overwriting):
     inputs = ("input", "mask", "value")
     node_names = ("MaskedFillBackward1",)  # with a tensor
     hides = {"MaskedFillBackward0": ("value",)}
-    write = _masked_fill
-    kernel = on_a_copy(_masked_fill)
+
+    @on_a_copy
+    def kernel(x: Array, mask: Array, value: Array) -> None:
+        if mask.__class__ is np.ndarray and mask.shape == x.shape and value.dtype is x.dtype:
+            fill_where(x, mask, value)
+        else:
+            np.putmask(x, mask, cast(value, from_numpy_dtype(x.dtype)))
 
     def prepare(input: Tensor, mask: Tensor, value: Tensor | Number) -> Prepared:
         kind = from_numpy_dtype(mask.array.dtype).name
@@ -81,19 +81,13 @@ class masked_fill(Overwriting):
     def vmap(batch: A, x: A, mask: A, value: A) -> A:
         return np.where(mask, value.astype(x.dtype), x)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4, dtype="bool"), 1.5),
-            S(t(3, 4), t(4, dtype="bool"), t()),
-            S(t(4), t(2, 1, dtype="bool"), 0),
-            S(t(), t(dtype="bool"), t()),
-            S(t(0, 2), t(2, dtype="bool"), 1),
-        ]
-    )
-
-
-def _masked_scatter(x: Array, mask: Array, source: Array) -> None:
-    x[mask] = source.reshape(-1)[: np.count_nonzero(mask)]
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4, dtype="bool"), 1.5),
+        S(t(3, 4), t(4, dtype="bool"), t()),
+        S(t(4), t(2, 1, dtype="bool"), 0),
+        S(t(), t(dtype="bool"), t()),
+        S(t(0, 2), t(2, dtype="bool"), 1),
+    ]
 
 
 @op
@@ -101,17 +95,15 @@ class masked_scatter(Overwriting):
     """masked_scatter(input, mask, source): the elements of source, one after the other, where the mask is True."""
 
     inputs = ("input", "mask", "source")
-    write = _masked_scatter
-    kernel = on_a_copy(_masked_scatter)
+
+    @on_a_copy
+    def kernel(x: Array, mask: Array, source: Array) -> None:
+        x[mask] = source.reshape(-1)[: np.count_nonzero(mask)]
 
     def prepare(input: Tensor, mask: Tensor, source: Tensor) -> Prepared:
         check_mask(mask, f"masked_scatter_ only supports boolean masks, but got mask with dtype {alias(mask.array)}")
-        same_dtype(
-            input.array,
-            source.array,
-            "masked_scatter: expected self and source to have same dtypes but got"
-            f"{alias(input.array)} and {alias(source.array)}",
-        )
+        message = "masked_scatter: expected self and source to have same dtypes but got{} and {}"
+        same_dtype(input.array, source.array, message)
         input, mask = broadcast_with(input, mask, "masked_scatter")
         if np.count_nonzero(mask.array) > source.array.size:
             raise errors.mistake(RuntimeError, "Number of elements of source < number of ones in mask")
@@ -121,17 +113,15 @@ class masked_scatter(Overwriting):
         return masked_fill(g, mask, zero(g))
 
     def vjp_source(g: A, mask: A, source_shape: A) -> A:
-        at = np.flatnonzero(values_of(mask))
+        at = np.flatnonzero(raw(mask))
         size = int(np.prod(source_shape))
         return around(index(g, 0, len(g.shape), at), (size,), (slice(0, at.size),)).reshape(source_shape)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4, dtype="bool"), t(3, 4)),
-            S(t(3, 4), t(4, dtype="bool"), t(20)),
-            S(t(), t(dtype="bool"), t(2)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4, dtype="bool"), t(3, 4)),
+        S(t(3, 4), t(4, dtype="bool"), t(20)),
+        S(t(), t(dtype="bool"), t(2)),
+    ]
 
 
 @op
@@ -152,7 +142,7 @@ class masked_select(Family):
         return masked_select.record(*broadcast_with(input, mask, "masked_select"))
 
     def vjp_input(g: A, input_shape: A, mask: A) -> A:
-        return index_sum(g, input_shape, 0, len(input_shape), np.flatnonzero(values_of(mask)))
+        return index_sum(g, input_shape, 0, len(input_shape), np.flatnonzero(raw(mask)))
 
     def vmap(batch: A, x: A, mask: A) -> A:
         if batch.holds(mask):
@@ -164,15 +154,13 @@ class masked_select(Family):
             )
         return batch.by_sample()
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4, dtype="bool")),
-            S(t(3, 4), t(4, dtype="bool")),
-            S(t(4), t(2, 1, dtype="bool")),
-            S(t(), t(dtype="bool")),
-            S(t(0, 2), t(2, dtype="bool")),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4, dtype="bool")),
+        S(t(3, 4), t(4, dtype="bool")),
+        S(t(4), t(2, 1, dtype="bool")),
+        S(t(), t(dtype="bool")),
+        S(t(0, 2), t(2, dtype="bool")),
+    ]
 
 
 # -- positions --------------------------------------------------------------------------------------------------------
@@ -190,7 +178,7 @@ class nonzero(Family):
         "(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]",
     )
     differentiable = False
-    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4, dtype="bool"), as_tuple=True), S(t()), S(t(0, 3))])
+    samples = lambda t: [S(t(3, 4)), S(t(3, 4, dtype="bool"), as_tuple=True), S(t()), S(t(0, 3))]
 
     def kernel(x: A) -> A:
         return np.argwhere(x)
@@ -204,10 +192,6 @@ class nonzero(Family):
         raise batch.dynamic_shape()
 
 
-def _positions_by_dimension(x: A) -> A:
-    return np.nonzero(np.atleast_1d(x))
-
-
 def _rows_of_positions(x: A, size: int, fill_value: int) -> A:
     found = np.argwhere(x)[:size]
     rows = np.full((size, found.shape[1]), fill_value, np.int64)
@@ -215,12 +199,8 @@ def _rows_of_positions(x: A, size: int, fill_value: int) -> A:
     return rows
 
 
-def _places(mask: A) -> A:
-    return mask.reshape(-1).nonzero()[0]
-
-
-places_of_mask = with_kernel(nonzero.core, _places)  # in the flat array
-_positions = with_kernel(nonzero.core, _positions_by_dimension)
+places_of_mask = with_kernel(nonzero.core, lambda mask: mask.reshape(-1).nonzero()[0])  # in the flat array
+_positions = with_kernel(nonzero.core, lambda x: np.nonzero(np.atleast_1d(x)))  # by dimension
 _static = with_kernel(nonzero.core, _rows_of_positions)
 
 
@@ -247,7 +227,7 @@ class one_hot(Family):
     options = ("num_classes",)
     differentiable = False
     public_name = ""  # nn.functional has it
-    samples = staticmethod(lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)])
+    samples = lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)]
 
     def kernel(x: A, num_classes: Any) -> A:
         return (x[..., None] == np.arange(num_classes)).astype(np.int64)
@@ -270,19 +250,8 @@ class one_hot(Family):
 # -- triangles --------------------------------------------------------------------------------------------------------
 
 
-def _check_matrix(name: str, input: Any) -> None:
-    if input.array.ndim < 2:
-        first = f"{name}: input tensor must have at least 2 dimensions"
-        raise errors.mistake(RuntimeError, first, ("tensor", errors.describe(input)))
-
-
-def _matrices(t: Any) -> list[S]:
-    return [S(t(3, 4)), S(t(4, 3), 1), S(t(2, 3, 3), -1), S(t(3, 3), diagonal=7), S(t(0, 3))]
-
-
-@op
-class tril(Family):
-    """tril(input, diagonal=0): the lower triangle of matrices, zero above `diagonal`."""
+class Triangle(Family, family=True):
+    """Matrices with zeros on one side of a diagonal."""
 
     row_major = True
     options = ("diagonal",)
@@ -291,34 +260,34 @@ class tril(Family):
     jvp = "linear"
     in_place = True
     out = True
-    kernel = np.tril
-    samples = staticmethod(_matrices)
+    samples = lambda t: [S(t(3, 4)), S(t(4, 3), 1), S(t(2, 3, 3), -1), S(t(3, 3), diagonal=7), S(t(0, 3))]
 
-    def call(input: Tensor, diagonal: int = 0) -> Tensor:
-        _check_matrix("tril", input)
-        return tril.record(input, diagonal)
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        def call(input: Tensor, diagonal: int = 0) -> Tensor:
+            if input.array.ndim < 2:
+                first = f"{operation.name}: input tensor must have at least 2 dimensions"
+                raise errors.mistake(RuntimeError, first, ("tensor", errors.describe(input)))
+            return operation.record(input, diagonal)
+
+        return Family.public(operation, {"call": call})
+
+
+@op
+class tril(Triangle):
+    """tril(input, diagonal=0): the lower triangle of matrices, zero above `diagonal`."""
+
+    kernel = np.tril
 
     def vjp(g: A, diagonal: A) -> A:
         return tril(g, diagonal)
 
 
 @op
-class triu(Family):
+class triu(Triangle):
     """triu(input, diagonal=0): the upper triangle of matrices, zero below `diagonal`."""
 
-    row_major = True
-    options = ("diagonal",)
-    vmap = "dims"
-    holomorphic = False
-    jvp = "linear"
-    in_place = True
-    out = True
     kernel = np.triu
-    samples = staticmethod(_matrices)
-
-    def call(input: Tensor, diagonal: int = 0) -> Tensor:
-        _check_matrix("triu", input)
-        return triu.record(input, diagonal)
 
     def vjp(g: A, diagonal: A) -> A:
         return triu(g, diagonal)

@@ -22,6 +22,7 @@ from leafgrad._core.tensor import TensorBase, wrap, wrap_node
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.index.gather import alias
 from leafgrad.ops.inplace import check_writable, rebase, stand_in
 from leafgrad.ops.registry import Family, Operation
 
@@ -38,8 +39,8 @@ class Overwriting(Family, family=True):
 
     prepare(input, ...)   the arguments, checked: (tensors, options), where tensors[0] is the input, and perhaps one of
                           the `node_names`
-    write(x, ...)         the change of an array: of a copy of the input, or of its own memory. The kernel,
-                          on_a_copy(write), given the input itself as the array for its result, changes that.
+    @on_a_copy
+    kernel(x, ...)        which changes an array: a copy of the input, or its own memory
     """
 
     writes_into = True
@@ -73,7 +74,7 @@ class Overwriting(Family, family=True):
 
 
 def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
-    """The kernel of a change of an array: of a copy, or of the array that is given for the result."""
+    """The kernel of a change of an array: of a copy, or, if that is given for the result, of the input itself."""
     arguments = write.__code__.co_argcount
 
     def kernel(x: Array, *rest: Any) -> Array:
@@ -162,8 +163,9 @@ def zero(g: A) -> Array:
 
 
 def same_dtype(x: Array, source: Array, message: str) -> None:
+    """The message has {} where it names their dtypes."""
     if x.dtype != source.dtype:
-        raise errors.mistake(RuntimeError, message)
+        raise errors.mistake(RuntimeError, message.format(alias(x), alias(source)))
 
 
 def value_tensor(name: str, input: TensorBase, value: Any) -> Any:

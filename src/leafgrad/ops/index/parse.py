@@ -5,14 +5,14 @@ from __future__ import annotations
 import operator
 import warnings
 from builtins import slice as Slice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad.ops.creation import from_data
-from leafgrad.ops.index.gather import INT64
+from leafgrad.ops.index.gather import INT64, outside
 from leafgrad.ops.index.slices import ALL, alias, new_dimension, select, slice_
 
 Array = Any
@@ -110,10 +110,8 @@ def checked_slice(part: slice) -> slice:
     return part
 
 
-class Reading:
+class Reading(NamedTuple):
     """An index, read for a tensor of a certain shape."""
-
-    __slots__ = ("arrays", "operation", "view")
 
     view: tuple[Any, ...] | None  # the part that gives a view, as NumPy takes it; None if it is all of the tensor
     operation: Any  # what the view is recorded as
@@ -121,57 +119,54 @@ class Reading:
 
 
 def read(index: Any, shape: tuple[int, ...]) -> Reading:
-    parts: list[Any] = []
+    parts: list[tuple[Any, int]] = []
     taken = 0
     for item in items_of(index):
         part = part_of(item)
-        parts.append(part)
-        if part.__class__ is np.ndarray or is_batched(part):
-            taken += part.ndim if part.dtype.kind == "b" else 1
-        elif part is not None and part is not ... and part.__class__ is not bool:
-            taken += 1
+        count = dimensions_of(part)
+        parts.append((part, count))
+        taken += count
     if taken > len(shape):
         raise too_many(index, shape)
     view: list[Any] = []
     arrays: list[Any] = []
     operation: Any = None
     dim = 0
-    for part in parts:
-        if part.__class__ is np.ndarray or is_batched(part):
-            count = part.ndim if part.dtype.kind == "b" else 1
-            view += [ALL] * count
-            arrays += [part] + [()] * (count - 1)
-            dim += count
-        elif part is None:
-            view.append(None)
-            arrays.append(None)
-            operation = new_dimension
-        elif part.__class__ is bool:  # a new dimension, of which one element is taken, or none
-            view.append(None)
-            arrays.append(np.zeros(1 if part else 0, np.int64))
-            operation = new_dimension
-        elif part is ...:
-            rest, taken = len(shape) - taken, len(shape)  # a second one stands for nothing
-            view += [ALL] * rest
-            arrays += [None] * rest
-            dim += rest
+    for part, count in parts:
+        if part.__class__ is not bool and isinstance(part, (int, np.integer)):
+            if not -shape[dim] <= part < shape[dim]:
+                raise out_of_bounds(int(part), dim, shape)
+            view.append(int(part))
+            operation = select
         elif part.__class__ is Slice:
             if part.indices(shape[dim]) != (0, shape[dim], 1):
                 operation = slice_
             view.append(part)
             arrays.append(None)
-            dim += 1
+        elif part is None or part.__class__ is bool:  # with a bool, one element of the new dimension is taken, or none
+            view.append(None)
+            arrays.append(None if part is None else np.zeros(int(part), np.int64))
+            operation = new_dimension
+        elif part is ...:
+            count, taken = len(shape) - taken, len(shape)  # a second one stands for nothing
+            view += [ALL] * count
+            arrays += [None] * count
         else:
-            if not -shape[dim] <= part < shape[dim]:
-                raise out_of_bounds(part, dim, shape)
-            view.append(int(part))
-            operation = select
-            dim += 1
-    reading = Reading()
-    reading.operation = operation or alias
-    reading.view = None if operation is None else (*view, ...)
-    reading.arrays = arrays if any([a is not None for a in arrays]) else None
-    return reading
+            view += [ALL] * count
+            arrays += [part] + [()] * (count - 1)
+        dim += count
+    given = arrays if any([a is not None for a in arrays]) else None
+    return Reading(None if operation is None else (*view, ...), operation or alias, given)
+
+
+def dimensions_of(part: Any) -> int:
+    """How many dimensions of a tensor a part of an index takes; Ellipsis takes what the others leave."""
+    kind = part.__class__
+    if kind is int or kind is Slice:
+        return 1
+    if part is None or part is ... or kind is bool:
+        return 0
+    return int(part.ndim) if part.dtype.kind == "b" else 1
 
 
 def too_many(index: Any, shape: tuple[int, ...]) -> IndexError:
@@ -200,29 +195,23 @@ def out_of_bounds(number: int, dim: int, shape: tuple[int, ...], named: int | No
 # -- index arrays -----------------------------------------------------------------------------------------------------
 
 
-class Places:
-    """Index arrays brought to the form that `index` takes: of the tensor with its dimensions in `order` (None: as they
-    are), `count` dimensions from `dim` on are indexed as one by `at`. `shape` is that of the result; `mask` says that
-    `at` came from one mask and nothing else."""
+class Places(NamedTuple):
+    """Index arrays brought to the form that `index` takes: of a tensor of shape `whole` with its dimensions in `order`
+    (None: as they are), `span` dimensions from `dim` on are indexed as one by `at`. `mask` says that `at` came from
+    one mask and nothing else."""
 
-    __slots__ = ("at", "count", "dim", "mask", "order", "shape")
+    dim: int
+    span: int
+    at: Array
+    whole: tuple[int, ...]
+    order: tuple[int, ...] | None = None
+    mask: bool = False
 
-    def __init__(
-        self,
-        dim: int,
-        count: int,
-        at: Array,
-        shape: tuple[int, ...],
-        order: tuple[int, ...] | None = None,
-        mask: bool = False,
-    ) -> None:
-        self.dim = dim
-        self.mask = mask
-        self.count = count
-        self.at = at
-        self.order = order
-        rest = shape if order is None else tuple([shape[d] for d in order])
-        self.shape = rest[:dim] + at.shape + rest[dim + count :]
+    @property
+    def shape(self) -> Any:
+        """What they select has this shape."""
+        rest = self.whole if self.order is None else tuple([self.whole[d] for d in self.order])
+        return rest[: self.dim] + self.at.shape + rest[self.dim + self.span :]
 
 
 def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
@@ -237,12 +226,10 @@ def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
         return Places(dims[0], 1, in_bounds(first, dims[0], shape, 0), shape)
     given: list[Any] = []
     for d in dims:
-        if arrays[d].__class__ is tuple:
-            continue  # belongs to the mask before it
-        if arrays[d].dtype.kind == "b":
+        if arrays[d].__class__ is not tuple and arrays[d].dtype.kind == "b":
             check_mask(arrays[d], d, shape)
             given += np.nonzero(arrays[d])
-        else:
+        elif arrays[d].__class__ is not tuple:  # which belongs to the mask before it
             given.append(arrays[d])
     at = as_one(given, dims, shape)
     if dims[-1] - dims[0] == len(dims) - 1:
@@ -273,13 +260,7 @@ def as_one(given: list[Any], dims: list[int], shape: tuple[int, ...]) -> Array:
 
 def in_bounds(a: Array, dim: int, shape: tuple[int, ...], number: int) -> Array:
     """Check an index array; `number` counts those before it."""
-    size = shape[dim]
-    every = a.memory() if is_batched(a) else a
-    if every.size and every.dtype == INT64 and every.view(np.uint64).max() < size:
-        return a  # one look at them, because negative ones seem very large
-    if every.size and not (every.min() >= -size and every.max() < size):
-        flat = every.reshape(-1)
-        wrong = int(flat[np.argmax((flat < -size) | (flat >= size))])
+    if (wrong := outside(a, -shape[dim], shape[dim])) is not None:
         raise out_of_bounds(wrong, dim, shape, number)
     return a
 

@@ -28,13 +28,13 @@ from leafgrad.ops.index.gather import (
     index_select,
     outside,
     put_at,
-    values_of,
 )
 from leafgrad.ops.index.gather import index as index_op
 from leafgrad.ops.index.overwrite import Overwriting, number_as, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
+from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import wrap_dim
@@ -44,10 +44,6 @@ A = Any  # an array, or a tensor under create_graph
 Array = Any
 
 # -- x[array] = values ------------------------------------------------------------------------------------------------
-
-
-def write_index(x: Array, values: Array, dim: int, count: int, at: Array, accumulate: bool) -> None:
-    (add_at if accumulate else put_at)(x, dim, count, at, values)
 
 
 @op
@@ -61,8 +57,10 @@ class index_write(Overwriting):
     public_name = ""
     aten = "index_put"
     node_name = "IndexPutBackward0"
-    write = write_index
-    kernel = on_a_copy(write_index)
+
+    @on_a_copy
+    def kernel(x: Array, values: Array, dim: int, count: int, at: Array, accumulate: bool) -> None:
+        (add_at if accumulate else put_at)(x, dim, count, at, values)
 
     def prepare(input: A, values: Any, dim: int, count: int, at: Array, accumulate: bool) -> Any:
         return (input, values), (dim, count, at, accumulate)
@@ -81,15 +79,13 @@ class index_write(Overwriting):
             return NotImplemented
         return batch.apply(arrays, (0, count + 1, batch.flat_index(at, prod(x.shape[:count])), accumulate))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(4, 3), t(2, 3), 0, 1, np.array([0, 2]), False),
-            S(t(4, 3), t(3), 0, 1, np.array([1, 1, -1]), True),
-            S(t(2, 3, 4), t(2, 2), 1, 2, np.array([3, 11]), False),
-            S(t(3, 4), t(3, 2), 1, 1, np.array([3, 3]), True),
-            S(t(3), t(0), 0, 1, np.zeros(0, np.int64), False),
-        ]
-    )
+    samples = lambda t: [
+        S(t(4, 3), t(2, 3), 0, 1, np.array([0, 2]), False),
+        S(t(4, 3), t(3), 0, 1, np.array([1, 1, -1]), True),
+        S(t(2, 3, 4), t(2, 2), 1, 2, np.array([3, 11]), False),
+        S(t(3, 4), t(3, 2), 1, 1, np.array([3, 3]), True),
+        S(t(3), t(0), 0, 1, np.zeros(0, np.int64), False),
+    ]
 
     def reference(torch: Any, x: Any, values: Any, dim: int, count: int, at: Any, accumulate: bool) -> Any:
         flat = x.flatten(dim, dim + count - 1)
@@ -106,29 +102,10 @@ def vector(x: Array) -> Array:
     return x.reshape(1) if x.ndim == 0 else x
 
 
-def check_slices(name: str, x: Array, dim: int, at: Array, source: Array) -> None:
+def same_slices(x: Array, source: Array, dim: int) -> bool:
     """index_add and index_copy take one slice of source for each index."""
     own, given = vector(x).shape, vector(source).shape
-    fits = own[:dim] + own[dim + 1 :] == given[:dim] + given[dim + 1 :]
-    if name == "index_add_" and not (fits and x.ndim == source.ndim):
-        raise errors.mistake(
-            RuntimeError,
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{errors.size(x.shape)} source.shape = {errors.size(source.shape)}",
-        )
-    if fits:
-        return
-    slices = [" ".join(map(str, a.shape[:dim] + a.shape[dim + 1 :])) for a in (x, source)]
-    raise errors.mistake(
-        RuntimeError,
-        f"{name}(): Source/destination tensor must have same slice shapes. Destination slice shape: {slices[0]} at "
-        f"dimension {dim} and source slice shape: {slices[1]} at dimension 0.",
-    )
-
-
-def _index_add(x: Array, at: Array, source: Array, dim: int, alpha: Any) -> None:
-    scaled = source if alpha == 1 else source * np.asarray(alpha).astype(source.dtype)
-    add_at(vector(x), dim, 1, at.reshape(-1), vector(scaled))
+    return bool(own[:dim] + own[dim + 1 :] == given[:dim] + given[dim + 1 :])
 
 
 @op
@@ -141,23 +118,23 @@ class index_add(Overwriting):
     vmap = "rows"
     holomorphic = True  # alpha may be complex
     out = True
-    write = _index_add
-    kernel = on_a_copy(_index_add)
+
+    @on_a_copy
+    def kernel(x: Array, at: Array, source: Array, dim: int, alpha: Any) -> None:
+        scaled = source if alpha == 1 else source * np.asarray(alpha).astype(source.dtype)
+        add_at(vector(x), dim, 1, at.reshape(-1), vector(scaled))
 
     def prepare(input: Tensor, dim: Dim, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Prepared:
         x = input.array
         dim = wrap_dim(dim, x.ndim)
-        kind = alias(index.array)
-        message = f"index_add_(): Expected dtype int32/int64 for index but got: {kind}"
-        check_index(index, LONG_OR_INT, message)
+        check_index(index, LONG_OR_INT, "index_add_(): Expected dtype int32/int64 for index but got: {}")
         if index.array.ndim > 1:
             raise errors.mistake(
                 IndexError,
-                f"index_add_(): Index is supposed to be a vector, but got dim: {index.array.ndim} with type: {kind} "
-                f"and size: {errors.size(index.array.shape)}",
+                f"index_add_(): Index is supposed to be a vector, but got dim: {index.array.ndim} with type: "
+                f"{alias(index.array)} and size: {errors.size(index.array.shape)}",
             )
-        message = f"index_add_(): self ({alias(x)}) and source ({alias(source.array)}) must have the same scalar type"
-        same_dtype(x, source.array, message)
+        same_dtype(x, source.array, "index_add_(): self ({}) and source ({}) must have the same scalar type")
         length = vector(source.array).shape[dim] if dim < max(source.array.ndim, 1) else -1
         if index.array.size != length:
             raise errors.mistake(
@@ -165,7 +142,12 @@ class index_add(Overwriting):
                 f"index_add_(): Number of indices ({index.array.size}) should be equal to source.size(dim): "
                 f"({length}), for dim: {dim}",
             )
-        check_slices("index_add_", x, dim, index.array, source.array)
+        if not same_slices(x, source.array, dim) or x.ndim != source.array.ndim:
+            raise errors.mistake(
+                RuntimeError,
+                "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+                f"{errors.size(x.shape)} source.shape = {errors.size(source.array.shape)}",
+            )
         check_range(index.array, 0, vector(x).shape[dim], dim, x.shape)
         return (input, index, source), (dim, alpha)
 
@@ -175,18 +157,12 @@ class index_add(Overwriting):
     def vjp_source(g: A, index: A, source_shape: A, dim: A, alpha: A) -> A:
         return index_select(g, index, dim).reshape(source_shape) * alpha
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), t(2, 4)),
-            S(t(3, 4), 1, t(6, dtype="int64", low=0, high=4), t(3, 6), alpha=2),
-            S(t(3), 0, t(dtype="int64", low=0, high=3), t(1)),
-            S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
-        ]
-    )
-
-
-def _index_copy(x: Array, at: Array, source: Array, dim: int) -> None:
-    put_at(vector(x), dim, 1, at.reshape(-1), vector(source))
+    samples = lambda t: [
+        S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), t(2, 4)),
+        S(t(3, 4), 1, t(6, dtype="int64", low=0, high=4), t(3, 6), alpha=2),
+        S(t(3), 0, t(dtype="int64", low=0, high=3), t(1)),
+        S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
+    ]
 
 
 @op
@@ -197,24 +173,26 @@ class index_copy(Overwriting):
     options = ("dim",)
     vmap = "rows"
     out = True
-    write = _index_copy
-    kernel = on_a_copy(_index_copy)
+
+    @on_a_copy
+    def kernel(x: Array, at: Array, source: Array, dim: int) -> None:
+        put_at(vector(x), dim, 1, at.reshape(-1), vector(source))
 
     def prepare(input: Tensor, dim: Dim, index: Tensor, source: Tensor) -> Prepared:
         x = input.array
         dim = wrap_dim(dim, x.ndim)
-        kind = alias(index.array)
-        message = f"index_copy_(): Expected a long tensor for index, but got {kind}"
-        check_index(index, LONG, message)
+        check_index(index, LONG, "index_copy_(): Expected a long tensor for index, but got {}")
         if index.array.ndim > 1:
             raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.array.ndim})")
-        same_dtype(
-            x,
-            source.array,
-            "index_copy_(): self and source expected to have the same dtype, but got (self) "
-            f"{alias(x)} and (source) {alias(source.array)}",
-        )
-        check_slices("index_copy_", x, dim, index.array, source.array)
+        message = "index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}"
+        same_dtype(x, source.array, message)
+        if not same_slices(x, source.array, dim):
+            slices = [" ".join(map(str, a.shape[:dim] + a.shape[dim + 1 :])) for a in (x, source.array)]
+            raise errors.mistake(
+                RuntimeError,
+                "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+                f"{slices[0]} at dimension {dim} and source slice shape: {slices[1]} at dimension 0.",
+            )
         length = vector(source.array).shape[dim]
         if index.array.size != length:
             raise errors.mistake(
@@ -234,17 +212,11 @@ class index_copy(Overwriting):
     def vjp_source(g: A, index: A, source_shape: A, dim: A) -> A:
         return index_select(g, index, dim).reshape(source_shape)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(1, dtype="int64", low=0, high=3), t(1, 4)),
-            S(t(3, 4), -1, t(1, dtype="int64", low=0, high=4), t(3, 1)),
-            S(t(), 0, t(1, dtype="int64", low=0, high=1), t(1)),
-        ]
-    )
-
-
-def _index_fill(x: Array, at: Array, value: Array, dim: int) -> None:
-    put_at(vector(x), dim, 1, at.reshape(-1), cast(value, from_numpy_dtype(x.dtype)))
+    samples = lambda t: [
+        S(t(3, 4), 0, t(1, dtype="int64", low=0, high=3), t(1, 4)),
+        S(t(3, 4), -1, t(1, dtype="int64", low=0, high=4), t(3, 1)),
+        S(t(), 0, t(1, dtype="int64", low=0, high=1), t(1)),
+    ]
 
 
 @op
@@ -256,8 +228,10 @@ class index_fill(Overwriting):
     vmap = "rows"
     node_names = ("IndexFillBackward1",)  # with a tensor
     hides = {"IndexFillBackward0": ("value",)}
-    write = _index_fill
-    kernel = on_a_copy(_index_fill)
+
+    @on_a_copy
+    def kernel(x: Array, at: Array, value: Array, dim: int) -> None:
+        put_at(vector(x), dim, 1, at.reshape(-1), cast(value, from_numpy_dtype(x.dtype)))
 
     def prepare(input: Tensor, dim: Dim, index: Tensor, value: Tensor | Number) -> Prepared:
         x = input.array
@@ -277,68 +251,54 @@ class index_fill(Overwriting):
         return index_fill(g, index, zero(g), dim)
 
     def vjp_value(g: A, index: A, dim: A) -> A:
-        # an index that comes twice fills once
-        return where(_filled(g.shape, values_of(index), dim), g, zero_like(g))
+        filled = index_fill(np.zeros(tuple(g.shape), bool), raw(index), np.array(True), dim)
+        return where(filled, g, zero_like(g))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), 1.5),
-            S(t(3, 4), 1, t(2, dtype="int64", low=-4, high=4), t()),
-            S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
-        ]
-    )
-
-
-def _filled(shape: Any, at: Array, dim: int) -> Array:
-    mask = np.zeros(tuple(shape), bool)
-    put_at(vector(mask), dim, 1, at.reshape(-1), np.True_)
-    return mask
+    samples = lambda t: [
+        S(t(3, 4), 0, t(2, dtype="int64", low=0, high=3), 1.5),
+        S(t(3, 4), 1, t(2, dtype="int64", low=-4, high=4), t()),
+        S(t(), 0, t(1, dtype="int64", low=0, high=1), t()),
+    ]
 
 
 # -- scatter ----------------------------------------------------------------------------------------------------------
 
 
-def elements(x: Array, at: Array, dim: int, src: Array) -> tuple[Array, Array, Array]:
-    """What `scatter` writes to, where, and what: all three flat if x is row-major."""
+def scatter_at(x: Array, at: Array, src: Array, dim: int, ufunc: Any) -> None:
+    """Write the elements of src along a dimension of x to where `at` points, or bring them together by a ufunc with
+    what is there."""
+    if not at.size:
+        return
     x, at = vector(x), vector(at)
-    src = src if src.ndim == 0 else src[tuple([slice(0, n) for n in at.shape])]
-    src = np.broadcast_to(src, at.shape)
+    src = np.broadcast_to(src if src.ndim == 0 else src[used_part(at)], at.shape)
     if np.may_share_memory(x, src):
         src = src.copy()
-    if x.flags.c_contiguous:
-        return (x.reshape(-1), elements_along(x.shape, dim, at).reshape(-1), src.reshape(-1))
-    grid = list(np.ogrid[tuple([slice(0, n) for n in at.shape])])
-    grid[dim] = at
-    return x, tuple(grid), src
+    whole = x if x.flags.c_contiguous else x.copy()
+    into, where_to, values = whole.reshape(-1), elements_along(x.shape, dim, at).reshape(-1), src.reshape(-1)
+    if ufunc is None:
+        into[where_to] = values
+    elif ufunc is np.add:
+        add_rows(into[:, None], where_to, values[:, None])
+    else:
+        ufunc.at(into, where_to, values)
+    if whole is not x:
+        x[...] = whole
 
 
-def _scatter(x: Array, at: Array, src: Array, dim: int, reduce: str) -> None:
-    if reduce == "add":
-        scatter_add_array(x, at, src, dim)
-    elif at.size:
-        into, where_to, values = elements(x, at, dim, src)
-        if reduce == "multiply":
-            np.multiply.at(into, where_to, values)
-        else:
-            into[where_to] = values
+def used_part(at: Array) -> tuple[slice, ...]:
+    """The part of src that an index has places for."""
+    return tuple([slice(0, n) for n in vector(at).shape])
 
 
-def scatter_add_array(x: Array, at: Array, src: Array, dim: int) -> None:
-    if at.size:
-        into, where_to, values = elements(x, at, dim, src)
-        if into.ndim == 1 and where_to.__class__ is not tuple:
-            add_rows(into[:, None], where_to, values[:, None])
-        else:
-            np.add.at(into, where_to, values)
+def read_back(g: A, index: A, src_shape: A, dim: A) -> A:
+    """The gradient of src: what was written is read again."""
+    return with_unused(gather(g, index, dim), index, src_shape)
 
 
-def _read_back(g: A, index: A, src_shape: A, dim: A) -> A:
-    """The gradient of src: what was written is read again, and what was not needed of it gets zero."""
-    read = gather(g, index, dim)
-    shape = values_of(index).shape
-    if shape == src_shape or not src_shape:
-        return read
-    return around(read, src_shape, tuple([slice(0, n) for n in shape])) if read.ndim else read.reshape(src_shape)
+def with_unused(g: A, index: A, src_shape: tuple[int, ...]) -> A:
+    """The gradient of the part of src that was used, with zeros for the rest."""
+    at = raw(index)
+    return g if at.shape == src_shape or not src_shape else around(g, src_shape, used_part(at))
 
 
 def _no_gradient() -> RuntimeError:
@@ -362,8 +322,10 @@ class scatter(Overwriting):
         "(input: Tensor, dim: Dim, index: Tensor, src: Tensor, *, reduce: str | None = None) -> Tensor",
         "(input: Tensor, dim: Dim, index: Tensor, value: Number, *, reduce: str | None = None) -> Tensor",
     )
-    write = _scatter
-    kernel = on_a_copy(_scatter)
+
+    @on_a_copy
+    def kernel(x: Array, at: Array, src: Array, dim: int, reduce: str) -> None:
+        scatter_at(x, at, src, dim, {"": None, "add": np.add, "multiply": np.multiply}[reduce])
 
     def prepare(
         input: Tensor,
@@ -390,8 +352,7 @@ class scatter(Overwriting):
                 stacklevel=4,
             )
         check_along(index.array, dim, input.array, "self", src.array)
-        message = "scatter(): Expected self.dtype to be equal to src.dtype"
-        same_dtype(input.array, src.array, message)
+        same_dtype(input.array, src.array, "scatter(): Expected self.dtype to be equal to src.dtype")
         return (input, index, src), (dim, reduce or "")
 
     def vjp_input(g: A, index: A, dim: A, reduce: A) -> A:
@@ -402,17 +363,15 @@ class scatter(Overwriting):
     def vjp_src(g: A, index: A, src_shape: A, dim: A, reduce: A) -> A:
         if reduce == "multiply":
             raise _no_gradient()
-        return _read_back(g, index, src_shape, dim)
+        return read_back(g, index, src_shape, dim)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(1, 4, dtype="int64", low=0, high=3), t(1, 4)),
-            S(t(3, 4), 1, t(2, 1, dtype="int64", low=0, high=4), t(3, 4)),
-            S(t(3, 4), 1, t(3, 2, dtype="int64", low=0, high=4), 1.5),
-            S(t(), 0, t(dtype="int64", low=0, high=1), t()),
-            S(t(3), 0, t(0, dtype="int64", low=0, high=3), t(0)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), 0, t(1, 4, dtype="int64", low=0, high=3), t(1, 4)),
+        S(t(3, 4), 1, t(2, 1, dtype="int64", low=0, high=4), t(3, 4)),
+        S(t(3, 4), 1, t(3, 2, dtype="int64", low=0, high=4), 1.5),
+        S(t(), 0, t(dtype="int64", low=0, high=1), t()),
+        S(t(3), 0, t(0, dtype="int64", low=0, high=3), t(0)),
+    ]
 
 
 @op
@@ -423,8 +382,10 @@ class scatter_add(Overwriting):
     options = ("dim",)
     vmap = "gather"
     out = True
-    write = scatter_add_array
-    kernel = on_a_copy(scatter_add_array)
+
+    @on_a_copy
+    def kernel(x: Array, at: Array, src: Array, dim: int) -> None:
+        scatter_at(x, at, src, dim, np.add)
 
     def prepare(input: Tensor, dim: Dim, index: Tensor, src: Tensor) -> Prepared:
         check_index(index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
@@ -436,15 +397,13 @@ class scatter_add(Overwriting):
     def vjp_input(g: A) -> A:
         return g
 
-    vjp_src = _read_back
+    vjp_src = read_back
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), 0, t(5, 4, dtype="int64", low=0, high=3), t(5, 4)),
-            S(t(3, 4), 1, t(2, 6, dtype="int64", low=0, high=4), t(3, 7)),
-            S(t(), 0, t(dtype="int64", low=0, high=1), t()),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), 0, t(5, 4, dtype="int64", low=0, high=3), t(5, 4)),
+        S(t(3, 4), 1, t(2, 6, dtype="int64", low=0, high=4), t(3, 7)),
+        S(t(), 0, t(dtype="int64", low=0, high=1), t()),
+    ]
 
 
 @op
@@ -454,22 +413,18 @@ class put(Overwriting):
     inputs = ("input", "index", "source")
     options = ("accumulate",)
 
-    def write(x: Array, at: Array, source: Array, accumulate: bool) -> None:
+    @on_a_copy
+    def kernel(x: Array, at: Array, source: Array, accumulate: bool) -> None:
         at = counted_from_front(at, x.shape).reshape(-1)
-        write_index(x, source.reshape(-1), 0, x.ndim, at, accumulate)
-
-    kernel = on_a_copy(write)
+        (add_at if accumulate else put_at)(x, 0, x.ndim, at, source.reshape(-1))
 
     def prepare(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Prepared:
         x = input.array
-        kind = alias(index.array)
-        check_index(index, LONG, f"put_(): Expected a long tensor for index, but got {kind}")
-        same_dtype(
-            x,
-            source.array,
-            "put_(): self and source expected to have the same dtype, but got self.dtype = "
-            f"{alias(x)} and source.dtype = {alias(source.array)}",
+        check_index(index, LONG, "put_(): Expected a long tensor for index, but got {}")
+        message = (
+            "put_(): self and source expected to have the same dtype, but got self.dtype = {} and source.dtype = {}"
         )
+        same_dtype(x, source.array, message)
         if index.array.size != source.array.size:
             raise errors.mistake(
                 IndexError,
@@ -482,8 +437,7 @@ class put(Overwriting):
     def vjp_input(g: A, index: A, accumulate: A) -> A:
         if accumulate:
             return g
-        at = values_of(index)
-        return put(g, at, np.zeros(at.shape, zero(g).dtype), False)
+        return put(g, index, zero(g), False)
 
     def vjp_source(g: A, index: A, source_shape: A) -> A:
         return index_op(g, 0, len(g.shape), counted_from_front(index, g.shape)).reshape(source_shape)
@@ -491,10 +445,8 @@ class put(Overwriting):
     def vmap(batch: A, x: A, index: A, source: A, accumulate: bool) -> A:
         return batch.apply((batch.value(x), batch.flat_index(index, x.size), batch.value(source)), (accumulate,))
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(2, dtype="int64", low=-12, high=12), t(2), True),
-            S(t(3, 4), t(1, dtype="int64", low=-12, high=12), t(1)),
-            S(t(), t(1, dtype="int64", low=0, high=1), t(1)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(2, dtype="int64", low=-12, high=12), t(2), True),
+        S(t(3, 4), t(1, dtype="int64", low=-12, high=12), t(1)),
+        S(t(), t(1, dtype="int64", low=0, high=1), t(1)),
+    ]

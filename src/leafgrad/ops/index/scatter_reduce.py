@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_along, check_index, check_range, gather, values_of
+from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_along, check_index, check_range, gather
 from leafgrad.ops.index.overwrite import same_dtype, zero
-from leafgrad.ops.index.scatter import elements, scatter, scatter_add_array, vector
-from leafgrad.ops.index.slices import around, slice_
+from leafgrad.ops.index.scatter import scatter, scatter_at, used_part, vector, with_unused
+from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.pointwise.where import where
+from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import wrap_dim
@@ -28,10 +29,8 @@ _UFUNCS: dict[str, Any] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "
 
 def _neutral(reduce: str, kind: Any) -> Any:
     """What a reduction starts from where the tensor's own value does not count."""
-    if reduce in ("sum", "mean"):
-        return 0
-    if reduce == "prod":
-        return 1
+    if reduce not in ("amax", "amin"):
+        return int(reduce == "prod")
     if kind.kind == "b":
         return reduce == "amin"
     if kind.kind in "iu":
@@ -39,26 +38,11 @@ def _neutral(reduce: str, kind: Any) -> Any:
     return -np.inf if reduce == "amax" else np.inf
 
 
-def _counts(x: Array, at: Array, dim: int, include_self: bool, kind: Any) -> Array:
+def _counts(shape: Any, index: A, dim: int, include_self: bool, kind: Any) -> Array:
     """How many elements come together in each place."""
-    counts = np.ones(x.shape, kind) if include_self else np.zeros(x.shape, kind)
-    scatter_add_array(counts, at, np.ones((), kind), dim)
+    counts = np.full(tuple(shape), include_self, kind)
+    scatter_at(counts, raw(index), np.ones((), kind), dim, np.add)
     return np.maximum(counts, 1)
-
-
-def _scatter_reduce(x: Array, at: Array, src: Array, dim: int, reduce: str, include_self: bool) -> Array:
-    out = np.array(x, order="C")
-    if not at.size:
-        return out
-    into, where_to, values = elements(out, at, dim, src)
-    if not include_self:
-        into[where_to] = _neutral(reduce, x.dtype)
-    _UFUNCS[reduce].at(into, where_to, values)
-    if reduce == "mean":
-        integers = x.dtype.kind in "iu"
-        counts = _counts(x, at, dim, include_self, x.dtype if integers else np.float64)
-        out = out // counts if integers else (out / counts).astype(x.dtype)
-    return out
 
 
 def check_kind(kernel: str, x: Array, reduce: str) -> None:
@@ -67,34 +51,25 @@ def check_kind(kernel: str, x: Array, reduce: str) -> None:
 
 
 def _used(src: A, index: A) -> A:
-    """The part of src that the index has places for."""
-    return slice_(src, tuple([slice(0, n) for n in values_of(index).shape]))
-
-
-def _unused_zero(g: A, src_shape: tuple[int, ...], index: A) -> A:
-    """The gradient of the part that was used as that of all of src."""
-    shape = values_of(index).shape
-    return g if shape == src_shape else around(g, src_shape, tuple([slice(0, n) for n in shape]))
-
-
-def _amount(index: A, shape: Any, like: A, dim: int, include_self: bool) -> Array:
-    kind = zero(like).dtype
-    return _counts(np.zeros(tuple(shape), bool), values_of(index), dim, include_self, kind)
+    return slice_(src, used_part(raw(index))) if len(src.shape) else src
 
 
 def _shares(input: A, index: A, src: A, out: A, dim: int) -> tuple[Array, Array, Array]:
     """For amax and amin: where the input and src are the result, and how many of them are in each place."""
-    x, at, result = values_of(input), values_of(index), values_of(out)
+    x, at, result = raw(input), raw(index), raw(out)
     own = x == result
-    theirs = values_of(_used(src, index)) == gather(result, at, dim)
+    theirs = raw(_used(src, index)) == gather(result, at, dim)
     count = own.astype(np.float64)
-    scatter_add_array(count, at, theirs.astype(np.float64), dim)
+    scatter_at(count, at, theirs.astype(np.float64), dim, np.add)
     return own, theirs, np.maximum(count, 1).astype(zero(out).dtype)
 
 
-def _sample(call: S) -> S:
-    """Means of integers are rounded down."""
-    return call.exempt_from("integers") if "mean" in call.args else call
+def _samples(t: Any, *shape: int, reductions: tuple[str, ...]) -> list[S]:
+    made = []
+    for reduce, own in itertools.product(reductions, (True, False)):
+        call = S(t(3, 4), 0, t(*shape, dtype="int64", low=0, high=3), t(5, 4), reduce, include_self=own)
+        made.append(call.exempt_from("integers") if reduce == "mean" else call)  # which is rounded down
+    return made
 
 
 @op
@@ -107,15 +82,24 @@ class scatter_reduce(Family):
     vmap = "gather"
     in_place = True
     node_names = ("IndexReduceBackward0",)  # what index_reduce records
-    kernel = _scatter_reduce
+
+    def kernel(x: A, at: A, src: A, dim: int, reduce: str, include_self: bool) -> A:
+        out = np.array(x, order="C")
+        if not include_self:
+            scatter_at(out, at, np.asarray(_neutral(reduce, x.dtype)), dim, None)
+        scatter_at(out, at, src, dim, _UFUNCS[reduce])
+        if reduce != "mean":
+            return out
+        integers = x.dtype.kind in "iu"
+        counts = _counts(x.shape, at, dim, include_self, x.dtype if integers else np.float64)
+        return out // counts if integers else (out / counts).astype(x.dtype)
 
     def call(input: Tensor, dim: Dim, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
         if reduce not in _UFUNCS:
             raise errors.mistake(
                 RuntimeError, f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
             )
-        message = "scatter(): Expected dtype int32/int64 for index"
-        check_index(index, LONG_OR_INT, message)
+        check_index(index, LONG_OR_INT, "scatter(): Expected dtype int32/int64 for index")
         dim = wrap_dim(dim, input.array.ndim)
         check_along(index.array, dim, input.array, "self", src.array)
         same_dtype(input.array, src.array, "scatter(): Expected self.dtype to be equal to src.dtype")
@@ -128,7 +112,7 @@ class scatter_reduce(Family):
         if reduce == "sum":
             return g
         if reduce == "mean":
-            return g / _amount(index, g.shape, g, dim, True)
+            return g / _counts(g.shape, index, dim, True, zero(g).dtype)
         if reduce == "prod":
             none = input == 0
             whole = where(none, 1.0 + zero_like(g), input)
@@ -137,36 +121,30 @@ class scatter_reduce(Family):
         return where(own, g / count, zero_like(g))
 
     def vjp_src(g: A, input: A, index: A, src: A, dim: A, reduce: A, include_self: A, out: A, src_shape: A) -> A:
-        if reduce == "sum":
-            return _unused_zero(gather(g, index, dim), src_shape, index)
         if reduce == "mean":
-            each = g / _amount(index, g.shape, g, dim, include_self)
-            return _unused_zero(gather(each, index, dim), src_shape, index)
-        if reduce == "prod":
-            return _unused_zero(_prod_src(g, input, index, src, dim, include_self, out), src_shape, index)
-        _, theirs, count = _shares(input, index, src, out, dim)
-        back = where(theirs, gather(g / count, index, dim), zero_like(g))
-        return _unused_zero(back, src_shape, index)
+            g = g / _counts(g.shape, index, dim, include_self, zero(g).dtype)
+        if reduce in ("sum", "mean"):
+            back = gather(g, index, dim)
+        elif reduce == "prod":
+            back = _prod_src(g, input, index, src, dim, include_self, out)
+        else:
+            _, theirs, count = _shares(input, index, src, out, dim)
+            back = where(theirs, gather(g / count, index, dim), zero_like(g))
+        return with_unused(back, index, src_shape)
 
-    samples = staticmethod(
-        lambda t: (
-            [
-                _sample(S(t(3, 4), 0, t(5, 4, dtype="int64", low=0, high=3), t(5, 4), reduce, include_self=own))
-                for reduce in ("sum", "prod", "mean", "amax", "amin")
-                for own in (True, False)
-            ]
-            + [S(t(), 0, t(dtype="int64", low=0, high=1), t(), "sum")]
-        )
-    )
+    samples = lambda t: [
+        *_samples(t, 5, 4, reductions=("sum", "prod", "mean", "amax", "amin")),
+        S(t(), 0, t(dtype="int64", low=0, high=1), t(), "sum"),
+    ]
 
 
 def _prod_src(g: A, input: A, index: A, src: A, dim: int, include_self: bool, out: A) -> A:
     """The product of the others, for each factor. A zero that is alone in its place is the one case where the result
     cannot be divided by the factor and the product of the others is not zero."""
-    src, at = _used(src, index), values_of(index)
-    none = values_of(src) == 0
+    src, at = _used(src, index), raw(index)
+    none = raw(src) == 0
     zeros = np.zeros(tuple(g.shape), np.float64)
-    scatter_add_array(zeros, at, none.astype(np.float64), dim)
+    scatter_at(zeros, at, none.astype(np.float64), dim, np.add)
     alone = none & (gather(zeros, at, dim) == 1)
     one = 1.0 + zero_like(g)
     without = scatter_reduce(input, at, where(alone, one, src), dim, "prod", include_self)
@@ -174,14 +152,7 @@ def _prod_src(g: A, input: A, index: A, src: A, dim: int, include_self: bool, ou
     return where(alone, gather(g * without, at, dim), divided)
 
 
-@composite(
-    lambda t: [
-        _sample(S(t(3, 4), 0, t(5, dtype="int64", low=0, high=3), t(5, 4), reduce, include_self=own))
-        for reduce in ("prod", "mean", "amax", "amin")
-        for own in (True, False)
-    ],
-    in_place=True,
-)
+@composite(lambda t: _samples(t, 5, reductions=("prod", "mean", "amax", "amin")), in_place=True)
 def index_reduce(
     input: Tensor, dim: Dim, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -191,9 +162,7 @@ def index_reduce(
         raise errors.mistake(
             RuntimeError, f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
         )
-    kind = alias(index.array) if isinstance(index, TensorBase) else ""
-    message = f"index_reduce_(): Expected dtype int32/int64 for index but got: {kind}"
-    check_index(index, LONG_OR_INT, message)
+    check_index(index, LONG_OR_INT, "index_reduce_(): Expected dtype int32/int64 for index but got: {}")
     x: Any = input
     dim = wrap_dim(dim, x.array.ndim)
     at: Any = index

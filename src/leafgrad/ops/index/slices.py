@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from builtins import slice as Slice
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._core.views import bind_view
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.inplace import copy_slices
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import ViewFamily, wrap_dim
 from leafgrad.ops.signature import Dim, Tensor
@@ -29,8 +30,21 @@ A = Any  # an array, or a tensor under create_graph
 ALL = Slice(None)
 
 
-def _zeros_around(g: A, input_shape: A, index: A) -> A:
-    return around(g, input_shape, index)
+class Part(ViewFamily, family=True):
+    """Views of a part, x[index]."""
+
+    options = ("index",)
+    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
+    kernel = operator.getitem
+    public_name: str | None = ""
+    reference: Any = "Tensor.__getitem__"
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        return ViewFamily.public(operation, {"call": lambda input, index: view_at(operation, input, index), **body})
+
+    def vjp(g: A, input_shape: A, index: A) -> A:
+        return around(g, input_shape, index)
 
 
 def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...]) -> Any:
@@ -39,13 +53,10 @@ def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...]) -> Any:
 
 
 @op
-class select(ViewFamily):
+class select(Part):
     """select(input, dim, index): input without dimension `dim`, at position `index` of it."""
 
-    options = ("index",)
-    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
-    kernel = operator.getitem
-    vjp = _zeros_around
+    public_name = reference = None
 
     def call(input: Tensor, dim: Dim, index: int) -> Tensor:
         array = input.array
@@ -61,31 +72,19 @@ class select(ViewFamily):
         where = (*(ALL,) * dim, number, ...) if dim else (number, ...)
         return view_at(select, input, where)
 
-    samples = staticmethod(lambda t: [S(t(3, 4), 0, 1), S(t(2, 3, 4), -1, -2), S(t(3), 0, 0), S(t(2, 0), 0, 1)])
+    samples = lambda t: [S(t(3, 4), 0, 1), S(t(2, 3, 4), -1, -2), S(t(3), 0, 0), S(t(2, 0), 0, 1)]
 
 
 @op
-class slice_(ViewFamily):
+class slice_(Part):
     """slice(input, index): a part of input, by a tuple as NumPy takes it."""
 
-    options = ("index",)
-    holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
-    kernel = operator.getitem
-    vjp = _zeros_around
-    public_name = ""
-    reference = "Tensor.__getitem__"
-
-    def call(input: A, index: tuple[Any, ...]) -> Any:
-        return view_at(slice_, input, index)
-
-    samples = staticmethod(
-        lambda t: [
-            S(t(5, 4), (Slice(1, 4, 2), ...)),
-            S(t(5, 4), (2, Slice(1, None), ...)),
-            S(t(5, 4), (..., Slice(3, 9))),
-            S(t(5, 4), (Slice(0, 0), ...)),
-        ]
-    )
+    samples = lambda t: [
+        S(t(5, 4), (Slice(1, 4, 2), ...)),
+        S(t(5, 4), (2, Slice(1, None), ...)),
+        S(t(5, 4), (..., Slice(3, 9))),
+        S(t(5, 4), (Slice(0, 0), ...)),
+    ]
 
 
 @op
@@ -106,16 +105,13 @@ class write_slice(Family):
         target[index] = values
         return target
 
-    def call(input: A, values: A, index: tuple[Any, ...]) -> Any:
-        return write_slice.record(input, values, index)
-
     def vjp_input(g: A, index: A) -> A:
         return write_slice(g, zero_like(g), index)
 
     def vjp_values(g: A, index: A) -> A:
         return slice_(g, index)  # the engine undoes the broadcast
 
-    samples = staticmethod(lambda t: [S(t(3, 4), t(4), (1, ...)), S(t(5), t(), (Slice(1, 4),))])
+    samples = lambda t: [S(t(3, 4), t(4), (1, ...)), S(t(5), t(), (Slice(1, 4),))]
 
     def reference(torch: Any, x: Any, values: Any, index: Any) -> Any:
         whole = x.clone()
@@ -124,39 +120,19 @@ class write_slice(Family):
 
 
 @op
-class new_dimension(ViewFamily):
+class new_dimension(Part):
     """new_dimension(input, index): `slice` under the name that PyTorch gives to x[..., None]."""
 
-    options = ("index",)
-    holomorphic = False
-    kernel = operator.getitem
-    vjp = _zeros_around
     node_name = "UnsqueezeBackward0"
-    public_name = ""
-    reference = "Tensor.__getitem__"
     aten = "unsqueeze"
-
-    def call(input: A, index: tuple[Any, ...]) -> Any:
-        return view_at(new_dimension, input, index)
-
-    samples = staticmethod(lambda t: [S(t(3, 2), (None, ...)), S(t(3, 2), (..., None))])
+    samples = lambda t: [S(t(3, 2), (None, ...)), S(t(3, 2), (..., None))]
 
 
 @op
-class alias(ViewFamily):
+class alias(Part):
     """alias(input, index): `slice` under the name that PyTorch gives to x[...], all of x."""
 
-    options = ("index",)
-    holomorphic = False
-    kernel = operator.getitem
-    vjp = _zeros_around
-    public_name = ""
-    reference = "Tensor.__getitem__"
-
-    def call(input: A, index: tuple[Any, ...]) -> Any:
-        return view_at(alias, input, index)
-
-    samples = staticmethod(lambda t: [S(t(3, 2), (...,)), S(t(), (...,))])
+    samples = lambda t: [S(t(3, 2), (...,)), S(t(), (...,))]
 
 
 @op
@@ -175,16 +151,13 @@ class around(Family):
         whole[index] = x
         return whole
 
-    def call(input: A, shape: tuple[int, ...], index: tuple[Any, ...]) -> Any:
-        return around.record(input, shape, index)
-
     def vjp(g: A, index: A) -> A:
         return slice_(g, index)
 
     def vmap(batch: A, x: A, shape: Any, index: Any) -> A:
         return batch.apply((batch.value(x),), ((batch.size, *shape), (Slice(None), *index)))
 
-    samples = staticmethod(lambda t: [S(t(2, 4), (5, 4), (Slice(1, 4, 2), ...)), S(t(), (3,), (1, ...))])
+    samples = lambda t: [S(t(2, 4), (5, 4), (Slice(1, 4, 2), ...)), S(t(), (3,), (1, ...))]
 
     def reference(torch: Any, x: Any, shape: Any, index: Any) -> Any:
         whole = torch.zeros(shape, dtype=x.dtype)
@@ -218,7 +191,6 @@ def select_scatter(input: Tensor, src: Tensor, dim: Dim, index: int) -> Tensor:
     """select_scatter(input, src, dim, index): a copy of input in which select(dim, index) is replaced by src."""
     dim = wrap_dim(dim, input.array.ndim)
     part = (*(ALL,) * dim, index, ...)
-    _same_shape(src, input.array[part].shape, "slice")
     return _replaced(input, part, src, "SelectScatterBackward0")
 
 
@@ -231,19 +203,16 @@ def slice_scatter(
     if step < 1:
         raise RuntimeError("slice step must be positive")
     part = (*(ALL,) * dim, Slice(start, end, step), ...)
-    _same_shape(src, input.array[part].shape, "slice")
     return _replaced(input, part, src, "SliceScatterBackward0")
 
 
 def _replaced(input: TensorBase, part: tuple[Any, ...], src: TensorBase, node_name: str) -> Any:
     """A copy of input with one part replaced."""
-    return bind(copy_slices.named[node_name], (input, src), (((slice_, (part,)),), None))
-
-
-def _same_shape(src: TensorBase, shape: tuple[int, ...], what: str) -> None:
+    shape = input.array[part].shape
     if src.array.shape != shape:
         raise errors.mistake(
             RuntimeError,
-            f"expected src to have a size equal to the {what} of self. src size = {errors.size(src.array.shape)}, "
-            f"{what} size = {errors.size(shape)}",
+            f"expected src to have a size equal to the slice of self. src size = {errors.size(src.array.shape)}, "
+            f"slice size = {errors.size(shape)}",
         )
+    return bind(copy_slices.named[node_name], (input, src), (((slice_, (part,)),), None))

@@ -8,12 +8,11 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.recorder import needs_recording
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import Size
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import absolute, exponential, log1p, minimum, negative, subtract
-from leafgrad.ops.loss.options import batched_loss, checked_reduction, legacy_reduction, reduced, share
+from leafgrad.ops.loss.options import Loss, checked_reduction, reduced, refuse_gradient, share
 from leafgrad.ops.pointwise.elementwise import log, sigmoid
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
@@ -36,7 +35,7 @@ def _log_sigmoid(x: Any) -> Any:
 
 
 @op
-class logsigmoid_(Family):
+class logsigmoid(Family):
     """logsigmoid(input): log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
 
     kernel = _log_sigmoid
@@ -44,7 +43,6 @@ class logsigmoid_(Family):
     public_name = ""
     aten = "log_sigmoid_forward"
     aten_function = "log_sigmoid"
-    method = False
     jvp = "elementwise"
     vmap = "elementwise"
     samples = real()
@@ -52,37 +50,21 @@ class logsigmoid_(Family):
     def call(input: Tensor) -> Tensor:
         if input.array.dtype.kind in "biuc":
             raise refused("log_sigmoid_cpu", input)
-        return logsigmoid_.record(input)
+        return logsigmoid.record(input)
 
     def vjp(g: A, input: A) -> A:
         return g * sigmoid(-input)
-
-
-logsigmoid = logsigmoid_.function
-
-
-def _no_gradient(name: str, **constants: Any) -> None:
-    for argument, tensor in constants.items():
-        if tensor is not None and needs_recording((tensor,)):
-            raise RuntimeError(
-                f"The function '{name}' is not differentiable with respect to argument '{argument}'. This input cannot "
-                "have requires_grad True."
-            )
 
 
 # -- of probabilities -------------------------------------------------------------------------------------------------
 
 
 @op
-class binary_cross_entropy_(Family):
+class binary_cross_entropy(Loss):
     """binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction='mean'):
     -weight * (target * log(input) + (1 - target) * log(1 - input)), where no logarithm counts less than -100."""
 
     inputs = ("input", "target", "weight")
-    options = ("reduction",)
-    vmap = batched_loss
-    public_name = ""
-    method = False
 
     def kernel(x: A, y: A, weight: A, reduction: str) -> A:
         kind = x.dtype
@@ -101,9 +83,7 @@ class binary_cross_entropy_(Family):
         reduce: bool | None = None,
         reduction: str = "mean",
     ) -> Tensor:
-        if size_average is not None or reduce is not None:
-            reduction = legacy_reduction(size_average, reduce)
-        reduction = checked_reduction(reduction)
+        reduction = checked_reduction(reduction, size_average, reduce)
         x, y = input.array, target.array
         if x.shape != y.shape:
             raise ValueError(
@@ -112,7 +92,7 @@ class binary_cross_entropy_(Family):
             )
         if weight is not None:
             _check_weight_shape(weight.array.shape, y.shape)
-        _no_gradient("binary_cross_entropy", weight=weight)
+        refuse_gradient("binary_cross_entropy", weight=weight)
         if x.dtype.kind in "biuc":
             raise refused("binary_cross_entropy", input)
         if x.dtype != y.dtype:
@@ -124,7 +104,7 @@ class binary_cross_entropy_(Family):
                     f"all elements of {name} should be between 0 and 1\n  at {errors.here()}\n"
                     "  fix: torch.sigmoid() first, or binary_cross_entropy_with_logits"
                 )
-        return binary_cross_entropy_.record(input, target, weight, reduction)
+        return binary_cross_entropy.record(input, target, weight, reduction)
 
     def vjp_input(g: A, input: A, target: A, weight: A, reduction: A) -> A:
         spread = (1 - input) * input
@@ -136,16 +116,11 @@ class binary_cross_entropy_(Family):
         slope = log(1 - input) - log(input)
         return share(g, slope, reduction) * (slope if weight is None else slope * weight)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4, low=0.1, high=0.9), t(3, 4, low=0, high=1)),
-            S(t(5, low=0.1, high=0.9), t(5, low=0, high=1), reduction="sum"),
-            S(t(2, 3, low=0.1, high=0.9), t(2, 3, low=0, high=1), reduction="none"),
-        ]
-    )
-
-
-binary_cross_entropy = binary_cross_entropy_.function
+    samples = lambda t: [
+        S(t(3, 4, low=0.1, high=0.9), t(3, 4, low=0, high=1)),
+        S(t(5, low=0.1, high=0.9), t(5, low=0, high=1), reduction="sum"),
+        S(t(2, 3, low=0.1, high=0.9), t(2, 3, low=0, high=1), reduction="none"),
+    ]
 
 
 def _check_weight_shape(own: tuple[int, ...], shape: tuple[int, ...]) -> None:
@@ -161,15 +136,11 @@ def _check_weight_shape(own: tuple[int, ...], shape: tuple[int, ...]) -> None:
 
 
 @op
-class binary_cross_entropy_with_logits_(Family):
+class binary_cross_entropy_with_logits(Loss):
     """binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction='mean',
     pos_weight=None): -weight * (pos_weight * target * log(p) + (1 - target) * log(1 - p)) of p = sigmoid(input)."""
 
     inputs = ("input", "target", "weight", "pos_weight")
-    options = ("reduction",)
-    vmap = batched_loss
-    public_name = ""
-    method = False
 
     def kernel(x: A, y: A, weight: A, pos_weight: A, reduction: str) -> A:
         kind = x.dtype
@@ -192,9 +163,7 @@ class binary_cross_entropy_with_logits_(Family):
         reduction: str = "mean",
         pos_weight: Tensor | None = None,
     ) -> Tensor:
-        if size_average is not None or reduce is not None:
-            reduction = legacy_reduction(size_average, reduce)
-        reduction = checked_reduction(reduction)
+        reduction = checked_reduction(reduction, size_average, reduce)
         shape, other = input.array.shape, target.array.shape
         if shape != other:
             raise ValueError(f"Target size ({Size(other)}) must be the same as input size ({Size(shape)})")
@@ -207,13 +176,13 @@ class binary_cross_entropy_with_logits_(Family):
                 f"result type {kind.alias} can't be cast to the desired output type {own.alias}\n  at {errors.here()}\n"
                 "  fix: target.float()"
             )
-        _no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+        refuse_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
         silence_numpy()
         x, y = cast(input.array, kind), cast(target.array, kind)
         weights = [None if w is None else w.array for w in (weight, pos_weight)]
         _check_broadcast(x, *weights)
         arrays = (x, y, *weights)
-        core, tensors = binary_cross_entropy_with_logits_.core, (input, target, weight, pos_weight)
+        core, tensors = binary_cross_entropy_with_logits.core, (input, target, weight, pos_weight)
         return bind(core, tensors, (reduction,), arrays)
 
     def vjp_input(g: A, input: A, target: A, weight: A, pos_weight: A, reduction: A) -> A:
@@ -225,19 +194,14 @@ class binary_cross_entropy_with_logits_(Family):
         return share(g, slope, reduction) * (slope if weight is None else slope * weight)
 
     def vjp_target(g: A, input: A, weight: A, pos_weight: A, reduction: A) -> A:
-        slope = -input if pos_weight is None else -input - (pos_weight - 1) * logsigmoid_(input)
+        slope = -input if pos_weight is None else -input - (pos_weight - 1) * logsigmoid(input)
         return share(g, slope, reduction) * (slope if weight is None else slope * weight)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4, low=0, high=1)),
-            S(t(5), t(5, low=0, high=1), reduction="sum"),
-            S(t(2, 3), t(2, 3, low=0, high=1), reduction="none"),
-        ]
-    )
-
-
-binary_cross_entropy_with_logits = binary_cross_entropy_with_logits_.function
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4, low=0, high=1)),
+        S(t(5), t(5, low=0, high=1), reduction="sum"),
+        S(t(2, 3), t(2, 3, low=0, high=1), reduction="none"),
+    ]
 
 
 def _check_broadcast(x: Any, weight: Any, pos_weight: Any) -> None:

@@ -8,13 +8,11 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import binary, bind, bind_finding
-from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._core.thread_state import silence_numpy, state
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import exponential, subtract
-from leafgrad.ops.creation.fresh import fresh
-from leafgrad.ops.loss.options import checked_reduction, legacy_reduction
+from leafgrad.ops.loss.options import checked_reduction, refuse_gradient
 from leafgrad.ops.pointwise.elementwise import true_div
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import (
@@ -23,16 +21,14 @@ from leafgrad.ops.reduce.common import (
     Dims,
     add_reduce,
     is_half,
-    raw,
     refused,
     row_sums,
     starts_of_rows,
     total_of_all,
 )
-from leafgrad.ops.reduce.extremes import put_along
 from leafgrad.ops.reduce.softmax import log_softmax, softmax
 from leafgrad.ops.registry import Family, op
-from leafgrad.ops.samples import S, ValuesOnly
+from leafgrad.ops.samples import S, ValuesOnly, transposed
 from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -110,11 +106,6 @@ def losses_shape(shape: Dims) -> Dims:
     return shape[:1] + shape[2:] if len(shape) > 1 else ()
 
 
-def beside_classes(g: A, shape: Dims) -> A:
-    """A gradient of single decisions with the dimension of classes back in place, with size 1."""
-    return g.reshape(shape[:1] + (1,) + shape[2:] if len(shape) > 1 else (1,))
-
-
 def read_targets(target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
     """(the class of each decision, which decisions count); the latter is None if all do. What does not count gets
     class 0."""
@@ -138,58 +129,17 @@ def combine(losses: Any, total_weight: float, reduction: str, shape: Dims, kind:
     """The losses of single decisions, or their sum, or their mean."""
     if reduction == "none":
         return losses.reshape(losses_shape(shape)).astype(kind, copy=False)
-    if losses.dtype is kind and (kind is F32 or kind is F64):
-        out = total_of_all(losses)
-        return out / total_weight if reduction == "mean" else out
-    out = total_of_all(losses)
-    return np.asarray(out / total_weight if reduction == "mean" else out, kind)
+    out = total_of_all(losses) if losses.dtype is F32 or losses.dtype is F64 else add_reduce(losses)
+    if reduction == "mean":
+        out = out / total_weight
+    return out if out.dtype is kind else np.asarray(out, kind)
 
 
 # -- nll_loss ---------------------------------------------------------------------------------------------------------
 
 
 @op
-class class_shares(Family):
-    """class_shares(target, weight, shape, ignore_index, reduction, dtype): for scores of this shape, the class of each
-    decision, and how much the decision counts in the loss."""
-
-    inputs = ("target", "weight")
-    options = ("shape", "ignore_index", "reduction", "kind")
-    results = 2
-    aten = aten_function = "nll_loss_backward"
-    differentiable = False
-    public_name = ""
-    method = False
-
-    def kernel(target: A, weight: A, shape: Dims, ignore_index: int, reduction: str, kind: Any) -> tuple[A, A]:
-        classes, factors, total_weight = _weights(shape[class_dim(shape)], target, weight, ignore_index, kind)
-        if reduction == "mean":
-            factors = np.where(factors == 0, 0, factors / total_weight)
-        return beside_classes(classes, shape), beside_classes(factors.astype(kind), shape)
-
-    def call(target: A, weight: A, shape: Dims, ignore_index: int, reduction: str) -> Any:
-        return class_shares.record(target, weight, shape, ignore_index, reduction, np.dtype(np.float64))
-
-    def reference(torch: Any, target: Any, weight: Any, shape: Any, ignore_index: int, reduction: str) -> Any:
-        counts = (target != ignore_index).double()
-        shares = counts / counts.sum() if reduction == "mean" else counts
-        return (target * (target != ignore_index)).reshape(-1, 1), shares.reshape(-1, 1)
-
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, dtype="int64", low=0, high=4), None, (3, 4), -100, "mean"),
-            S(t(3, dtype="int64", low=0, high=4), None, (3, 4), 1, "sum"),
-        ]
-    )
-
-
-def ones_like(x: A) -> A:
-    """Ones in the shape of a tensor."""
-    return wrap(fresh("ones", np.ones_like, x.array))
-
-
-@op
-class nll_loss_(Family):
+class nll_loss(Family):
     """nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'):
     -weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
 
@@ -201,18 +151,15 @@ class nll_loss_(Family):
     aten_function = "nll_loss_nd"
     node_names = ("NllLoss2DBackward0",)  # of scores with further dimensions
     aten = {"NllLossBackward0": "nll_loss_forward", "NllLoss2DBackward0": "nll_loss2d_forward"}
-    method = False
 
     def kernel(x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         rows = as_rows(x)
-        if weight is None and not is_half(x.dtype):
-            chosen, counts = read_targets(target, rows.shape[1], ignore_index)
-            if counts is None:  # all count, and all the same
-                picked = rows.take(starts_of_rows(*rows.shape) + chosen)
-                return combine(-picked, len(picked), reduction, x.shape, x.dtype)
-        classes, factors, total_weight = _weights(rows.shape[1], target, weight, ignore_index, x.dtype)
-        picked = rows[np.arange(len(rows)), classes]
-        losses = np.where(factors == 0, 0, -picked * factors)  # ignored infinities are ignored
+        chosen, factors, total_weight = decisions(rows.shape[1], target, weight, ignore_index, x.dtype)
+        losses = -rows.take(starts_of_rows(*rows.shape) + chosen)
+        if is_half(x.dtype):
+            losses = losses.astype(F32)
+        if factors is not None:
+            losses = np.where(factors == 0, 0, losses * factors)  # ignored infinities are ignored
         return combine(losses, total_weight, reduction, x.shape, x.dtype)
 
     def call(
@@ -224,61 +171,96 @@ class nll_loss_(Family):
         reduce: bool | None = None,
         reduction: str = "mean",
     ) -> Tensor:
-        if size_average is not None or reduce is not None:
-            reduction = legacy_reduction(size_average, reduce)
-        return negative_log_likelihood(input, target, weight, ignore_index, checked_reduction(reduction))
+        reduction = checked_reduction(reduction, size_average, reduce)
+        return negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
-    def vjp_input(g: A, target: A, weight: A, ignore_index: A, reduction: A, input_shape: A) -> A:
-        dim = class_dim(input_shape)
-        size = input_shape[dim]
-        kind = g.array.dtype if isinstance(g, TensorBase) else g.dtype
-        if g.__class__ is np.ndarray and weight is None and len(input_shape) == 2 and not is_half(kind):
-            chosen, counts = read_targets(target, size, ignore_index)
-            if counts is None:
-                back = np.zeros(input_shape, kind)
-                share = g / -len(chosen) if reduction == "mean" else -g
-                back.reshape(-1)[starts_of_rows(*input_shape) + chosen] = share
-                return back
-        classes, shares = class_shares(target, weight, input_shape, ignore_index, reduction, kind)
-        if reduction == "none":
-            g = beside_classes(g, input_shape)
-        return put_along(g * -shares, raw(classes), dim, size)
+    def vjp_input(g: A, target: A, weight: A, input_shape: A, ignore_index: A, reduction: A) -> A:
+        return nll_loss_backward(g, target, weight, input_shape, ignore_index, reduction)
 
     def vmap(batch: A, x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         dim = class_dim(x.shape)
-        counts = target != ignore_index
-        classes = np.where(counts, target, 0)
+        classes, factors = _batched_decisions(batch, target, weight, ignore_index, x.dtype)
         if is_half(x.dtype) or not (np.all(classes >= 0) and np.all(classes < x.shape[dim])):
             return NotImplemented  # the kernel knows how to round, and the words for what is wrong
         chosen = np.take_along_axis(x, np.expand_dims(classes, dim), dim).squeeze(dim)
-        factors = counts.astype(x.dtype)
-        if weight is not None:
-            factors = factors * batch.take(weight, classes, 0)
         losses = np.where(factors == 0, 0, -chosen * factors)
         if reduction == "none":
             return losses
         total = np.add.reduce(losses, axis=None)
         return total / np.add.reduce(factors, axis=None) if reduction == "mean" else total
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
-            S(t(4), t(dtype="int64", low=0, high=4)),
-            S(t(2, 4, 3), t(2, 3, dtype="int64", low=0, high=4), reduction="sum"),
-            S(t(2, 4, 3, 2), t(2, 3, 2, dtype="int64", low=0, high=4), t(4, low=0.1), reduction="none"),
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4), ignore_index=1, reduction="sum"),
-        ]
-    )
+    samples = lambda t: [
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
+        S(t(4), t(dtype="int64", low=0, high=4)),
+        S(t(2, 4, 3), t(2, 3, dtype="int64", low=0, high=4), reduction="sum"),
+        S(t(2, 4, 3, 2), t(2, 3, 2, dtype="int64", low=0, high=4), t(4, low=0.1), reduction="none"),
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4), ignore_index=1, reduction="sum"),
+    ]
 
 
-def _weights(classes: int, target: Any, weight: Any, ignore_index: int, kind: Any) -> tuple[Any, Any, float]:
-    """(the class of each decision, how much it counts, how much all of them count)"""
+@op
+class nll_loss_backward(Family):
+    """nll_loss_backward(g, target, weight, shape, ignore_index, reduction): the gradient of the negative log likelihood
+    of log-probabilities of this shape. It is linear, and its own gradient is the negative log likelihood."""
+
+    inputs = ("g", "target", "weight")
+    options = ("shape", "ignore_index", "reduction")
+    public_name = ""
+
+    def kernel(g: A, target: A, weight: A, shape: Dims, ignore_index: int, reduction: str) -> A:
+        classes = shape[class_dim(shape)]
+        chosen, factors, total_weight = decisions(classes, target, weight, ignore_index, g.dtype)
+        shares = g / -total_weight if reduction == "mean" else -g.reshape(-1)
+        if factors is not None:
+            shares = np.where(factors == 0, 0, shares * factors)
+        rows = np.zeros((len(chosen), classes), g.dtype)
+        rows.reshape(-1)[starts_of_rows(*rows.shape) + chosen] = shares
+        return from_rows(rows, shape)
+
+    def vjp_g(g: A, target: A, weight: A, ignore_index: A, reduction: A) -> A:
+        return nll_loss(g, target, weight, ignore_index, reduction)
+
+    def vmap(batch: A, g: A, target: A, weight: A, shape: Dims, ignore_index: int, reduction: str) -> A:
+        if is_half(g.dtype):
+            return NotImplemented
+        dim = class_dim(shape)
+        classes, factors = _batched_decisions(batch, target, weight, ignore_index, g.dtype)
+        shares = -g / np.add.reduce(factors, axis=None) if reduction == "mean" else -g
+        shares = np.where(factors == 0, 0, shares * factors)
+        all_classes = np.arange(shape[dim]).reshape((-1,) + (1,) * (len(shape) - dim - 1))
+        return np.where(np.expand_dims(classes, dim) == all_classes, np.expand_dims(shares, dim), 0)
+
+    def reference(torch: Any, g: Any, target: Any, weight: Any, shape: Any, ignore_index: int, reduction: str) -> Any:
+        loss = torch.nn.functional.nll_loss
+        known = {"ignore_index": ignore_index, "reduction": reduction}
+        return transposed(torch, lambda x: loss(x, target, weight, **known), shape, g)
+
+    samples = lambda t: [
+        S(t(), t(3, dtype="int64", low=0, high=4), None, (3, 4), -100, "mean"),
+        S(t(), t(3, dtype="int64", low=0, high=4), None, (3, 4), 1, "sum"),
+        S(t(2, 3), t(2, 3, dtype="int64", low=0, high=4), None, (2, 4, 3), -100, "none"),
+    ]
+
+
+def decisions(classes: int, target: Any, weight: Any, ignore_index: int, kind: Any) -> tuple[Any, Any, float]:
+    """(the class of each decision, how much it counts, how much all of them count); the second is None if each counts
+    as one."""
     chosen, counts = read_targets(target, classes, ignore_index)
+    if weight is None and counts is None:
+        return chosen, None, len(chosen)
     wide = F32 if is_half(kind) else kind
     factors = np.ones(len(chosen), wide) if weight is None else weight[chosen].astype(wide, copy=False)
     if counts is not None:
         factors = factors * counts
     return chosen, factors, add_reduce(factors)
+
+
+def _batched_decisions(batch: A, target: A, weight: A, ignore_index: int, kind: Any) -> tuple[Any, Any]:
+    """The first two of these for many samples."""
+    counts = target != ignore_index
+    classes = np.where(counts, target, 0)
+    factors = counts.astype(kind)
+    return classes, factors if weight is None else factors * batch.take(weight, classes, 0)
 
 
 def negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
@@ -290,23 +272,16 @@ def negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: 
         if weight.array.dtype != x.dtype:
             own, found = [from_numpy_dtype(v.dtype).alias for v in (x, weight.array)]
             raise RuntimeError(f"expected scalar type {own} but found {found}")
-        if needs_recording((weight,)):
-            raise RuntimeError(
-                "The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. This input "
-                "cannot have requires_grad True."
-            )
-    core = nll_loss_.core if x.ndim <= 2 else nll_loss_.named["NllLoss2DBackward0"]
+        refuse_gradient("nll_loss_forward", weight=weight)
+    core = nll_loss.core if x.ndim <= 2 else nll_loss.named["NllLoss2DBackward0"]
     return bind(core, (input, target, weight), (ignore_index, reduction))
-
-
-nll_loss = nll_loss_.function
 
 
 # -- cross_entropy ----------------------------------------------------------------------------------------------------
 
 
 @op
-class cross_entropy_(Family):
+class cross_entropy(Family):
     """cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean',
     label_smoothing=0.0): the negative log likelihood of classes, or of probabilities, under softmax(input)."""
 
@@ -317,10 +292,8 @@ class cross_entropy_(Family):
     public_name = ""
     reference = "nn.functional.cross_entropy"
     aten = "cross_entropy_loss"
-    aten_function = "cross_entropy_loss"
     node_name = "NllLossBackward0"
     node_names = ("NllLoss2DBackward0",)
-    method = False
 
     def kernel(x: A, target: A, ignore_index: int, reduction: str) -> tuple[A, Any]:
         rows = as_rows(x)
@@ -353,10 +326,8 @@ class cross_entropy_(Family):
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> Tensor:
-        if size_average is not None or reduce is not None:
-            reduction = legacy_reduction(size_average, reduce)
-        elif reduction != "mean":
-            reduction = checked_reduction(reduction)
+        if reduction != "mean" or size_average is not None or reduce is not None:
+            reduction = checked_reduction(reduction, size_average, reduce)
         silence_numpy()
         x = input.array
         if x.shape == target.array.shape:
@@ -369,37 +340,29 @@ class cross_entropy_(Family):
         if x.dtype.kind in "biuc":
             raise refused("log_softmax_lastdim_kernel_impl", input)
         check_shapes(x, target, None)
-        core = cross_entropy_.core if x.ndim <= 2 else cross_entropy_.named["NllLoss2DBackward0"]
+        core = cross_entropy.core if x.ndim <= 2 else cross_entropy.named["NllLoss2DBackward0"]
         return bind_finding(core, (input, target), (ignore_index, reduction))
 
     def vjp_input(g: A, input: A, target: A, ignore_index: A, reduction: A, kept: A, input_shape: A) -> A:
         if not kept:
             return 0 * input
         if isinstance(g, TensorBase) and not only_values(g, input):
-            # the same with operations that can be recorded: (softmax - one_hot) * share
+            # the same with operations that can be recorded: the rules of nll_loss and of log_softmax
             dim = class_dim(input_shape)
-            classes, shares = class_shares(target, None, input_shape, ignore_index, reduction, g.array.dtype)
-            one_hot = put_along(ones_like(shares), raw(classes), dim, input_shape[dim])
-            if reduction == "none":
-                g = beside_classes(g, input_shape)
-            return (softmax(input, dim) - one_hot) * (g * shares)
+            back = nll_loss_backward(g, target, None, input_shape, ignore_index, reduction)
+            return back - softmax(input, dim) * back.sum(dim, True)
         return scores_gradient(g, reduction, kept, input_shape)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
-            S(t(4), t(dtype="int64", low=0, high=4)),
-            S(t(2, 4, 3), t(2, 3, dtype="int64", low=0, high=4), reduction="sum"),
-            S(t(2, 4, 3, 2), t(2, 3, 2, dtype="int64", low=0, high=4), reduction="none"),
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4), ignore_index=1, reduction="sum"),
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4), t(4, low=0.1)),
-            S(t(3, 4), t(3, dtype="int64", low=0, high=4), label_smoothing=0.1),
-            S(t(3, 4), t(3, 4, low=0, high=1)),
-        ]
-    )
-
-
-cross_entropy = cross_entropy_.function
+    samples = lambda t: [
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
+        S(t(4), t(dtype="int64", low=0, high=4)),
+        S(t(2, 4, 3), t(2, 3, dtype="int64", low=0, high=4), reduction="sum"),
+        S(t(2, 4, 3, 2), t(2, 3, 2, dtype="int64", low=0, high=4), reduction="none"),
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4), ignore_index=1, reduction="sum"),
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4), t(4, low=0.1)),
+        S(t(3, 4), t(3, dtype="int64", low=0, high=4), label_smoothing=0.1),
+        S(t(3, 4), t(3, 4, low=0, high=1)),
+    ]
 
 
 def _gradient_of_cross_entropy(torch: Any, x: Any) -> Any:
@@ -415,7 +378,6 @@ class scores_gradient(Family):
     options = ("reduction", "kept", "shape")
     differentiable = False
     public_name = ""
-    method = False
 
     def kernel(g: A, reduction: str, kept: Any, shape: Dims) -> A:
         e, sums, places, counts, count = kept
@@ -428,14 +390,7 @@ class scores_gradient(Family):
         rows.reshape(-1)[places] -= shares
         return from_rows(rows, shape)
 
-    def call(g: A, reduction: str, kept: Any, shape: Dims) -> Any:
-        return scores_gradient.record(g, reduction, kept, shape)
-
-    samples = ValuesOnly(
-        "takes what another kernel has found",
-        lambda t: [S(t(3, 4))],
-        _gradient_of_cross_entropy,
-    )
+    samples = ValuesOnly("takes what another kernel has found", lambda t: [S(t(3, 4))], _gradient_of_cross_entropy)
 
 
 def only_values(*tensors: TensorBase) -> bool:
@@ -485,14 +440,6 @@ def _for_classes(weight: Any, shape: Dims) -> Any:
     return weight.reshape(tuple([-1 if i == class_dim(shape) else 1 for i in range(len(shape))]))
 
 
-def _amount_of_each(classes: Any, counts: Any, weight: Any, kind: Any) -> Any:
-    """How much all decisions count, for each sample of a map."""
-    if weight is None:
-        return wrap(counts.astype(kind).sum())
-    each = weight.index_select(0, wrap(np.where(counts, classes, 0).reshape(-1)))
-    return (each * wrap(counts.reshape(-1).astype(kind))).sum()
-
-
 def _smoothed(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, label_smoothing: float) -> Any:
     """The cross entropy of class numbers, mixed with that of equal probabilities for all classes."""
     _check_smoothing(label_smoothing)
@@ -506,10 +453,8 @@ def _smoothed(input: Any, target: Any, weight: Any, ignore_index: int, reduction
     if reduction != "none":
         even = even.sum()
     if reduction == "mean":
-        classes = target.array.reshape(counts.shape)
-        if counts.__class__ is np.ndarray:
-            chosen = classes[counts]
-            even = even / float(chosen.size if weight is None else weight.array[chosen].sum())
-        else:  # many samples, in which different numbers of decisions count
-            even = even / _amount_of_each(classes, counts, weight, even.array.dtype)
+        each = wrap(counts.reshape(-1))
+        if weight is not None:
+            each = each * weight.index_select(0, where(each, target.reshape(-1), 0))
+        even = even / each.sum()
     return (1 - label_smoothing) * likelihood + even * (label_smoothing / shape[dim])

@@ -11,10 +11,9 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.ops.loss.binary import binary_cross_entropy, binary_cross_entropy_with_logits, logsigmoid
-from leafgrad.ops.loss.cross_entropy import cross_entropy, nll_loss
 from leafgrad.ops.loss.options import (
-    batched_loss,
+    REDUCTIONS,
+    Loss,
     checked_reduction,
     legacy_reduction,
     reduced,
@@ -25,7 +24,7 @@ from leafgrad.ops.pointwise.elementwise import sgn
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.reduce.common import F32, F64, is_half, raw, refused, sum_of_squares
-from leafgrad.ops.registry import Family, op
+from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Tensor
 
@@ -36,15 +35,9 @@ A = Any  # an array, or a tensor under create_graph
 
 
 @op
-class mse_loss_(Family):
+class mse_loss(Loss):
     """mse_loss(input, target, size_average=None, reduce=None, reduction='mean', weight=None): (input - target)**2,
     its mean, its sum, or itself."""
-
-    inputs = ("input", "target")
-    options = ("reduction",)
-    vmap = batched_loss
-    public_name = ""
-    method = False
 
     def kernel(x: A, y: A, reduction: str) -> A:
         off = x - y
@@ -68,14 +61,14 @@ class mse_loss_(Family):
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
         if weight is not None:
-            return _weighted((input - target) ** 2, weight, input, reduction)
+            return weighted((input - target) ** 2, weight, input, reduction)
         if reduction != "mean":
             reduction = checked_reduction(reduction)
         kind = x.dtype
         if kind is not y.dtype or not (kind is F32 or kind is F64):
             x, y = _in_common(input, target, "mse_cpu")
         try:
-            return bind(mse_loss_.core, (input, target), (reduction,), (x, y))
+            return bind(mse_loss.core, (input, target), (reduction,), (x, y))
         except ValueError:
             raise errors.broadcast_mismatch("mse_loss", (x, y)) from None
 
@@ -87,15 +80,10 @@ class mse_loss_(Family):
         off = target - input
         return share(g, off, reduction, 2) * off
 
-    samples = staticmethod(
-        lambda t: [
-            *[S(t(3, 4), t(3, 4)), S(t(5), t(5), reduction="sum"), S(t(2, 3), t(2, 3), reduction="none")],
-            *[S(t(), t()), S(t(2, 3), t(2, 3), weight=t(2, 3, low=0.1))],
-        ]
-    )
-
-
-mse_loss = mse_loss_.function
+    samples = lambda t: [
+        *[S(t(3, 4), t(3, 4)), S(t(5), t(5), reduction="sum"), S(t(2, 3), t(2, 3), reduction="none")],
+        *[S(t(), t()), S(t(2, 3), t(2, 3), weight=t(2, 3, low=0.1))],
+    ]
 
 
 def _in_common(input: TensorBase, target: TensorBase, kernel: str) -> tuple[Any, Any]:
@@ -106,31 +94,27 @@ def _in_common(input: TensorBase, target: TensorBase, kernel: str) -> tuple[Any,
     return cast(input.array, kind), cast(target.array, kind)
 
 
-def _weighted(losses: Any, weight: Any, input: TensorBase, reduction: str) -> Any:
+def weighted(losses: Any, weight: Any, input: TensorBase, reduction: str) -> Any:
     """Losses times their weights; the mean is weighted too."""
     if weight.array.shape != input.array.shape:
         raise ValueError("Weights and input must have the same size.")
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
     losses = losses * weight
-    if reduction == "none":
-        return losses
-    if reduction == "sum":
-        return losses.sum()
-    if reduction == "mean":
-        return losses.sum() / weight.sum()
-    raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    return losses.sum() / weight.sum() if reduction == "mean" else in_total(losses, reduction)
+
+
+def in_total(losses: Any, reduction: str) -> Any:
+    return losses if reduction == "none" else getattr(losses, reduction)()
 
 
 @op
-class smooth_l1_loss_(Family):
+class smooth_l1_loss(Loss):
     """smooth_l1_loss(input, target, size_average=None, reduce=None, reduction='mean', beta=1.0): |input - target|, with
     the corner below beta replaced by a parabola; its mean, its sum, or itself."""
 
-    inputs = ("input", "target")
     options = ("reduction", "beta")
-    vmap = batched_loss
     node_name = "SmoothL1LossBackward0"
-    public_name = ""
-    method = False
 
     def kernel(x: A, y: A, reduction: str, beta: float) -> A:
         size = _size(x - y)
@@ -145,17 +129,13 @@ class smooth_l1_loss_(Family):
         reduction: str = "mean",
         beta: float = 1.0,
     ) -> Tensor:
-        if input.array.shape != target.array.shape:
-            warn_of_broadcasting(input, target)
-        if size_average is not None or reduce is not None:
-            reduction = legacy_reduction(size_average, reduce)
-        reduction = checked_reduction(reduction)
+        warn_of_broadcasting(input, target)
+        reduction = checked_reduction(reduction, size_average, reduce)
         if beta == 0:
-            losses = (input - target).abs()
-            return losses if reduction == "none" else getattr(losses, reduction)()
+            return in_total((input - target).abs(), reduction)
         if beta < 0:
             raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-        return _distance(smooth_l1_loss_, input, target, _in_common(input, target, "smooth_l1_cpu"), reduction, beta)
+        return _distance(smooth_l1_loss, input, target, _in_common(input, target, "smooth_l1_cpu"), reduction, beta)
 
     def vjp_input(g: A, input: A, target: A, reduction: A, beta: A) -> A:
         return _slope(g, input - target, reduction, beta, 1 / beta)
@@ -163,28 +143,19 @@ class smooth_l1_loss_(Family):
     def vjp_target(g: A, input: A, target: A, reduction: A, beta: A) -> A:
         return _slope(g, target - input, reduction, beta, 1 / beta)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4)),
-            S(t(5), t(5), reduction="sum", beta=0.5),
-            S(t(2, 3), t(2, 3), reduction="none", beta=2.0),
-        ]
-    )
-
-
-smooth_l1_loss = smooth_l1_loss_.function
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4)),
+        S(t(5), t(5), reduction="sum", beta=0.5),
+        S(t(2, 3), t(2, 3), reduction="none", beta=2.0),
+    ]
 
 
 @op
-class huber_loss_(Family):
+class huber_loss(Loss):
     """huber_loss(input, target, reduction='mean', delta=1.0, weight=None): (input - target)**2 / 2, continued as
     straight lines beyond delta; its mean, its sum, or itself."""
 
-    inputs = ("input", "target")
     options = ("reduction", "delta")
-    vmap = batched_loss
-    public_name = ""
-    method = False
 
     def kernel(x: A, y: A, reduction: str, delta: float) -> A:
         size = _size(x - y)
@@ -194,8 +165,7 @@ class huber_loss_(Family):
     def call(
         input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
     ) -> Tensor:
-        if input.array.shape != target.array.shape:
-            warn_of_broadcasting(input, target)
+        warn_of_broadcasting(input, target)
         kind = from_numpy_dtype(input.array.dtype)
         if not kind.is_floating_point:
             raise refused("huber_cpu", input)
@@ -203,10 +173,10 @@ class huber_loss_(Family):
             raise RuntimeError("huber_loss does not support non-positive values for delta.")
         arrays = input.array, cast(target.array, kind)
         if weight is not None:
-            losses = _distance(huber_loss_, input, target, arrays, "none", delta)
-            weighted = _weighted(losses, weight, input, "none" if reduction == "mean" else reduction)
-            return weighted.mean() if reduction == "mean" else weighted
-        return _distance(huber_loss_, input, target, arrays, checked_reduction(reduction), delta)
+            losses = _distance(huber_loss, input, target, arrays, "none", delta)
+            losses = weighted(losses, weight, input, "none" if reduction == "mean" else reduction)
+            return losses.mean() if reduction == "mean" else losses
+        return _distance(huber_loss, input, target, arrays, checked_reduction(reduction), delta)
 
     def vjp_input(g: A, input: A, target: A, reduction: A, delta: A) -> A:
         return _slope(g, input - target, reduction, delta, 1)
@@ -214,16 +184,11 @@ class huber_loss_(Family):
     def vjp_target(g: A, input: A, target: A, reduction: A, delta: A) -> A:
         return _slope(g, target - input, reduction, delta, 1)
 
-    samples = staticmethod(
-        lambda t: [
-            S(t(3, 4), t(3, 4)),
-            S(t(5), t(5), reduction="sum", delta=0.5),
-            S(t(2, 3), t(2, 3), reduction="none", delta=2.0),
-        ]
-    )
-
-
-huber_loss = huber_loss_.function
+    samples = lambda t: [
+        S(t(3, 4), t(3, 4)),
+        S(t(5), t(5), reduction="sum", delta=0.5),
+        S(t(2, 3), t(2, 3), reduction="none", delta=2.0),
+    ]
 
 
 def _size(off: Any) -> Any:
@@ -242,15 +207,3 @@ def _slope(g: A, off: A, reduction: str, limit: float, steepness: float) -> A:
     """The gradient of a parabola up to `limit` that goes on as a straight line."""
     inside = np.abs(raw(off)) < limit
     return share(g, off, reduction) * where(inside, off * steepness, sgn(off) * (limit * steepness))
-
-
-__all__ = [
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "cross_entropy",
-    "huber_loss",
-    "logsigmoid",
-    "mse_loss",
-    "nll_loss",
-    "smooth_l1_loss",
-]

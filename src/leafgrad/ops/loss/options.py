@@ -5,13 +5,18 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import Size
 from leafgrad.ops.reduce.common import F32, F64, raw, total, total_of_all
 from leafgrad.ops.reduce.reductions import mean
 from leafgrad.ops.reduce.reductions import sum as sum_all
+from leafgrad.ops.registry import Family
 
 A = Any  # an array, or a tensor under create_graph
+
+
+REDUCTIONS = ("mean", "sum", "none")
 
 
 def legacy_reduction(size_average: Any, reduce: Any, stacklevel: int = 3) -> str:
@@ -28,20 +33,22 @@ def legacy_reduction(size_average: Any, reduce: Any, stacklevel: int = 3) -> str
     return reduction
 
 
-def checked_reduction(reduction: str, stacklevel: int = 3) -> str:
+def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
+    """The `reduction` that the arguments of a loss ask for."""
+    if size_average is not None or reduce is not None:
+        return legacy_reduction(size_average, reduce, stacklevel=4)
     if reduction == "elementwise_mean":
-        warnings.warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
-            UserWarning,
-            stacklevel=stacklevel,
-        )
+        message = "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead."
+        warnings.warn(message, UserWarning, stacklevel=3)
         return "mean"
-    if reduction not in ("mean", "sum", "none"):
+    if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction\n  fix: 'mean', 'sum' or 'none'")
     return reduction
 
 
 def warn_of_broadcasting(input: TensorBase, target: TensorBase) -> None:
+    if input.array.shape == target.array.shape:
+        return
     warnings.warn(
         f"Using a target size ({Size(target.array.shape)}) that is different to the input size "
         f"({Size(input.array.shape)}). This will likely lead to incorrect results due to broadcasting. Please ensure "
@@ -51,12 +58,31 @@ def warn_of_broadcasting(input: TensorBase, target: TensorBase) -> None:
     )
 
 
+def refuse_gradient(name: str, **constants: Any) -> None:
+    """Complain about arguments that ask for a gradient and cannot have one."""
+    for argument, tensor in constants.items():
+        if tensor is not None and needs_recording((tensor,)):
+            raise RuntimeError(
+                f"The function '{name}' is not differentiable with respect to argument '{argument}'. This input cannot "
+                "have requires_grad True."
+            )
+
+
 def batched_loss(batch: Any, *args: Any) -> Any:
     """The rule for vmap: the losses of all elements at once, then their mean or sum for each sample."""
     ndim = max([x.ndim for x in batch.arrays if x is not None])
     reduction, *rest = batch.options
     losses = batch.apply([batch.aligned(x, ndim) for x in batch.arrays], ("none", *rest))
     return losses if reduction == "none" else (mean if reduction == "mean" else sum_all)(losses, None, False)
+
+
+class Loss(Family, family=True):
+    """How far an input is from a target, element by element: the mean, the sum, or all of it."""
+
+    inputs: tuple[str, ...] = ("input", "target")
+    options: tuple[str, ...] = ("reduction",)
+    vmap = batched_loss
+    public_name = ""  # nn.functional has them
 
 
 def reduced(losses: Any, reduction: str) -> Any:

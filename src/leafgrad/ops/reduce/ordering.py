@@ -10,8 +10,8 @@ from leafgrad import errors, return_types
 from leafgrad._core.bind import bind_many
 from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
 from leafgrad._layouts import laid_like
-from leafgrad.ops.index.gather import gather_array, gather_sum, values_of
-from leafgrad.ops.reduce.common import F32, F64, ndarray, starts_of_rows
+from leafgrad.ops.index.gather import gather_array, gather_sum
+from leafgrad.ops.reduce.common import F32, F64, ndarray, raw, starts_of_rows
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import wrap_dim
@@ -96,7 +96,7 @@ def _back(g: A, out1: A, input_shape: A, dim: A) -> A:
         back = np.zeros(input_shape, g[0].dtype)
         back.reshape(-1)[places] = g[0]  # no place is named twice
         return back
-    return gather_sum(g[0], values_of(out1), input_shape, dim)
+    return gather_sum(g[0], raw(out1), input_shape, dim)
 
 
 UNORDERED = {COMPLEX: (RuntimeError, " Sort does not support complex dtypes on CPU")}
@@ -250,7 +250,7 @@ class kthvalue(Family):
         return kthvalue.result_type(kthvalue.record(input, k, dim, keepdim))  # type: ignore[no-any-return]
 
     def vjp(g: A, out1: A, input_shape: A, dim: A, keepdim: A) -> A:
-        index, back = values_of(out1), g[0]
+        index, back = raw(out1), g[0]
         if input_shape and not keepdim:
             index = np.expand_dims(index, dim)
             back = back.reshape(index.shape)
