@@ -73,7 +73,7 @@ INSIDE_FUNCTIONS = {
     "errors": (0, 1),
     "leafgrad": (0, 5),
     "nn": (2, 1),
-    "ops": (4, 11),
+    "ops": (4, 10),
 }
 
 # What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.

@@ -61,30 +61,22 @@ from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_g
 from leafgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from leafgrad.kernels import allocator as _allocator
 from leafgrad.ops.creation.factories import (
-    arange,
     empty,
     empty_like,
     empty_strided,
-    eye,
     full,
     full_like,
-    linspace,
-    logspace,
     ones,
     ones_like,
     scalar_tensor,
-    tril_indices,
-    triu_indices,
     zeros,
     zeros_like,
 )
 from leafgrad.ops.creation.from_data import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
 from leafgrad.ops.creation.legacy import TYPES as _tensor_types
+from leafgrad.ops.creation.ranges import arange, eye, linspace, logspace, tril_indices, triu_indices
 from leafgrad.ops.random.functions import (
     bernoulli,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
     multinomial,
     normal,
     rand,
@@ -94,8 +86,6 @@ from leafgrad.ops.random.functions import (
     randn,
     randn_like,
     randperm,
-    seed,
-    set_rng_state,
 )
 
 __version__ = "0.1.0"
@@ -115,7 +105,9 @@ for _name, _function in install.public_functions().items():
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _LATER = {
     **{name: name for name in ("cuda", "func", "nn", "optim", "profiler", "random", "utils")},
-    "Generator": "random", "default_generator": "random", "set_printoptions": "_tensor.printing", "vmap": "func",
+    "Generator": "random", "default_generator": "random", "get_rng_state": "random", "initial_seed": "random",
+    "manual_seed": "random", "seed": "random", "set_rng_state": "random",
+    "set_printoptions": "_tensor.printing", "vmap": "func",
 }  # fmt: skip
 
 __getattr__ = _missing.attributes_of(__name__, _LATER)

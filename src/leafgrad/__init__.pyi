@@ -243,11 +243,11 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """behind each other, along dimension 2."""
 @overload
-def empty(*size: builtins.int, out: Tensor | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+def empty(*size: builtins.int, memory_format: MemoryFormat | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
     """a tensor whose values are whatever was in memory."""
 @overload
-def empty(size: Shape, *, out: Tensor | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
-def empty_like(input: Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+def empty(size: Shape, *, memory_format: MemoryFormat | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+def empty_like(input: Tensor, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """a tensor in the shape of input whose values are not set."""
 def empty_strided(size: Shape, stride: Shape, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
     """a tensor without set values, its elements lying as far apart as `stride` says."""
@@ -292,9 +292,9 @@ def from_numpy(ndarray: Any) -> Tensor:
     """a tensor that shares memory with a NumPy array."""
 def frombuffer(buffer: Any, *, dtype: Dtype, count: builtins.int = -1, offset: builtins.int = 0, requires_grad: builtins.bool = False) -> Tensor:
     """a vector that shares memory with an object that has a buffer."""
-def full(size: Shape, fill_value: Number | Tensor, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+def full(size: Shape, fill_value: Number, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
     """one value everywhere, which also decides the dtype if none is given."""
-def full_like(input: Tensor, fill_value: Number | Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+def full_like(input: Tensor, fill_value: Number, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """one value in the shape of input."""
 def gather(input: Tensor, dim: Dim, index: Tensor, *, sparse_grad: builtins.bool = False, out: Tensor | None = None) -> Tensor:
     """out[i][j] = input[index[i][j]][j] for dim 0, and likewise for the others."""
@@ -386,8 +386,8 @@ def logsumexp(input: Tensor, dim: DimOrDims, keepdim: builtins.bool = False, *, 
     """log(sum(exp(input))) along dimensions."""
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input less than other, element by element?"""
-def manual_seed(seed: Any) -> Generator:
-    """start the default generator anew."""
+def manual_seed(seed: builtins.int) -> Generator:
+    """start the default generator anew; -1 means 2**64 - 1, and so on."""
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """value where the mask is True, input elsewhere."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
@@ -478,7 +478,7 @@ def ones(*size: builtins.int, out: Tensor | None = None, dtype: Dtype | None = N
     """a tensor of ones."""
 @overload
 def ones(size: Shape, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
-def ones_like(input: Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+def ones_like(input: Tensor, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """ones in the shape of input."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the matrix of all products of an element of one vector with an element of the other."""
@@ -505,27 +505,27 @@ def rand(*size: builtins.int, generator: Generator | None = None, out: Tensor | 
     """uniform numbers in [0, 1)."""
 @overload
 def rand(size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
-def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """uniform numbers in [0, 1) in the shape of input."""
 @overload
 def randint(high: builtins.int, size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
-    """integers in [low, high)."""
+    """integers in [low, high), of int64 if nothing else is asked for."""
 @overload
 def randint(low: builtins.int, high: builtins.int, size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
 @overload
-def randint_like(input: Tensor, high: builtins.int, *, generator: Generator | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+def randint_like(input: Tensor, high: builtins.int, *, generator: Generator | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """integers in [low, high) in the shape and dtype of input."""
 @overload
-def randint_like(input: Tensor, low: builtins.int, high: builtins.int, *, generator: Generator | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+def randint_like(input: Tensor, low: builtins.int, high: builtins.int, *, generator: Generator | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor: ...
 @overload
 def randn(*size: builtins.int, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
     """numbers of the standard normal distribution."""
 @overload
 def randn(size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
-def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """numbers of the standard normal distribution in the shape of input."""
 def randperm(n: builtins.int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
-    """0, 1, ..., n - 1 in random order."""
+    """0, 1, ..., n - 1 in random order, of int64 if nothing else is asked for."""
 def real(input: Tensor) -> Tensor:
     """the real part, as a view."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -732,5 +732,5 @@ def zeros(*size: builtins.int, out: Tensor | None = None, dtype: Dtype | None = 
     """a tensor of zeros."""
 @overload
 def zeros(size: Shape, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
-def zeros_like(input: Tensor, *, dtype: Dtype | None = None, memory_format: MemoryFormat | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+def zeros_like(input: Tensor, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """zeros in the shape of input."""

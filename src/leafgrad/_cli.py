@@ -24,7 +24,7 @@ from typing import NoReturn
 import leafgrad
 from leafgrad import _missing
 from leafgrad._settings import show_config
-from leafgrad.ops.random.functions import manual_seed
+from leafgrad.ops.random.distributions import manual_seed
 
 USAGE_ERROR = 2
 

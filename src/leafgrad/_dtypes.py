@@ -17,13 +17,16 @@ BOOL, INTEGER, FLOAT, COMPLEX = range(4)  # the categories, in the order in whic
 class dtype:
     """An element type. Printed as PyTorch prints it, because that is what people compare with."""
 
-    __slots__ = ("_np", "alias", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "name")
+    __slots__ = ("_np", "alias", "category", "cpp", "is_complex", "is_floating_point", "is_signed", "itemsize", "name")
 
-    def __init__(self, name: str, category: int, itemsize: int, alias: str | None, np_dtype: np.dtype[Any] | None):
+    def __init__(
+        self, name: str, category: int, itemsize: int, alias: str, cpp: str, np_dtype: np.dtype[Any] | None
+    ) -> None:
         self.name = name
         self.category = category
         self.itemsize = itemsize
-        self.alias = alias
+        self.alias = alias  # what PyTorch's messages call it, and those that speak of C++
+        self.cpp = cpp
         self.is_floating_point = category == FLOAT
         self.is_complex = category == COMPLEX
         self.is_signed = name not in ("uint8", "bool", "uint16", "uint32", "uint64")
@@ -62,23 +65,25 @@ def _load_bfloat16() -> np.dtype[Any]:
     return loaded
 
 
-bool_: Final = dtype("bool", BOOL, 1, None, np.dtype(np.bool_))
-uint8: Final = dtype("uint8", INTEGER, 1, "Byte", np.dtype(np.uint8))
-int8: Final = dtype("int8", INTEGER, 1, "Char", np.dtype(np.int8))
-int16: Final = dtype("int16", INTEGER, 2, "Short", np.dtype(np.int16))
-int32: Final = dtype("int32", INTEGER, 4, "Int", np.dtype(np.int32))
-int64: Final = dtype("int64", INTEGER, 8, "Long", np.dtype(np.int64))
-float16: Final = dtype("float16", FLOAT, 2, "Half", np.dtype(np.float16))
-bfloat16: Final = dtype("bfloat16", FLOAT, 2, "BFloat16", None)
-float32: Final = dtype("float32", FLOAT, 4, "Float", np.dtype(np.float32))
-float64: Final = dtype("float64", FLOAT, 8, "Double", np.dtype(np.float64))
-complex64: Final = dtype("complex64", COMPLEX, 8, "ComplexFloat", np.dtype(np.complex64))
-complex128: Final = dtype("complex128", COMPLEX, 16, "ComplexDouble", np.dtype(np.complex128))
-bool_.alias = "Bool"
+bool_: Final = dtype("bool", BOOL, 1, "Bool", "bool", np.dtype(np.bool_))
+uint8: Final = dtype("uint8", INTEGER, 1, "Byte", "unsigned char", np.dtype(np.uint8))
+int8: Final = dtype("int8", INTEGER, 1, "Char", "signed char", np.dtype(np.int8))
+int16: Final = dtype("int16", INTEGER, 2, "Short", "short int", np.dtype(np.int16))
+int32: Final = dtype("int32", INTEGER, 4, "Int", "int", np.dtype(np.int32))
+int64: Final = dtype("int64", INTEGER, 8, "Long", "long int", np.dtype(np.int64))
+float16: Final = dtype("float16", FLOAT, 2, "Half", "c10::Half", np.dtype(np.float16))
+bfloat16: Final = dtype("bfloat16", FLOAT, 2, "BFloat16", "c10::BFloat16", None)
+float32: Final = dtype("float32", FLOAT, 4, "Float", "float", np.dtype(np.float32))
+float64: Final = dtype("float64", FLOAT, 8, "Double", "double", np.dtype(np.float64))
+complex64: Final = dtype("complex64", COMPLEX, 8, "ComplexFloat", "c10::complex<float>", np.dtype(np.complex64))
+complex128: Final = dtype("complex128", COMPLEX, 16, "ComplexDouble", "c10::complex<double>", np.dtype(np.complex128))
 
 ALL: Final = (
     bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
+
+# Python's own number types, where a dtype is asked for.
+PYTHON_DTYPES: Final[dict[type, dtype]] = {float: float64, int: int64, bool: bool_, complex: complex128}
 
 _from_numpy: dict[np.dtype[Any], dtype] = {d._np: d for d in ALL if d._np is not None}
 
@@ -122,9 +127,6 @@ def default_complex() -> dtype:
 
 # -- promotion --------------------------------------------------------------------------------------------------
 
-_INT_WIDTH = {int8: 1, int16: 2, int32: 3, int64: 4}
-_FLOAT_WIDTH = {float32: 2, float64: 3}
-
 
 def promote_types(a: dtype, b: dtype) -> dtype:
     """promote_types(a, b): the smallest dtype that holds both, PyTorch's lattice."""
@@ -135,16 +137,9 @@ def promote_types(a: dtype, b: dtype) -> dtype:
         if high.category == COMPLEX and low.category == FLOAT:
             return complex128 if high is complex128 or low is float64 else complex64
         return high
-    if a.category == COMPLEX:
-        return complex128
-    if a.category == FLOAT:
-        if {a, b} == {float16, bfloat16}:
-            return float32
-        return max((a, b), key=lambda d: _FLOAT_WIDTH.get(d, 0))
-    if uint8 in (a, b):
-        other = b if a is uint8 else a
-        return int16 if other is int8 else other
-    return max((a, b), key=_INT_WIDTH.__getitem__)
+    if a.itemsize == b.itemsize:  # neither holds the other
+        return float32 if a.category == FLOAT else int16
+    return max((a, b), key=lambda d: d.itemsize)
 
 
 def scalar_dtype(value: object) -> dtype:

@@ -10,7 +10,7 @@ from leafgrad._core.thread_state import state
 from leafgrad._device import check_device, device
 from leafgrad._missing import torch_name
 
-_threads: dict[str, int] = {}
+_threads: dict[str, int] = {"intra": kernels.available_cores()}
 _switches: dict[str, bool] = {"deterministic": False, "warn_always": False}
 
 
@@ -38,8 +38,6 @@ def show_config() -> str:
 
 def get_num_threads() -> int:
     """get_num_threads(): how many threads computations may use."""
-    if "intra" not in _threads:
-        _threads["intra"] = kernels.available_cores()
     return _threads["intra"]
 
 

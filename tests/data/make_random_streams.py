@@ -23,8 +23,7 @@ import torch
 
 SIZES = [0, 1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 100, 1000, 9999, 10000]
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
-OLD_INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
-NEW_INTEGERS = ["uint16", "uint32", "uint64"]
+INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
 
 
 def probabilities(size: int, dtype: str) -> torch.Tensor:
@@ -102,10 +101,10 @@ def streams() -> list[dict[str, Any]]:
         cases += [stream("bernoulli_t", dtype), stream("multinomial", dtype, SIZES[1:], num_samples=1)]
         cases += [stream("multinomial", dtype, SIZES[1:], num_samples=20, replacement=True)]
     cases += [stream("multinomial", dtype, SIZES[3:], num_samples=3) for dtype in ("float32", "float64")]
-    for dtype in (*FLOATS, *OLD_INTEGERS):
+    for dtype in (*FLOATS, *INTEGERS):
         cases += [stream("random_", dtype), stream("geometric", dtype, short, p=0.3)]
         cases += [stream("randperm", dtype, SIZES[:12] if dtype in ("float32", "int64") else [5, 100])]
-    for dtype in (*FLOATS, *OLD_INTEGERS, *NEW_INTEGERS):
+    for dtype in (*FLOATS, *INTEGERS):
         cases += [stream("randint", dtype, low=3, high=100)]
     for low, high in ((0, 2**28 - 1), (0, 2**28), (-5, 2**40), (-(2**63), 2**63 - 1)):
         cases += [stream("randint", dtype, short, low=low, high=high) for dtype in ("int64", "float32")]

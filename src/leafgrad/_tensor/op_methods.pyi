@@ -479,7 +479,7 @@ class OpMethods:
     def new_empty(self, size: Shape, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
     def new_empty_strided(self, size: Shape, stride: Shape, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
         """as empty_strided, in the dtype of this tensor."""
-    def new_full(self, size: Shape, fill_value: Number | Tensor, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    def new_full(self, size: Shape, fill_value: Number, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
         """one value in the dtype of this tensor."""
     @overload
     def new_ones(self, *size: builtins.int, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
@@ -533,12 +533,10 @@ class OpMethods:
     def put_(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Self:
         """put, in place."""
     @overload
-    def random_(self, to: builtins.int | None = None, /, *, generator: Generator | None = None) -> Self:
+    def random_(self, to: builtins.int | None = None, *, generator: Generator | None = None) -> Self:
         """integers in [from, to), by default all that the dtype holds."""
     @overload
-    def random_(self, low: builtins.int, to: builtins.int | None, /, *, generator: Generator | None = None) -> Self: ...
-    @overload
-    def random_(self, /, *, generator: Generator | None = None, **bounds: builtins.int | None) -> Self: ...
+    def random_(self, from_: builtins.int, to: builtins.int | None, *, generator: Generator | None = None) -> Self: ...
     @property
     def real(self) -> Tensor:
         """the real part, as a view."""
@@ -749,11 +747,8 @@ class OpMethods:
         """all slices along a dimension, which disappears."""
     def unflatten(self, dim: Dim, sizes: Shape) -> Tensor:
         """one dimension made several; one of the sizes may be -1."""
-    @overload
-    def uniform_(self, low: builtins.float = 0.0, to: builtins.float = 1.0, /, *, generator: Generator | None = None) -> Self:
+    def uniform_(self, from_: builtins.float = 0.0, to: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:
         """uniform numbers in [from, to)."""
-    @overload
-    def uniform_(self, /, *, generator: Generator | None = None, **bounds: builtins.float) -> Self: ...
     def unsqueeze(self, dim: Dim) -> Tensor:
         """with a new dimension of size 1 at `dim`."""
     def unsqueeze_(self, dim: Dim) -> Self:

@@ -54,7 +54,9 @@ class WrongCall:
         """What is wrong with the arguments if the call is meant to have this form."""
         places = [p for p in form if p.kind is not p.KEYWORD_ONLY]
         if len(self.args) > len(places):
-            takes = f"{len(places)} positional argument{'' if len(places) == 1 else 's'}"
+            least = required(places)
+            takes = f"from {least} to {len(places)}" if least < len(places) else str(len(places))
+            takes += f" positional argument{'' if len(places) == 1 else 's'}"
             was = "was" if len(self.args) == 1 else "were"
             return mistake(TypeError, f"{self.name}() takes {takes} but {len(self.args)} {was} given")
         named = {self.aliases.get(key, key): value for key, value in self.kwargs.items()}
@@ -83,6 +85,7 @@ class WrongCall:
         return None
 
     def wrong_type(self, argument: str, place: str, wanted: str, value: Any) -> TypeError:
+        argument = argument.rstrip("_")  # `from_` is called `from`
         first = f"{self.name}(): argument '{argument}'{place} must be {wanted},"
         if wanted == "tuple of ints" and isinstance(value, (tuple, list)):
             at, wrong = next((i, v) for i, v in enumerate(value) if isinstance(v, bool) or not hasattr(v, "__index__"))
@@ -122,7 +125,7 @@ def form_text(form: Form) -> str:
         if p.kind is p.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
         kind = str(p.annotation).removesuffix(" | None")
-        parts.append(f"{TORCH_TYPES.get(kind, kind)} {p.name}")
+        parts.append(f"{TORCH_TYPES.get(kind, kind)} {p.name.rstrip('_')}")
         parts[-1] += "" if p.default is p.empty else f" = {p.default!r}"
     return ", ".join(parts)
 

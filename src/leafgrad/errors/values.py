@@ -14,13 +14,6 @@ from leafgrad.errors.form import describe, mistake, output_of, recorded, size
 from leafgrad.errors.functions import view_of_function
 from leafgrad.errors.naming import as_code, expression_here, here, library, name_of, statement
 
-# What the messages of PyTorch call a dtype where they show the type in C++.
-C_NAMES = {
-    "Float": "float", "Double": "double", "Bool": "bool", "Byte": "unsigned char", "Char": "signed char",
-    "Short": "short int", "Int": "int", "Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16",
-    "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>",
-}  # fmt: skip
-
 # -- changing in place ------------------------------------------------------------------------------------------------
 
 
@@ -239,7 +232,7 @@ def grad_dtype(tensor: TensorBase, value: TensorBase) -> RuntimeError:
     own, given = from_numpy_dtype(tensor.array.dtype), from_numpy_dtype(value.array.dtype)
     return mistake(
         RuntimeError,
-        f"attempting to assign a gradient with dtype '{C_NAMES[str(given.alias)]}' to a tensor with grad_dtype "
+        f"attempting to assign a gradient with dtype '{given.cpp}' to a tensor with grad_dtype "
         f"'{own.alias}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set "
         "the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
         "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "

@@ -325,10 +325,9 @@ def box_muller(numbers: Array) -> None:
         sine, cosine = libm("sin")(angle), libm("cos")(angle)
         radius = np.sqrt(-2.0 * log)
     else:
-        log = log_float32(np.subtract(_ONE, blocks[:, 0]))
-        sine, cosine = sin_cos_float32(np.multiply(_TWO_PI, blocks[:, 1]))
-        log *= _MINUS_TWO
-        radius = np.sqrt(log, out=log)
+        log = log_float32(_ONE - blocks[:, 0])
+        sine, cosine = sin_cos_float32(_TWO_PI * blocks[:, 1])
+        radius = np.sqrt(log * _MINUS_TWO)
     np.multiply(radius, cosine, out=blocks[:, 0])
     np.multiply(radius, sine, out=blocks[:, 1])
 
@@ -361,92 +360,54 @@ _COS = _coefficients(2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298
 _LN2, _LN2_CORRECTION = _float32(0.693359375), _float32(-2.12194440e-4)
 _PI4, _PI4_CORRECTION = _float32(0.78515625), _float32(2.4187564849853515625e-4)
 (_PI4_CORRECTION_2,) = _coefficients(-3.77489497744594108e-8)
-
 _SQRT_HALF_BITS = np.array(np.float32(math.sqrt(0.5)).view(np.int32))
 _ONE_BIT, _TWO_BITS, _FOUR_BITS = (np.array(n, np.int32) for n in (1, 2, 4))
 _EXPONENT_SHIFT, _SIGN_SHIFT = np.array(23, np.int32), np.array(29, np.int32)
 
 
-def _polynomial(coefficients: list[Array], x: Array, rounded: Array) -> Array:
-    """Horner's rule with fused multiply-adds: x as float64, the result float32 as float64 and in `rounded`."""
-    value: Array = coefficients[0] * x
-    value += coefficients[1]
-    rounded[...] = value
-    for coefficient in coefficients[2:]:
-        value[...] = rounded
-        value *= x
-        value += coefficient
-        rounded[...] = value
-    return rounded
+def _fma(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c of float32, rounded once."""
+    total = a.astype(np.float64) * b
+    total += c
+    return total.astype(np.float32)
+
+
+def _polynomial(coefficients: list[Array], x: Array) -> Array:
+    """Horner's rule with fused multiply-adds."""
+    wide = x.astype(np.float64)
+    value = coefficients[0]
+    for coefficient in coefficients[1:]:
+        value = _fma(value, wide, coefficient)
+    return value
 
 
 def log_float32(x: Array) -> Array:
     """ln x for float32 x in (0, 1]: x = 2**exponent * (1 + t) with 1 + t between sqrt(1/2) and sqrt(2)."""
     bits = x.view(np.int32)
-    shift: Array = bits - _SQRT_HALF_BITS
-    shift >>= _EXPONENT_SHIFT
+    shift = (bits - _SQRT_HALF_BITS) >> _EXPONENT_SHIFT
     exponent = shift.astype(np.float32)
-    shift <<= _EXPONENT_SHIFT
-    bits -= shift  # x is 1 + t now
-    t = x
-    t -= _ONE
+    t = (bits - (shift << _EXPONENT_SHIFT)).view(np.float32) - _ONE
     t2 = t * t
-    wide = t.astype(np.float64)
-    tail = _polynomial(_LOG, wide, np.empty_like(t))
-    tail *= t
-    wide[...] = tail
-    wide *= t2.astype(np.float64)
-    wide += exponent * _LN2_CORRECTION
-    tail[...] = wide
-    t2 *= _MINUS_HALF
-    tail += t2  # halving is exact, so this too rounds once
+    tail = _fma(_polynomial(_LOG, t) * t, t2, exponent * _LN2_CORRECTION)
+    tail += t2 * _MINUS_HALF  # halving is exact, so this too rounds once
     tail += t
-    exponent *= _LN2
-    tail += exponent
+    tail += exponent * _LN2
     return tail
 
 
 def sin_cos_float32(angle: Array) -> tuple[Array, Array]:
     """Sine and cosine of float32 angles in [0, 2 pi], by reduction to [-pi/4, pi/4]."""
     octant = (angle * _OCTANTS).astype(np.int32)
-    octant += _ONE_BIT
-    octant &= ~_ONE_BIT
+    octant += octant & _ONE_BIT
     turns = octant.astype(np.float32)
-    x = angle
-    x -= turns * _PI4
-    x -= turns * _PI4_CORRECTION
-    wide = turns.astype(np.float64)
-    wide *= _PI4_CORRECTION_2
-    wide += x
-    x[...] = wide
+    x = _fma(turns, _PI4_CORRECTION_2, angle - turns * _PI4 - turns * _PI4_CORRECTION)
     x2 = x * x
-    wide2 = x2.astype(np.float64)
-    cosine = _polynomial(_COS, wide2, np.empty_like(x))
-    cosine *= x2
-    wide[...] = cosine
-    wide *= wide2
-    wide += x2 * _MINUS_HALF
-    cosine[...] = wide
-    cosine += _ONE
-    sine = _polynomial(_SIN, wide2, np.empty_like(x))
-    sine *= x2
-    wide[...] = sine
-    wide2[...] = x
-    wide *= wide2
-    wide += x
-    sine[...] = wide
+    cosine = _fma(_polynomial(_COS, x2) * x2, x2, x2 * _MINUS_HALF) + _ONE
+    sine = _fma(_polynomial(_SIN, x2) * x2, x, x)
     # In every other pair of octants the two are exchanged: where a mask has ones, all bits in which they differ flip.
     sine_bits, cosine_bits = sine.view(np.int32), cosine.view(np.int32)
-    differing = octant & _TWO_BITS
-    differing >>= _ONE_BIT
-    np.negative(differing, out=differing)
-    differing &= sine_bits ^ cosine_bits
-    sine_bits ^= differing
-    cosine_bits ^= differing
+    differing = (sine_bits ^ cosine_bits) & -(octant >> _ONE_BIT & _ONE_BIT)
     # And the signs: bit 2 of the octant, moved to bit 31.
-    sine_bits ^= (octant & _FOUR_BITS) << _SIGN_SHIFT
-    octant += _TWO_BITS
-    octant &= _FOUR_BITS
-    octant <<= _SIGN_SHIFT
-    cosine_bits ^= octant
+    sine_bits ^= differing ^ (octant & _FOUR_BITS) << _SIGN_SHIFT
+    cosine_bits ^= differing ^ (octant + _TWO_BITS & _FOUR_BITS) << _SIGN_SHIFT
     return sine, cosine

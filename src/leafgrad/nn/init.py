@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from leafgrad import _missing
 from leafgrad.autograd.grad_mode import no_grad
-from leafgrad.ops.creation import factories
+from leafgrad.ops.creation import ranges
 
 Filled = Any  # a tensor
 
@@ -46,7 +46,7 @@ def eye_(tensor: Filled) -> Filled:
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
-        return tensor.copy_(factories.eye(*tensor.shape, dtype=tensor.dtype))
+        return tensor.copy_(ranges.eye(*tensor.shape, dtype=tensor.dtype))
 
 
 # -- scaled by the number of connections ------------------------------------------------------------------------------

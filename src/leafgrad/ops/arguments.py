@@ -9,6 +9,7 @@ words.
 
 from __future__ import annotations
 
+import functools
 import linecache
 from collections.abc import Callable
 from operator import index
@@ -21,11 +22,13 @@ from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
 from leafgrad._device import layout, memory_format
-from leafgrad._dtypes import dtype
+from leafgrad._dtypes import PYTHON_DTYPES, dtype
 from leafgrad.ops.out import into_out, with_out
-from leafgrad.ops.signature import Declaration, name_code, twin
+from leafgrad.ops.signature import Declaration, documentation, is_method, name_code, twin
 
-NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+# NumPy's names of parameters, and a word that Python keeps for itself.
+OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+OTHER_NAMES |= {"from": "from_"}
 MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "..."})()
 REFUSED: Any = object()
 CO_VARARGS, CO_VARKEYWORDS = 4, 8  # flags of code objects, as `inspect` has them
@@ -35,6 +38,8 @@ CO_VARARGS, CO_VARKEYWORDS = 4, 8  # flags of code objects, as `inspect` has the
 
 def as_int(value: Any) -> Any:
     """Integers of NumPy and tensors that hold one are integers, True and False are not."""
+    if isinstance(value, TensorBase) and value.array.dtype.kind == "b":
+        return REFUSED
     try:
         return REFUSED if isinstance(value, (bool, np.bool_)) else index(value)
     except TypeError:
@@ -44,7 +49,7 @@ def as_int(value: Any) -> Any:
 def as_ints(value: Any) -> Any:
     if not isinstance(value, (tuple, list)):
         return REFUSED
-    found = [as_int(v) for v in value]
+    found = [int(v) if v.__class__ is bool and at else as_int(v) for at, v in enumerate(value)]  # as PyTorch has it
     return REFUSED if REFUSED in found else tuple(found)
 
 
@@ -53,9 +58,23 @@ def all_ints(values: tuple[Any, ...]) -> bool:
 
 
 def as_number(value: Any) -> Any:
-    if isinstance(value, (np.number, np.bool_)) or (isinstance(value, TensorBase) and value.array.size == 1):
-        return value.item()  # type: ignore[union-attr]
+    if isinstance(value, (np.number, np.bool_)):
+        return value.item()
+    if isinstance(value, TensorBase) and value.array.ndim == 0 and not value.needs_grad:
+        return value.array.item()
     return value if isinstance(value, (int, float, complex)) else REFUSED
+
+
+def as_float(value: Any) -> Any:
+    number = as_number(value)
+    return REFUSED if isinstance(number, complex) else number
+
+
+def as_dtype(value: Any) -> Any:
+    """Python's own types of numbers stand for dtypes."""
+    if isinstance(value, type):
+        return PYTHON_DTYPES.get(value, REFUSED)
+    return value if isinstance(value, dtype) else REFUSED
 
 
 def instance_of(*kinds: type) -> Callable[[Any], Any]:
@@ -83,17 +102,18 @@ KINDS = {
     "int": Kind("int", "{0}.__class__ is int", as_int),
     "bool": Kind("bool", "({0} is False or {0} is True)", instance_of(bool)),
     "str": Kind("str", "{0}.__class__ is str", instance_of(str)),
-    "float": Kind("float", "({0}.__class__ is float or {0}.__class__ is int)", as_number),
+    "float": Kind("float", "({0}.__class__ is float or {0}.__class__ is int)", as_float),
     "Number": Kind("Number", "({0}.__class__ is int or {0}.__class__ is float)", as_number),
     "Shape": Kind("tuple of ints", "({0}.__class__ is tuple and all_ints({0}))", as_ints),
-    "Dtype": Kind("torch.dtype", "{0}.__class__ is Dtype", instance_of(dtype)),
+    "Dtype": Kind("torch.dtype", "{0}.__class__ is Dtype", as_dtype),
     "MemoryFormat": Kind("torch.memory_format", "{0}.__class__ is MemoryFormat", instance_of(memory_format)),
     "Layout": Kind("torch.layout", "{0}.__class__ is Layout", instance_of(layout)),
-    "Generator": Kind("torch.Generator", "False", generator),
+    "Generator": Kind("torch.Generator", "{0}.__class__.__name__ == 'Generator'", generator),
     "None": Kind("None", "{0} is None", lambda value: REFUSED if value is not None else None),
 }
 
 
+@functools.cache
 def kind_of(annotation: str) -> Kind | None:
     """The kind that an annotation names; None if it says nothing that could be checked."""
     if annotation == "DimOrDims":
@@ -153,9 +173,16 @@ def checked(
 
     space["first_call"] = first_call
     function: Any = FunctionType(_not_written_yet.__code__, space, name)
-    function.__qualname__, function.__doc__, function.__module__ = name, call.__doc__, call.__module__
+    function.__qualname__, function.__doc__, function.__module__ = name, documentation(call), call.__module__
     function.__wrapped__ = declaration
     return function
+
+
+def declared_and_checked(call: Callable[..., Any]) -> Any:
+    """`declared` (leafgrad/ops/signature.py) for a function whose arguments are looked at. It gets all its `**options`,
+    or none of them, if none is given."""
+    short = call if "options" in call.__annotations__ else None
+    return checked(call.__name__, call, Declaration(call, is_method=is_method(call)), short=short)
 
 
 def can_be_checked(entry: Any) -> bool:
@@ -223,6 +250,7 @@ class Arguments:
                 kind = None
             if kind is not None and (look or position == 0):
                 self.kinds[key] = kind
+        self.rows = [row_of(p, self.kinds.get(key)) for key, p in self.parameters.items()]
         self.positional = [p for p in self.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
         self.keywords = [p for p in self.parameters.values() if p.kind is p.KEYWORD_ONLY]
         self.defaults = tuple([MISSING if p.default is p.empty else p.default for p in self.positional])
@@ -244,14 +272,17 @@ class Arguments:
         passed = first + [f"{p.name}={p.name}" for p in self.keywords]
         by_name = ", ".join([f"{key!r}: {key}" for key in first + further])
         lines = [f"def {self.name}({', '.join(taken)}):"]
-        lines += [f"    if {' and '.join([*usual, 'not rest', 'not others'])}:"]
-        lines += ["        state.recording"] if silent else []
         optional = {p.name: p.default for p in self.parameters.values() if p.default is not p.empty}
         if short is not None and optional:
             self.names |= {"short": short, **{f"default_{key}": value for key, value in optional.items()}}
-            plain = " and ".join([f"{key} is default_{key}" for key in optional])
+            plain = [kind.usual.format(key) for key, kind in self.kinds.items() if key not in optional]
+            plain += [*usual[len(self.kinds) :], *[f"{key} is default_{key}" for key in optional]]
             required = ", ".join([key for key in first if key not in optional])
-            lines += [f"        if {plain}:", f"            return short({required})"]
+            lines += [f"    if {' and '.join([*plain, 'not rest', 'not others'])}:"]
+            lines += ["        state.recording"] if silent else []
+            lines += [f"        return short({required})"]
+        lines += [f"    if {' and '.join([*usual, 'not rest', 'not others'])}:"]
+        lines += ["        state.recording"] if silent else []
         lines += [f"        return call({', '.join(passed)})", f"    return unusual({{{by_name}}}, rest, others)"]
         owner = "Tensor." if self.declaration.is_method else ""
         file = __file__.replace("arguments.py", f"<arguments of {owner}{self.name}>")
@@ -265,21 +296,12 @@ class Arguments:
 
     def unusual(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
         """Call it with arguments that the text above does not know, if they are right."""
-        out = values.pop("out", None)
-        given = dict(values)
-        wrong = bool(rest)
-        for key, value in others.items():
-            name = NUMPY_NAMES.get(key, key)
-            p = self.parameters.get(name)
-            if p is None or name == key or not is_default(p, values[name]):
-                wrong = True
-            else:
-                given[name] = value
-        for name, kind in self.kinds.items():
-            value = given[name]
-            if value is not self.parameters[name].default:
-                given[name] = kind.take(value)
-        if wrong or any([value is REFUSED or value is MISSING for value in given.values()]):
+        out = values.pop("out") if self.declaration.has_out else None
+        named = {name: values[name] for name, p in self.parameters.items() if not is_default(p, values[name])}
+        renamed = {OTHER_NAMES.get(key, key): value for key, value in others.items()}
+        clear = not rest and named.keys().isdisjoint(renamed)
+        given = fitted(([], self.rows), (), {**named, **renamed}) if clear else None
+        if given is None:
             raise self.wrong_call(values, rest, others)
         state.recording  # noqa: B018  see `silent`
         first = [given[p.name] for p in self.positional]
@@ -299,7 +321,58 @@ class Arguments:
         by_position = [values[p.name] for p in self.positional[is_method : last + 1]]
         forms = errors.forms_of(self.declaration.all_signatures(), is_method)
         args, kwargs = [*by_position, *rest], {**by_name, **others}
-        return errors.WrongCall(self.name, args, kwargs, forms, NUMPY_NAMES, refused_kind).error()
+        return errors.WrongCall(self.name, args, kwargs, forms, OTHER_NAMES, refused_kind).error()
+
+
+# -- one of several forms ---------------------------------------------------------------------------------------------
+
+
+def matched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str = "") -> dict[str, Any]:
+    """All arguments of a call by their names, in the first form of a declared function that they fit. (For a method
+    they do not include the tensor.) Messages may call the function by another name."""
+    declaration: Declaration = function.__wrapped__
+    named = {OTHER_NAMES.get(key, key): value for key, value in kwargs.items()}
+    for form in forms_of(declaration):
+        if (values := fitted(form, args, named)) is not None:
+            return values
+    forms = errors.forms_of(declaration.all_signatures(), declaration.is_method)
+    raise errors.WrongCall(name or function.__name__, args, kwargs, forms, OTHER_NAMES, refused_kind).error()
+
+
+Row = tuple[str, Any, Callable[[Any], Any] | None]  # a parameter: its name, its default and what takes a value for it
+Form = tuple[list[str], list[Row]]
+
+
+@functools.cache
+def forms_of(declaration: Declaration) -> list[Form]:
+    """For each form the parameters that may go without their names, and all with their defaults and kinds."""
+    forms: list[Form] = []
+    for signature in declaration.all_signatures():
+        parameters = list(signature.parameters.values())[declaration.is_method :]
+        places = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        forms.append((places, [row_of(p, kind_of(str(p.annotation))) for p in parameters]))
+    return forms
+
+
+def row_of(p: Any, kind: Kind | None) -> Row:
+    return p.name, MISSING if p.default is p.empty else p.default, None if kind is None else kind.take
+
+
+def fitted(form: Form, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
+    places, parameters = form
+    given = dict(zip(places, args))
+    if len(args) > len(places) or not given.keys().isdisjoint(named):
+        return None
+    given.update(named)
+    values: dict[str, Any] = {}
+    for name, default, take in parameters:
+        value = given.pop(name, default)
+        if value is not default and take is not None:
+            value = take(value)
+        if value is REFUSED or value is MISSING:
+            return None
+        values[name] = value
+    return None if given else values
 
 
 def is_default(p: Any, value: Any) -> bool:

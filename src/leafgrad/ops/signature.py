@@ -33,9 +33,18 @@ MemoryFormat = _device.memory_format
 Generator = Any  # leafgrad.Generator
 Rounding = Literal["trunc", "floor"]
 Prepared = Any  # what the `prepare` of an operation that overwrites elements returns; users get a Tensor
-Options = Any  # `**options: Options` are the keywords that every creation function takes:
-_OPTIONS = "layout: Layout | None = None, device: Device | None = None, requires_grad: bool = False, "
-_OPTIONS += "pin_memory: bool = False"
+Options = Any  # `**options: Options` are the keywords that every creation function takes
+OutOptions = Any  # those and `out`
+LikeOptions = Any  # those and `memory_format`
+_OPTIONS = "dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, "
+_OPTIONS += "requires_grad: bool = False, pin_memory: bool = False"
+_SHOWN = "dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False"
+_FORMAT = "memory_format: MemoryFormat | None = None"
+KEYWORDS = {  # how they are declared, and how `**options` is shown in documentation
+    "Options": (_OPTIONS, _SHOWN),
+    "OutOptions": (f"out: Tensor | None = None, {_OPTIONS}", f"out=None, {_SHOWN}"),
+    "LikeOptions": (f"{_OPTIONS}, {_FORMAT}", f"{_SHOWN}, memory_format=preserve_format"),
+}
 
 # -- declarations -----------------------------------------------------------------------------------------------------
 
@@ -88,8 +97,8 @@ class Declaration:
 
         found = signature(function)
         parameters = [p.replace(annotation=Text(p.annotation)) for p in found.parameters.values()]
-        if parameters and parameters[-1].annotation == "Options":
-            known = signature(_function_of(f"(*, {_OPTIONS}) -> None")).parameters.values()
+        if parameters and (options := KEYWORDS.get(parameters[-1].annotation)):
+            known = signature(_function_of(f"(*, {options[0]}) -> None")).parameters.values()
             parameters[-1:] = [p.replace(annotation=Text(p.annotation)) for p in known]
         if self.is_method:
             parameters[0] = Parameter("self", parameters[0].kind)
@@ -106,7 +115,7 @@ def _function_of(form: str) -> Callable[..., Any]:
     """A function with the parameter list `form`, whose annotations stay texts, as they are elsewhere."""
     made: dict[str, Any] = {}
     exec(f"from __future__ import annotations\ndef function{form}: ...", made)
-    return made["function"]  # type: ignore[no-any-return]
+    return made.pop("function")  # type: ignore[no-any-return]  # and so no cycle is left behind
 
 
 def _with_sizes(found: Signature) -> list[Signature]:
@@ -131,9 +140,17 @@ def twin(function: Any, declaration: Declaration) -> Any:
     )
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
-    made.__doc__ = function.__doc__
+    made.__doc__ = documentation(function)
     made.__wrapped__ = declaration  # type: ignore[attr-defined]
     return made
+
+
+def documentation(function: Any) -> str | None:
+    """What is written about a function, with the keywords that `**options` stands for."""
+    doc: str | None = function.__doc__
+    if doc is None or "**options" not in doc:
+        return doc
+    return doc.replace("**options", KEYWORDS[function.__annotations__["options"]][1])
 
 
 def declared(*forms: str) -> Callable[[Any], Any]:

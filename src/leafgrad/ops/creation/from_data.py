@@ -14,9 +14,7 @@ from leafgrad._device import check_device, layout, strided
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.signature import Device, Tensor, declared
 
-_PYTHON_DTYPES = {float: _dtypes.float64, int: _dtypes.int64, bool: _dtypes.bool_, complex: _dtypes.complex128}
 _EXAMPLES: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # by NumPy's kind of dtype
-_CPP_NAMES = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}
 
 
 # -- arguments that every creation function takes ---------------------------------------------------------------------
@@ -26,7 +24,7 @@ def as_dtype(name: str, wanted: Any) -> Dtype | None:
     """The `dtype` argument: a dtype, None, or one of Python's own number types."""
     if wanted is None or isinstance(wanted, Dtype):
         return wanted
-    found = _PYTHON_DTYPES.get(wanted) if isinstance(wanted, type) else None
+    found = _dtypes.PYTHON_DTYPES.get(wanted) if isinstance(wanted, type) else None
     if found is None:
         raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(wanted).__name__}")
     return found
@@ -64,19 +62,6 @@ def finished(array: Any, requires_grad: bool = False) -> Any:
     return made._set_requires_grad(True, errors.CREATED) if requires_grad else made
 
 
-def as_scalar(name: str, value: Any) -> Any:
-    """The argument `fill_value`: a number, or a tensor with one that has no history."""
-    if isinstance(value, TensorBase):
-        if value.array.ndim or value.needs_grad:
-            raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not Tensor")
-        return value.array.item()
-    if isinstance(value, np.generic):
-        return value.item()
-    if not isinstance(value, (int, float, complex)):
-        raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
-    return value
-
-
 def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
     """One Python number as an array without dimensions; an error if the dtype cannot hold it."""
     silence_numpy()
@@ -84,7 +69,9 @@ def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
         return np.array(value, kind.np)
     if kind.category == _dtypes.COMPLEX or kind is _dtypes.bool_:
         return np.asarray(value).astype(kind.np)
-    name = _CPP_NAMES.get(kind.name, kind.name) if kind.is_floating_point else kind.name + suffix
+    name = kind.name + suffix
+    if kind.is_floating_point:
+        name = kind.cpp if kind.itemsize > 2 else kind.name
     overflow = RuntimeError(f"value cannot be converted to type {name} without overflow")
     if isinstance(value, complex):
         if value.imag:
@@ -125,17 +112,21 @@ def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
     if data.__class__ is float and dtype is None:  # the usual number
         return finished(number(data, None), requires_grad)
     if isinstance(data, TensorBase):
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn_of_copy("torch.tensor(sourceTensor)")
     made = finished(copied(data, as_dtype("tensor", dtype)), requires_grad)
     if not requires_grad and holds_history(data):  # which is not copied: remembered, if somebody misses it later
         made.rare = RareFields()
         made.rare.graph_break = GraphBreak("tensor")
     return made
+
+
+def warn_of_copy(call: str, stacklevel: int = 3) -> None:
+    warnings.warn(
+        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+        f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}.",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def holds_history(data: Any) -> bool:
@@ -317,17 +308,12 @@ def checked(array: Any) -> Any:
             "currently not supported."
         )
     kind = _dtypes.from_numpy_dtype(array.dtype)
-    for step in array.strides:
-        if step < 0 or step % kind.itemsize:
-            break
-    else:
-        return array
     if any([s % kind.itemsize for s in array.strides]):
         raise ValueError(
             "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
             "memory."
         )
-    if any([s < 0 for s in array.strides]):
+    if min(array.strides, default=0) < 0:
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
             "currently supported. (You can probably work around this by making a copy of your array  with "

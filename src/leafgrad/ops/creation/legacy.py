@@ -10,13 +10,19 @@ from leafgrad import _dtypes
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._device import Size, check_device
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad.ops.creation.factories import is_int, sizes
+from leafgrad.ops.arguments import REFUSED, as_int
+from leafgrad.ops.creation.factories import sizes
 from leafgrad.ops.creation.from_data import copied
 from leafgrad.ops.signature import Tensor, declared
 
 
-def legacy_array(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """The array for `Tensor(...)`: of a size without set values, or with the values of a sequence."""
+def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """The tensor for `Tensor(...)`: of a size without set values, with the values of a sequence, or with the memory of
+    another tensor."""
+    if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
+        made = wrap(args[0].array)
+        made.version = args[0].version
+        return made
     check_device(options.pop("device", None))
     data = options.pop("data", args[0] if len(args) == 1 else None)
     if options:
@@ -24,23 +30,17 @@ def legacy_array(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) ->
             f"new() received an invalid combination of arguments - got an unexpected keyword {next(iter(options))}"
         )
     if data is None and not args:
-        return np.empty(0, kind.np)
-    if data is None or isinstance(data, Size) or is_int(data):
-        return np.empty(sizes("new", args), kind.np)
-    if isinstance(data, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+        return wrap(np.empty(0, kind.np))
+    if data is None or isinstance(data, Size) or as_int(data) is not REFUSED:
+        return wrap(np.empty(sizes("new", args), kind.np))
     if isinstance(data, (int, float, complex)) or not hasattr(data, "__len__"):
         raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
-    return copied(data, kind)
+    return wrap(copied(data, kind))
 
 
 def legacy_tensor(cls: type, *args: Any, **options: Any) -> Any:
     """Tensor(*size), Tensor(sequence), Tensor(other): a tensor of the default dtype; of `other`, the same memory."""
-    if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
-        made = wrap(args[0].array)
-        made.version = args[0].version
-    else:
-        made = wrap(legacy_array(_dtypes.get_default_dtype(), args, options))
+    made = constructed(_dtypes.get_default_dtype(), args, options)
     made.__class__ = cls
     return made
 
@@ -51,9 +51,7 @@ def legacy_tensor(cls: type, *args: Any, **options: Any) -> Any:
 )
 def new(self: Tensor, *args: Any, **options: Any) -> Tensor:
     """new(*size), new(sequence): the old constructor in the dtype of this tensor."""
-    if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
-        return legacy_tensor(type(self), args[0])
-    return wrap(legacy_array(_dtypes.from_numpy_dtype(self.array.dtype), args, options))
+    return constructed(_dtypes.from_numpy_dtype(self.array.dtype), args, options)
 
 
 class TensorType(type):
@@ -62,14 +60,12 @@ class TensorType(type):
     dtype: Dtype
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
-        if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
-            if args[0].array.dtype != cls.dtype.np:
-                own = _dtypes.from_numpy_dtype(args[0].array.dtype)
-                raise TypeError(
-                    f"expected a tensor of dtype {cls.dtype} (got {own})\n  fix: x.to({cls.dtype}), which converts"
-                )
-            return legacy_tensor(type(wrap(args[0].array)), args[0])
-        return wrap(legacy_array(cls.dtype, args, options))
+        if len(args) == 1 and isinstance(args[0], TensorBase) and not isinstance(args[0], cls):
+            own = _dtypes.from_numpy_dtype(args[0].array.dtype)
+            raise TypeError(
+                f"expected a tensor of dtype {cls.dtype} (got {own})\n  fix: x.to({cls.dtype}), which converts"
+            )
+        return constructed(cls.dtype, args, options)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TensorBase) and instance.array.dtype == cls.dtype.np

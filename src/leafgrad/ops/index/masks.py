@@ -46,10 +46,6 @@ def broadcast_with(input: TensorBase, mask: TensorBase, name: str) -> tuple[Any,
     return wide, mask if mask.array.shape == shape else expand.function(mask, shape)
 
 
-_CPP = {"float32": "float", "float64": "double", "uint8": "unsigned char", "int8": "signed char", "int16": "short int"}
-_CPP |= {"int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
-
-
 @op
 class masked_fill(Overwriting):
     """masked_fill(input, mask, value): value where the mask is True, input elsewhere."""
@@ -66,8 +62,8 @@ class masked_fill(Overwriting):
             np.putmask(x, mask, cast(value, from_numpy_dtype(x.dtype)))
 
     def prepare(input: Tensor, mask: Tensor, value: Tensor | Number) -> Prepared:
-        kind = from_numpy_dtype(mask.array.dtype).name
-        check_mask(mask, f"masked_fill_ only supports boolean masks, but got mask with dtype {_CPP.get(kind, kind)}")
+        kind = from_numpy_dtype(mask.array.dtype).cpp
+        check_mask(mask, f"masked_fill_ only supports boolean masks, but got mask with dtype {kind}")
         made = value_tensor("masked_fill", input, value)
         name = ("MaskedFillBackward1",) if isinstance(value, TensorBase) else ()
         return (*broadcast_with(input, mask, "masked_fill"), made), (), *name

@@ -87,7 +87,7 @@ def check_matrices(call: Call, a: Any, b: Any) -> None:
         shapes = f"{a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]}"
         raise call.refused(f"mat1 and mat2 shapes cannot be multiplied ({shapes})", call.inner_sizes())
     if a.dtype != b.dtype:
-        names = f"{errors.C_NAMES[alias(a)]} != {errors.C_NAMES[alias(b)]}"
+        names = f"{from_numpy_dtype(a.dtype).cpp} != {from_numpy_dtype(b.dtype).cpp}"
         raise call.other_dtypes(f"expected m1 and m2 to have the same dtype, but got: {names}")
     refuse_bool(call, "addmm_impl_cpu_")
 

@@ -1,70 +1,45 @@
-"""What random numbers must know about dtypes: PyTorch's names for them, their limits, and how it casts to them."""
+"""What random numbers must know about dtypes: the integers that they hold, and how PyTorch casts to them."""
 
 from __future__ import annotations
 
 import functools
-import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from leafgrad import _dtypes
+from leafgrad._dtypes import dtype as Dtype
+from leafgrad._dtypes import from_numpy_dtype
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
 
-
-class Facts(NamedTuple):
-    """About a dtype: its name, PyTorch's name for it, the C++ name that PyTorch's messages use."""
-
-    name: str
-    torch: str
-    cpp: str
-    digits: int = 0  # bits of a float's significand with the hidden one; 0 if it is no float
-    largest: float = math.inf  # finite number, where it matters
-
-    @property
-    def is_float(self) -> bool:
-        return self.digits > 0
-
-    @property
-    def last_integer(self) -> int:
-        """The largest integer; for a float, the end of those that it holds without gaps."""
-        if self.is_float:
-            return 1 << self.digits
-        return 1 if self.name == "bool" else int(np.iinfo(self.name).max)
+# Bits of a float's significand, with the hidden one.
+DIGITS = {_dtypes.float16: 11, _dtypes.bfloat16: 8, _dtypes.float32: 24, _dtypes.float64: 53}
 
 
-_FACTS = [
-    Facts("uint8", "Byte", "unsigned char"),
-    Facts("int8", "Char", "signed char"),
-    Facts("int16", "Short", "short int"),
-    Facts("int32", "Int", "int"),
-    Facts("int64", "Long", "long int"),
-    Facts("uint16", "UInt16", "short unsigned int"),
-    Facts("uint32", "UInt32", "unsigned int"),
-    Facts("uint64", "UInt64", "long unsigned int"),
-    Facts("bool", "Bool", "bool"),
-    Facts("float16", "Half", "c10::Half", 11, 65504.0),
-    Facts("bfloat16", "BFloat16", "c10::BFloat16", 8, 3.3895313892515355e38),
-    Facts("float32", "Float", "float", 24, 3.4028234663852886e38),
-    Facts("float64", "Double", "double", 53),
-    Facts("complex64", "ComplexFloat", "c10::complex<float>"),
-    Facts("complex128", "ComplexDouble", "c10::complex<double>"),
-]
-INTEGER_AND_FLOAT = ("uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
-REAL = (*INTEGER_AND_FLOAT, "bool")  # the younger uint16, uint32 and uint64 are unknown to most kernels
+def last_integer(kind: Dtype) -> int:
+    """The largest integer; for a float, the end of those that it holds without gaps."""
+    if kind.is_floating_point:
+        return 1 << DIGITS[kind]
+    return 1 if kind is _dtypes.bool_ else _dtypes.iinfo(kind).max
 
 
 @functools.cache
-def facts(dtype: np.dtype[Any]) -> Facts:
-    # By name, because bfloat16 comes from ml_dtypes, which need not be installed.
-    return next(found for found in _FACTS if found.name == dtype.name)
+def largest(kind: Dtype) -> float:
+    """The largest finite number of a float."""
+    return _dtypes.finfo(kind).max
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    return from_numpy_dtype(dtype).is_floating_point
 
 
 def require_dtype(dtype: np.dtype[Any], accepted: bool, kernel: str) -> None:
     if not accepted:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{facts(dtype).torch}'")
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{from_numpy_dtype(dtype).alias}'")
 
 
 def convert(values: Array, dtype: np.dtype[Any]) -> Array:
@@ -72,6 +47,6 @@ def convert(values: Array, dtype: np.dtype[Any]) -> Array:
     if values.dtype == dtype:
         return values
     with np.errstate(over="ignore", invalid="ignore"):
-        if dtype.itemsize == 2 and facts(dtype).is_float:
+        if dtype.itemsize == 2 and is_float(dtype):
             values = values.astype(np.float32)
         return values.astype(dtype)

@@ -1,7 +1,7 @@
 """Generators: PyTorch's seeds and saved states, around a stream of random numbers.
 
-The stream (`leafgrad.kernels.random_stream`) is MT19937 and what is made of its words; `random.py` turns that into the
-distributions that users call.
+The stream (`leafgrad.kernels.random_stream`) is MT19937 and what is made of its words; `distributions.py` turns that
+into the distributions that users call.
 """
 
 from __future__ import annotations

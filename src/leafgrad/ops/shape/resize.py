@@ -135,7 +135,7 @@ def set_(
             f"(Tensor source)\n  at {errors.here()}"
         )
     if source.array.dtype != self.array.dtype:
-        own, other = [errors.C_NAMES[str(_dtypes.from_numpy_dtype(x.array.dtype).alias)] for x in (self, source)]
+        own, other = [_dtypes.from_numpy_dtype(x.array.dtype).cpp for x in (self, source)]
         raise errors.mistake(RuntimeError, f"Could not set tensor of type {other} to a tensor of type {own}")
     check_writable(self)
     array = source.array

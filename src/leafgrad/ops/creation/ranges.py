@@ -1,0 +1,202 @@
+"""Tensors that follow a rule: ranges, equal distances, ones on a diagonal, the places of a triangle."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from leafgrad import _dtypes, errors
+from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._dtypes import dtype as Dtype
+from leafgrad.ops.arguments import declared_and_checked, matched
+from leafgrad.ops.creation.factories import create
+from leafgrad.ops.creation.fresh import fresh
+from leafgrad.ops.signature import Number, Options, OutOptions, Tensor, declared
+
+
+@declared_and_checked
+def eye(n: int, m: int | None = None, **options: OutOptions) -> Tensor:
+    """eye(n, m=None, *, **options): ones on the diagonal of an n x m matrix."""
+    for name, value in (("n", n), ("m", m)):
+        if value is not None and value < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
+    return create("eye", options, np.eye, n, m, 0)
+
+
+@declared(
+    "(end: Number, **options: OutOptions) -> Tensor",
+    "(start: Number, end: Number, step: Number = 1, **options: OutOptions) -> Tensor",
+)
+def arange(*args: Any, **options: OutOptions) -> Tensor:
+    """arange(start=0, end, step=1, *, **options): start, start + step, ... up to but without end."""
+    if not options and len(args) == 1 and args[0].__class__ is int and 0 <= args[0] < 2**63:  # the usual case
+        return wrap(fresh("arange", np.arange, 0, args[0], 1, np.int64))
+    given = options
+    if not options and len(args) == 2 and args[0].__class__ is args[1].__class__ is int:
+        start, end, step = _integer(args[0]), _integer(args[1]), 1
+    else:
+        given = matched(arange, args, options)
+        start, end, step = [_integer(given.pop(name, fallback)) for name, fallback in _RANGE_DEFAULTS]
+    if isinstance(start + end + step, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    is_float = isinstance(start + end + step, float)
+    _check_range(start, end, step)
+
+    def make(dtype: Any) -> Any:
+        kind = _dtypes.from_numpy_dtype(dtype)
+        if kind is _dtypes.bool_ or kind.is_complex:
+            raise NotImplementedError(f"\"arange_cpu\" not implemented for '{kind.alias}'")
+        return arange_array(start, end, step, kind)
+
+    out = given.get("out")
+    if out is not None:
+        _warn_of_resize(out, arange_length(start, end, step, _dtypes.from_numpy_dtype(out.array.dtype)))
+    default = _dtypes.get_default_dtype if is_float else lambda: _dtypes.int64
+    return create("arange", given, make, default=default)
+
+
+_RANGE_DEFAULTS = (("start", 0), ("end", None), ("step", 1))
+
+
+def _integer(value: Any) -> Any:
+    """A number of a range; an integer has to fit into 64 bits."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return int(value) if value.__class__ is bool else value
+
+
+def _check_range(start: Any, end: Any, step: Any) -> None:
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    if (end < start and step > 0) or (end > start and step < 0):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+
+
+def arange_length(start: Any, end: Any, step: Any, kind: Dtype) -> int:
+    """How many numbers there are. For int64 in integers, which are exact; for all else in float64."""
+    if kind is _dtypes.int64:
+        if int(step) == 0:
+            raise ValueError("step must be nonzero")
+        return max(0, -(-(int(end) - int(start)) // int(step)))
+    return math.ceil((float(end) - float(start)) / float(step))
+
+
+def arange_array(start: Any, end: Any, step: Any, kind: Dtype) -> Any:
+    length = arange_length(start, end, step, kind)
+    if kind.category == _dtypes.INTEGER:
+        first, by = int(start), int(step)
+        if abs(first) + abs(by) * length < 2**63:
+            return np.arange(first, first + by * length, by, dtype=np.int64).astype(kind.np, copy=False)
+        return np.array([first + by * i for i in range(length)], np.int64).astype(kind.np)
+    return (float(start) + float(step) * np.arange(length)).astype(kind.np, copy=False)
+
+
+def _warn_of_resize(out: TensorBase, length: int) -> None:
+    if out.array.size not in (0, length):
+        warnings.warn(
+            f"The number of elements in the out tensor of shape {errors.size(out.array.shape)} is {out.array.size} "
+            f"which does not match the computed number of elements {length}. Note that this may occur as a result of "
+            f"rounding error. The out tensor will be resized to a tensor of shape ({length},).",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+@declared_and_checked
+def linspace(start: Number | Tensor, end: Number | Tensor, steps: int, **options: OutOptions) -> Tensor:
+    """linspace(start, end, steps, *, **options): `steps` numbers at equal distances, from start to end inclusive."""
+    return _spaced("linspace", start, end, steps, options, lambda numbers, kind: numbers)
+
+
+@declared_and_checked
+def logspace(
+    start: Number | Tensor, end: Number | Tensor, steps: int, base: float = 10.0, **options: OutOptions
+) -> Tensor:
+    """logspace(start, end, steps, base=10.0, *, **options): base to the power of linspace(start, end, steps)."""
+
+    def powers(numbers: Any, kind: Dtype) -> Any:
+        return np.power(base, numbers.astype(np.complex128 if kind.is_complex else np.float64))
+
+    return _spaced("logspace", start, end, steps, options, powers)
+
+
+def _spaced(
+    name: str, start: Any, end: Any, steps: int, options: dict[str, Any], function: Callable[[Any, Dtype], Any]
+) -> Any:
+    """A function of numbers at equal distances."""
+    ends = []
+    for which, value in (("start", start), ("end", end)):
+        if isinstance(value, TensorBase):
+            if value.array.ndim:
+                raise RuntimeError(
+                    f"{name} only supports 0-dimensional start and end tensors, but got {which} with "
+                    f"{value.array.ndim} dimension(s)."
+                )
+            value = value.array.item()
+        ends.append(_integer(value))
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    default = _dtypes.get_default_dtype
+    if any([isinstance(value, complex) for value in ends]):
+        default = _dtypes.default_complex
+        asked = options.get("dtype")
+        if asked is not None and not asked.is_complex:
+            kind = "c10::complex<double>" if default() is _dtypes.complex128 else "c10::complex<float>"
+            raise RuntimeError(
+                f"torch.{name}(): inferred dtype {kind} can't be safely cast to passed dtype {asked.alias}"
+            )
+
+    def make(dtype: Any) -> Any:
+        kind = _dtypes.from_numpy_dtype(dtype)
+        if kind is _dtypes.bool_:
+            raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+        return function(spaced(ends[0], ends[1], steps, kind), kind).astype(dtype, copy=False)
+
+    return create(name, options, make, default=default)
+
+
+def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
+    """Equal distances, counted from the nearer end so that the range is symmetric; integers are computed in float64."""
+    if kind.category == _dtypes.INTEGER:
+        real: np.dtype[Any] = np.dtype(np.float64)
+        start, end = int(start), int(end)
+    else:
+        real = kind.np
+    if steps < 2:
+        return np.full(steps, start, real)
+    first, last = real.type(start), real.type(end)
+    step = (last - first) / real.type(steps - 1)
+    half = steps // 2
+    count = np.arange(steps - half).astype(real)
+    out = np.empty(steps, real)
+    np.add(first, step * count[:half], out=out[:half])
+    np.subtract(last, step * count[::-1], out=out[half:])
+    return out
+
+
+@declared_and_checked
+def tril_indices(row: int, col: int, offset: int = 0, **options: Options) -> Tensor:
+    """tril_indices(row, col, offset=0, *, dtype=torch.int64, device=None, layout=strided): the places of the lower
+    triangle of a matrix, row numbers above column numbers."""
+    return _triangle("tril_indices", row, col, lambda i, j: j <= i + offset, options)
+
+
+@declared_and_checked
+def triu_indices(row: int, col: int, offset: int = 0, **options: Options) -> Tensor:
+    """triu_indices(row, col, offset=0, *, dtype=torch.int64, device=None, layout=strided): the places of the upper
+    triangle of a matrix, row numbers above column numbers."""
+    return _triangle("triu_indices", row, col, lambda i, j: j >= i + offset, options)
+
+
+def _triangle(name: str, row: int, col: int, inside: Callable[..., Any], options: dict[str, Any]) -> Any:
+    for which, value in (("row", row), ("col", col)):
+        if value < 0:
+            raise RuntimeError(f"{which} must be non-negative, got{value}")
+    places = np.nonzero(inside(np.arange(row)[:, None], np.arange(col)[None, :]))
+    return create(name, options, np.stack(places).astype, default=lambda: _dtypes.int64)
