@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from leafgrad._core.engine import free_memory
 from leafgrad._core.tensor import wrap
 from leafgrad.ops.registry import Operation, registry
 from op_checks import (
@@ -148,3 +149,12 @@ def test_large_gradients_do_not_depend_on_who_keeps_the_graph(operation: Operati
 
 def test_operations_that_overwrite_are_among_them() -> None:
     assert {"mul"} <= {o.name for o in overwriting}
+
+
+def test_memory_of_a_saved_array_is_free_if_nobody_else_holds_it() -> None:
+    g = np.ones((200, 200))
+    saved = (None, np.ones(3), np.ones((200, 200)))
+    assert free_memory(saved, g) is saved[2]
+    holder = saved[2]
+    assert free_memory(saved, g) is None
+    assert free_memory((holder[:], np.ones((200, 200), np.float32)), g) is None

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 import leafgrad as lg
+from leafgrad._dtypes import COMPLEX
 from leafgrad.ops.pointwise.elementwise import Unary
 from leafgrad.ops.registry import Operation, registry
 from leafgrad.ops.samples import ValuesOnly
@@ -134,8 +135,8 @@ def array_of(x: Any) -> Any:
 
 WRONG = {
     "a value": imitation(kernel=lambda x: np.exp(x) * (1 + 1e-13)),
-    "a dtype": imitation(integers="same", kernel=lambda x: np.exp(x).astype(x.dtype)),
-    "a dtype that is refused": imitation(no_complex="not implemented"),
+    "a dtype": imitation(as_float=False, kernel=lambda x: np.exp(x).astype(x.dtype)),
+    "a dtype that is refused": imitation(refuses=(COMPLEX,)),
     "a gradient": imitation(vjp=lambda g, out: g * out * 2),
     "a second gradient": imitation(vjp=lambda g, out: g * array_of(out)),
     "no gradient": imitation(differentiable=False),

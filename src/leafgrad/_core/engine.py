@@ -15,6 +15,7 @@ node, is in leafgrad/_core/special.py.
 from __future__ import annotations
 
 import operator
+import sys
 import threading
 from collections.abc import Sequence
 from heapq import heappop, heappush
@@ -37,8 +38,10 @@ from leafgrad.kernels import add, native
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 state: Final[Any] = thread_state.state
 add_arrays: Final[Any] = add
+getrefcount: Final[Any] = sys.getrefcount
 plus: Final[Any] = native(np.add, operator.add)  # for tensors as well
 SMALL: Final = 256  # elements
+WORTH_REUSING: Final = 16_384  # elements from which on memory that nobody holds any more is worth the questions
 NESTED: Final = 20  # backward passes inside each other that share a stack
 
 # Two threads may finish a backward pass over the same leaf at the same time; NumPy lets go of the interpreter lock.
@@ -120,11 +123,30 @@ def walk(
         if unusual is not None:
             targets, results = unusual.run(node, g, saved)
         elif reusable and node.op.vjp_in_place is not None:
-            results = node.op.vjp_in_place(g, saved, targets)
+            results = node.op.vjp_in_place(g, saved, targets, free_memory(saved, g) if g.size > WORTH_REUSING else None)
             g = None  # its memory may be one of the results now
         else:
             rule = node.op.backward  # in two steps: to find a function in a slot and to call it is slower in one
             results = rule(g, saved, targets)
+
+
+def free_memory(saved: tuple[Any, ...], g: Gradient) -> Any:
+    """A saved array in which a gradient fits and which nobody else holds, or None."""
+    for i in range(len(saved)):
+        if references(saved, i) == SAVED_ONLY:
+            value = saved[i]
+            if value.__class__ is ndarray and value.base is None and value.shape == g.shape and value.dtype is g.dtype:
+                return value
+    return None
+
+
+def references(saved: tuple[Any, ...], index: int) -> int:
+    value = saved[index]
+    return int(getrefcount(value))
+
+
+# How many there are if only the saved values hold it. That is not the same number in the compiled form.
+SAVED_ONLY: Final[int] = references((object(),), 0)
 
 
 def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient) -> None:

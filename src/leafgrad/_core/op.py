@@ -7,6 +7,8 @@ from typing import Any, Final
 
 # backward(g, saved, inputs) returns one gradient for each input; for those where `inputs` has None, anything
 Backward = Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]]
+# the same, free to overwrite g and, if it is not None, one of the saved arrays, the last argument
+BackwardInPlace = Callable[[Any, tuple[Any, ...], tuple[Any, ...], Any], Sequence[Any]]
 
 
 class GradientRules:
@@ -23,14 +25,13 @@ class GradientRules:
         saves: Callable[[int], tuple[int, ...]],
         saved_names: tuple[str, ...] = (),
         hidden: tuple[int, ...] = (),
-        vjp_in_place: Backward | None = None,
+        vjp_in_place: BackwardInPlace | None = None,
     ) -> None:
         self.backward = backward
         self.saves = saves
         self.saved_names = saved_names  # what PyTorch calls the saved values, in the order of `saves`
         self.hidden = hidden  # inputs that are never differentiated, which PyTorch does not show
-        # like backward, but free to overwrite g and what else nobody holds: for large arrays that will not be needed
-        # again, because the graph is not kept
+        # for large arrays that will not be needed again, because the graph is not kept
         self.vjp_in_place = vjp_in_place
 
 
@@ -75,7 +76,7 @@ class Op:
         self.kernel = kernel
         self.vmap = vmap  # how many samples are computed at once, and the names of the options: see leafgrad.func
         self.backward: Backward = unread
-        self.vjp_in_place: Backward | None = None
+        self.vjp_in_place: BackwardInPlace | None = None
         self.plans: dict[int, tuple[int, ...]] = {}  # what `saves` has answered
         self.keeps: list[int] = [UNREAD, UNREAD, UNREAD, UNREAD]  # and in short, if the operation is one of two tensors
         self.writes_into = False  # does the kernel take an array for its result as one more argument?

@@ -22,6 +22,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core import engine
+from leafgrad._core.bind import bind, bind_many
 from leafgrad._core.modes import Mode, share
 from leafgrad._core.node import Output, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
@@ -293,8 +294,7 @@ def tangents(
     complex_values = any([is_complex(t.array.dtype) for t in (*primals, *results) if t is not None])
     if kind == "linear":
         filled = [zeros_like(p) if t is None and p is not None else t for p, t in zip(primals, given, strict=True)]
-        found = operation.record(*filled, *options)
-        return found if isinstance(found, (list, tuple)) else [found]
+        return [bind(op, tuple(filled), options)] if operation.results == 1 else bind_many(op, tuple(filled), options)
     if kind == "elementwise" and (operation.holomorphic or not complex_values):
         return [elementwise(op, primals, given, options, results)]
     return transposed(op.conjugated if complex_values and op.conjugated else op, primals, given, options, results)

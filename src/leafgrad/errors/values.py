@@ -241,16 +241,3 @@ def grad_dtype(tensor: TensorBase, value: TensorBase) -> RuntimeError:
         ("gradient", f"{describe(value)}, {given}"),
         fix=f"{as_code(name_of(tensor))}.grad = {as_code(name_of(value), 'g')}.to({library()}.{own.name})",
     )
-
-
-# -- arguments --------------------------------------------------------------------------------------------------------
-
-
-def dtype_refused(op: str, tensor: TensorBase) -> NotImplementedError:
-    kind = from_numpy_dtype(tensor.array.dtype)
-    return mistake(
-        NotImplementedError,
-        f"\"{op}_cpu\" not implemented for '{kind.alias}'",
-        ("tensor", f"{describe(tensor)}, {kind}"),
-        fix=f"{as_code(name_of(tensor))}.float()",
-    )

@@ -109,8 +109,8 @@ def further(dim: int) -> int:
 
 
 def along_dims(batch: Batch, x: Array, *args: Any) -> Any:
-    """What an option is says its name: `dim` (also with a number behind it) is a dimension, `dims` are several (None:
-    all), `shape` is that of the result."""
+    """What an option is says its name: `dim` (also with a number behind it) is a dimension, `dims` are several (None
+    or left out: all), `shape` is that of the result."""
     if b.highest(batch.options):
         return NotImplemented
     ndim, value = x.ndim, x.value
@@ -118,7 +118,7 @@ def along_dims(batch: Batch, x: Array, *args: Any) -> Any:
     if not ndim:  # a number counts as one dimension of size one, which is taken away again
         value = value.reshape((size, 1))
     moved: list[Any] = []
-    for name, option in zip(batch.op.vmap[1], batch.options, strict=True):
+    for name, option in zip(batch.op.vmap[1], batch.options or (None,)):
         if name == "dims":
             dims = range(max(ndim, 1)) if option is None else option
             moved.append(tuple([further(d) for d in dims]))

@@ -10,7 +10,7 @@ from typing import Any
 from leafgrad.ops import inplace, promotion
 from leafgrad.ops.index import gather, getitem, masks, overwrite, parse, scatter, scatter_reduce, slices
 from leafgrad.ops.linalg import affine, products
-from leafgrad.ops.pointwise import comparison, complex, convert, division, elementwise, fill, powers, rounding, select
+from leafgrad.ops.pointwise import comparison, complex, convert, division, elementwise, fill, powers, select
 from leafgrad.ops.reduce import common, extremes, norms, ordering, reductions, softmax, statistics
 from leafgrad.ops.shape import arrange, grids, join, resize, strides, views
 

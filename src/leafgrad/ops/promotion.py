@@ -30,6 +30,7 @@ from leafgrad.ops.registry import registry
 
 Array = Any
 NUMBERS = (int, float, complex, np.number, np.bool_)  # what counts as a number beside a tensor
+OPERANDS = (TensorBase, np.ndarray, *NUMBERS)
 
 
 def operand(value: Any) -> tuple[TensorBase | None, Array | None, tuple[dtype, int]] | None:
@@ -74,7 +75,7 @@ def convert(array: Array, kind: dtype) -> Array:
 def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     """An elementwise operation on operands of any two kinds. NotImplemented lets Python try the other operand."""
     silence_numpy()
-    rules = registry[op.name].rules
+    operation = registry[op.name]
     if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a.array.dtype is b.array.dtype:  # often: integers
         kind = from_numpy_dtype(a.array.dtype)
         tensors: tuple[Any, Any] = (a, b)
@@ -88,33 +89,16 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         tensors = (left[0], right[0])
         arrays = (left[1], right[1])
         no_bool = left[2][0] is bool_ or right[2][0] is bool_
-    if rules.as_float and kind.category < FLOAT:
+    if operation.as_float and kind.category < FLOAT:
         kind = get_default_dtype()
-    rules.check(kind)
-    if no_bool and rules.no_bool:
-        raise RuntimeError(rules.no_bool)
+    operation.check(kind)
+    if no_bool and operation.no_bool:
+        raise RuntimeError(operation.no_bool)
     arrays = (cast(arrays[0], kind), cast(arrays[1], kind))
     try:
         return bind(op, tensors, (), arrays)
     except ValueError:
-        raise errors.broadcast_mismatch(registry[op.name].aten, arrays) from None
-
-
-class BinaryRules:
-    """Which dtypes a binary operation takes, and what it makes of integers."""
-
-    def __init__(self, as_float: bool, refuses: tuple[int, ...], because: str, kernel_name: str) -> None:
-        self.kernel_name = kernel_name
-        self.as_float = as_float
-        self.refuses = refuses
-        self.no_bool = ""  # why not even one operand may be bool
-        self.because = because
-
-    def check(self, kind: dtype) -> None:
-        if kind.category in self.refuses:
-            if self.because:
-                raise RuntimeError(self.because)
-            raise NotImplementedError(f"\"{self.kernel_name}\" not implemented for '{kind.alias}'")
+        raise errors.broadcast_mismatch(operation.aten, arrays) from None
 
 
 def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:

@@ -20,7 +20,8 @@ recorder uses a twin of the op that conjugates what goes in and comes out, which
 function; the few others say `holomorphic = False` and deal with it themselves. A rule returns new arrays, or `g`, or
 a view of `g`, but never a saved array, because the engine adds to arrays it considers its own.
 
-    vjp_in_place(g, saved, inputs)   optional, for large arrays: all gradients, where g itself may be overwritten
+    vjp_in_place(g, saved, inputs, free)   optional, for large arrays: all gradients; g may be overwritten, and one of
+                                           the saved arrays, `free`, if that is not None
 
     jvp = "elementwise"    a tangent is treated as a gradient is (diagonal Jacobian)
     jvp = "linear"         the kernel, applied to the tangent
@@ -45,9 +46,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.bind import bind, bind_many, execute
-from leafgrad._core.op import GradientRules, Op
+from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._dtypes import dtype
 from leafgrad.ops.arguments import method_of
 from leafgrad.ops.signature import Declaration, name_code
 from leafgrad.return_types import named_result
@@ -109,7 +112,8 @@ class Operation(Entry):
         by_node = isinstance(self.aten, dict)
         self.aten_function: str = self.aten_function or self.public_name or (name if by_node else self.aten)
         self.kernel_name: str = self.kernel_name or f"{name}_cpu"
-        self.rules: Any = None  # which dtypes a binary op takes
+        refuses: Any = known["refuses"]
+        self.refuses: dict[int, Any] = refuses if isinstance(refuses, dict) else dict.fromkeys(refuses)
         node_name = self.node_name or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
         vmap = self.vmap, self.options
         self.core = core = Op(name, node_name, self.kernel, lambda: gradient_rules(self, known), vmap)
@@ -121,17 +125,26 @@ class Operation(Entry):
         self.by_number = core if self.number_name is None else renamed(self, core, self.number_name)
         declared: Any = body.get("call") or body.get("prepare")
         self.declaration: Any = Declaration(declared, self.signatures)
-        public: Callable[..., Any] = family.public(self, body)  # type: ignore[attr-defined]
-        if declared is None:
+        public: Callable[..., Any] = family.public(self, known)  # type: ignore[attr-defined]
+        public.__name__ = public.__qualname__ = name
+        public.__doc__ = self.doc
+        if self.declaration.__wrapped__ is None:
             self.declaration = Declaration(public, self.signatures)
         self.checked: Any = self.checked if self.public_name else False
         self.call = public
         name_code(public, self.aten_function)
         self.function: Callable[..., Any] = method_of(self)
         if not isinstance(self.operators, dict):
-            self.operators = {name: family.operator(self, name) for name in self.operators}  # type: ignore[attr-defined]
+            self.operators = {name: family.operator(self, name, known) for name in self.operators}  # type: ignore[attr-defined]
         for function in {*self.operators.values()} - {self.function}:
             name_code(function, self.aten_function)
+
+    def check(self, kind: dtype) -> None:
+        """Refuse a dtype that the operation does not take."""
+        if kind.category in self.refuses:
+            words = f"\"{self.kernel_name}\" not implemented for '{kind.alias}'"
+            error, first = self.refuses[kind.category] or (NotImplementedError, words)
+            raise errors.mistake(error, first)
 
     def __call__(self, *args: Any) -> Any:
         n = len(args) - len(self.options)
@@ -199,7 +212,7 @@ class Family(metaclass=Block, family=True):
         core: Op
         named: dict[str, Op]
         result_type: Any
-        rules: Any
+        check: Callable[[dtype], None]
 
     # what it computes
     kernel: Any = None
@@ -213,6 +226,7 @@ class Family(metaclass=Block, family=True):
     jvp: Any = "transpose"
     vmap: Any = "kernel"
     samples: Any = None
+    as_float = False  # are integers and bools made floats first?
     row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
     is_pair = False  # does the executor's short cut for two operands, `binary`, apply?
     finds: str | None = None  # what the kernel returns beside its result, under the name by which the rule asks for it
@@ -240,11 +254,17 @@ class Family(metaclass=Block, family=True):
     aten: Any = None  # in its dispatcher, if not by the public name; or such names by that of the node
     aten_function: str | None = None  # the same for the public function, where that is not the public name either
     kernel_name: str | None = None  # in "... not implemented for 'Bool'"
+    # The categories of dtypes that it does not take: a tuple, or a dict with PyTorch's exception and words for them
+    # (None: "... not implemented for ...").
+    refuses: Any = ()
+    no_bool = ""  # why not even one of two operands may be bool
     node_name: str | None = None  # in the graph
     node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`
     saves_view_of: str | None = None  # the input of which PyTorch saves a transposed view, as its messages tell
     number_name: str | None = None  # in the graph, if the second operand is a number
-    hides: dict[str, tuple[str, ...]] = {}  # inputs that the node of a name does not show: there they are numbers
+    # What the node of a name does not show: inputs that are numbers there; options that are left out, the last
+    # parameters of the rule, which has defaults for them.
+    hides: dict[str, tuple[str, ...]] = {}
 
     # Facts that the tests have to know.
     reference: Any = None  # what it is in PyTorch, if not the function of the public name
@@ -256,15 +276,12 @@ class Family(metaclass=Block, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        """The function users call: the block's own `call`, which ends in `<op>.record(...)`. An operation that nobody
-        calls but rules needs none."""
-        function: Callable[..., Any] = body.get("call") or (lambda *args: operation.record(*args))
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
-        return function
+        """The function users call: the block's own `call`, which ends in `<op>.record(...)`. A block without one gets
+        arguments that need no look, as ops of our own do."""
+        return body.get("call") or (lambda *args: operation.record(*args))
 
     @staticmethod
-    def operator(operation: Operation, name: str) -> Callable[..., Any]:
+    def operator(operation: Operation, name: str, body: dict[str, Any]) -> Callable[..., Any]:
         """The method behind one of its operators. A block may also name the methods itself, in a dict. The in-place
         operators (`%=`) come by themselves, where there is an in-place form."""
         return operation.function
@@ -291,7 +308,7 @@ def defaults(family: type) -> dict[str, Any]:
 
 
 def renamed(operation: Operation, core: Op, node_name: str) -> Op:
-    """The same operation under the name that PyTorch's graph has for it in another case, where it may hide inputs."""
+    """The same operation under the name that PyTorch's graph has for it in another case, which may hide something."""
 
     def rules() -> GradientRules:
         known = core.gradient_rules()
@@ -299,8 +316,13 @@ def renamed(operation: Operation, core: Op, node_name: str) -> Op:
             return known
         before, now = [operation.hides.get(name, ()) for name in (core.node_name, node_name)]
         hidden = {i for i in known.hidden if operation.inputs[i] not in before}
-        hidden |= {operation.inputs.index(name) for name in now}
-        return GradientRules(known.backward, known.saves, known.saved_names, tuple(hidden), known.vjp_in_place)
+        hidden |= {operation.inputs.index(name) for name in now if name in operation.inputs}
+        left_out = [OPTION + operation.options.index(name) for name in now if name in operation.options]
+
+        def saves(mask: int) -> tuple[int, ...]:
+            return tuple([place for place in known.saves(mask) if place not in left_out])
+
+        return GradientRules(known.backward, saves, known.saved_names, tuple(hidden), known.vjp_in_place)
 
     twin = Op(core.name, node_name, core.kernel, rules, core.vmap)
     twin.writes_into = core.writes_into

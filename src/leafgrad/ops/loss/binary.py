@@ -16,8 +16,8 @@ from leafgrad.ops.loss.options import Loss, checked_reduction, reduced, refuse_g
 from leafgrad.ops.pointwise.elementwise import log, sigmoid
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
-from leafgrad.ops.reduce.common import F32, F64, is_half, raw, refused
-from leafgrad.ops.reduce.softmax import ZERO, in_single
+from leafgrad.ops.reduce.common import F32, F64, in_single, is_half, raw, refused
+from leafgrad.ops.reduce.softmax import ZERO
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, real
 from leafgrad.ops.signature import Tensor

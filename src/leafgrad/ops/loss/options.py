@@ -9,7 +9,7 @@ from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import Size
 from leafgrad.ops.reduce.common import F32, F64, raw, total, total_of_all
-from leafgrad.ops.reduce.reductions import mean, mean_dim
+from leafgrad.ops.reduce.reductions import mean
 from leafgrad.ops.reduce.reductions import sum as sum_all
 from leafgrad.ops.registry import Family
 
@@ -73,7 +73,7 @@ def batched_loss(batch: Any, *args: Any) -> Any:
     ndim = max([x.ndim for x in batch.arrays if x is not None])
     reduction, *rest = batch.options
     losses = batch.apply([batch.aligned(x, ndim) for x in batch.arrays], ("none", *rest))
-    return losses if reduction == "none" else mean(losses) if reduction == "mean" else sum_all(losses)
+    return losses if reduction == "none" else (mean if reduction == "mean" else sum_all)(losses, None, False)
 
 
 class Loss(Family, family=True):
@@ -92,8 +92,7 @@ def reduced(losses: Any, reduction: str) -> Any:
     if (losses.dtype is F32 or losses.dtype is F64) and losses.flags.c_contiguous:
         out = total_of_all(losses)
         return out / losses.size if reduction == "mean" else out
-    dims = tuple(range(losses.ndim))
-    return mean_dim.kernel(losses, dims, False) if reduction == "mean" else total(losses, dims, False)
+    return (mean.kernel if reduction == "mean" else total)(losses, None, False)
 
 
 def share(g: A, losses: A, reduction: str, factor: float = 1) -> A:

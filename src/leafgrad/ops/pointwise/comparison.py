@@ -1,4 +1,4 @@
-"""Comparison, bits and logic: functions of two tensors that have no gradient."""
+"""Comparison, bits and logic: functions of two tensors that have no gradient; and tests of single elements."""
 
 from __future__ import annotations
 
@@ -10,54 +10,18 @@ import numpy as np
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
-from leafgrad.ops.pointwise.elementwise import is_reflected, not_an_operand, tensors_only
-from leafgrad.ops.promotion import BinaryRules, mixed_binary
-from leafgrad.ops.registry import Family, Operation, registry
-from leafgrad.ops.samples import S, pairs
-from leafgrad.ops.signature import Number, Tensor
-
-
-class Comparison(Family, family=True):
-    """bool results, no gradient. Computed in the common dtype of the operands."""
-
-    checked = False
-    inputs = ("input", "other")
-    differentiable = False
-    vmap = "elementwise"
-    in_place = True
-    out = True
-    samples = staticmethod(pairs())
-
-    @staticmethod
-    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        core = operation.core
-        operation.rules = BinaryRules(False, body.get("refuses", ()), "", operation.kernel_name)
-
-        def function(input: Tensor, other: Tensor | Number) -> Tensor:
-            result = compare(core, input, other)
-            if result is NotImplemented:
-                raise not_an_operand(operation.name, input, other)
-            return result
-
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
-        return body["wraps"](function) if "wraps" in body else function
-
-    @staticmethod
-    def operator(operation: Operation, name: str) -> Callable[..., Any]:
-        core = operation.core
-        if is_reflected(name):
-            return lambda self, other: mixed_binary(core, other, self)
-        return lambda self, other: compare(core, self, other)
-
+from leafgrad.ops.pointwise.elementwise import Binary, Unary
+from leafgrad.ops.promotion import mixed_binary
+from leafgrad.ops.registry import Operation, op
+from leafgrad.ops.samples import S
 
 _FAST = {np.dtype(np.float32), np.dtype(np.float64)}
 
 
 def compare(core: Any, a: Any, b: Any) -> Any:
     """Apply to two float tensors of one dtype, or to one and a number, at once; to all else by way of promotion."""
-    if isinstance(a, TensorBase) and a.array.dtype in _FAST and COMPUTES_FLOATS[core.name]:
-        x = a.array
+    x = a.array
+    if x.dtype in _FAST:
         if isinstance(b, TensorBase):
             y: Any = b.array
             tensors: tuple[Any, ...] = (a, b)
@@ -73,17 +37,25 @@ def compare(core: Any, a: Any, b: Any) -> Any:
     return mixed_binary(core, a, b)
 
 
-COMPUTES_FLOATS: dict[str, bool] = {}
+class Comparison(Binary, family=True):
+    """bool results, no gradient. Computed in the common dtype of the operands."""
+
+    is_pair = False
+    differentiable = False
+    jvp = "transpose"
+    takes = ("Tensor", "Tensor | Number")
+    apply = staticmethod(compare)
 
 
-def _binary_without_gradient(name: str, ufunc: Any, doc: str, **flags: Any) -> Operation:
-    body = {"__doc__": f"{name}(input, other): {doc}", "kernel": ufunc, **flags}
-    COMPUTES_FLOATS[name] = FLOAT not in flags.get("refuses", ())
-    operation = registry[name] = Operation(name, Comparison, body)
-    return operation
+def _registered(name: str, family: type, kernel: Any, doc: str, **flags: Any) -> Any:
+    return op(Operation(name, family, {"__doc__": doc, "kernel": kernel, **flags}))
 
 
-def _comparison(name: str, alias: str, ufunc: Any, doc: str, **flags: Any) -> Operation:
+def _binary_without_gradient(name: str, kernel: Any, doc: str, **flags: Any) -> Any:
+    return _registered(name, Comparison, kernel, f"{name}(input, other): {doc}", **flags)
+
+
+def _comparison(name: str, alias: str, ufunc: Any, doc: str, **flags: Any) -> Any:
     doc = f"is input {doc} other, element by element?"
     return _binary_without_gradient(name, ufunc, doc, aliases=(alias,), operators=(f"__{name}__",), **flags)
 
@@ -108,10 +80,10 @@ def _shifts(t: Any) -> list[S]:
     return [S(t(3, 4, dtype="int64", low=0, high=9), t(4, dtype="int64", low=0, high=5))]
 
 
-def _bits(name: str, ufunc: Any, doc: str, operator: str) -> Operation:
+def _bits(name: str, kernel: Any, doc: str, operator: str, **flags: Any) -> Any:
     operators = (f"__{operator}__", f"__r{operator}__")
-    refuses = (FLOAT, COMPLEX)
-    return _binary_without_gradient(name, ufunc, doc, refuses=refuses, samples=_integers, operators=operators)
+    flags = {"refuses": (FLOAT, COMPLEX), "samples": _integers, **flags}
+    return _binary_without_gradient(name, kernel, doc, apply=mixed_binary, operators=operators, **flags)
 
 
 bitwise_and = _bits("bitwise_and", np.bitwise_and, "bits set in both.", "and")
@@ -130,35 +102,78 @@ def _shift(ufunc: Any, past_the_end: Callable[[Any], Any]) -> Any:
     return kernel
 
 
-bitwise_left_shift = _binary_without_gradient(
+_SHIFTS = {"refuses": (BOOL, FLOAT, COMPLEX), "samples": _shifts}
+bitwise_left_shift = _bits(
     "bitwise_left_shift",
     _shift(np.left_shift, np.zeros_like),
     "bits moved up.",
-    refuses=(BOOL, FLOAT, COMPLEX),
+    "lshift",
     kernel_name="lshift_cpu",
-    operators=("__lshift__", "__rlshift__"),
-    samples=_shifts,
+    **_SHIFTS,
 )
-bitwise_right_shift = _binary_without_gradient(
+bitwise_right_shift = _bits(
     "bitwise_right_shift",
     _shift(np.right_shift, lambda x: np.where(x < 0, -1, 0)),
     "bits moved down.",
-    refuses=(BOOL, FLOAT, COMPLEX),
+    "rshift",
     kernel_name="rshift_cpu",
-    operators=("__rshift__", "__rrshift__"),
-    samples=_shifts,
+    **_SHIFTS,
 )
 
 
-def _logical(ufunc: Any) -> Any:
-    return lambda x, y: ufunc(x, y)
-
-
-def _logic(name: str, ufunc: Any, doc: str) -> Operation:
+def _logic(name: str, ufunc: Any, doc: str) -> Any:
     samples = lambda t: [S(t(3, 4), t(4)), S(t(3, dtype="bool"), t(3)), S(t(0), t(0))]
-    return _binary_without_gradient(name, _logical(ufunc), doc, wraps=tensors_only, samples=samples)
+    return _binary_without_gradient(name, ufunc, doc, takes=("Tensor", "Tensor"), samples=samples)
 
 
 logical_and = _logic("logical_and", np.logical_and, "are both nonzero?")
 logical_or = _logic("logical_or", np.logical_or, "is one nonzero?")
 logical_xor = _logic("logical_xor", np.logical_xor, "is exactly one nonzero?")
+
+
+# -- tests of single elements ------------------------------------------------------------------------------------------
+
+
+class Test(Unary, family=True):
+    """bool for each element of one tensor; no gradient."""
+
+    differentiable = False
+    jvp = "transpose"
+    as_float = False
+    in_place = False
+    out = False
+
+
+def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Any:
+    return _registered(name, Test, kernel, f"{name}(input): {doc}", **flags)
+
+
+def _infinity(name: str, value: float, doc: str) -> Any:
+    refuses = {COMPLEX: (RuntimeError, f"{name} does not support complex inputs.")}
+    return _test(name, lambda x: x == value, doc, out=True, refuses=refuses)
+
+
+def _invert(self: Any) -> Any:
+    """`~x`."""
+    if self.array.dtype.kind not in "biu":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not.function(self)
+
+
+isnan = _test("isnan", np.isnan, "is each element not a number?")
+isinf = _test("isinf", np.isinf, "is each element infinite?")
+isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?")
+isposinf = _infinity("isposinf", np.inf, "is each element positive infinity?")
+isneginf = _infinity("isneginf", -np.inf, "is each element negative infinity?")
+isreal = _test("isreal", np.isreal, "has each element no imaginary part?")
+logical_not = _test("logical_not", np.logical_not, "is each element zero?", in_place=True, out=True)
+bitwise_not = _test(
+    "bitwise_not",
+    np.invert,
+    "each element with all bits flipped.",
+    samples=lambda t: [S(t(3, dtype="int64", low=0, high=9)), S(t(3, dtype="bool"))],
+    refuses=(FLOAT, COMPLEX),
+    in_place=True,
+    out=True,
+    operators={"__invert__": _invert},
+)

@@ -9,27 +9,32 @@ import numpy as np
 from leafgrad import _dtypes, errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
-from leafgrad.ops.pointwise.convert import conj
+from leafgrad.ops.pointwise.convert import ComplexView, conj
 from leafgrad.ops.pointwise.elementwise import sgn
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import ViewFamily, view_of
+from leafgrad.ops.shape.views import view_of
 from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
 
-@op
-class complex_(Family):
-    """complex(real, imag): complex numbers with these parts."""
+class FromParts(Family, family=True):
+    """Complex numbers of two real ones each."""
 
-    inputs = ("real", "imag")
     holomorphic = False
     vmap = "elementwise"
-    jvp = "linear"
     method = False
     exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
     out = True
+
+
+@op
+class complex_(FromParts):
+    """complex(real, imag): complex numbers with these parts."""
+
+    inputs = ("real", "imag")
+    jvp = "linear"
 
     def kernel(real: A, imag: A) -> A:
         wide = np.result_type(real.dtype, np.float32)
@@ -38,12 +43,7 @@ class complex_(Family):
         return out
 
     def call(real: Tensor, imag: Tensor) -> Tensor:
-        check_parts(real, imag)
-        try:
-            np.broadcast_shapes(real.array.shape, imag.array.shape)
-        except ValueError:
-            raise errors.broadcast_mismatch("complex", (real.array, imag.array)) from None
-        return complex_.record(real, imag)
+        return of_parts(complex_, "complex", real, imag)
 
     def vjp_real(g: A) -> A:
         return g.real
@@ -54,8 +54,8 @@ class complex_(Family):
     samples = staticmethod(lambda t: [S(t(3, 2), t(3, 2)), S(t(3, 1), t(2)), S(t(), t())])
 
 
-def check_parts(first: TensorBase, second: TensorBase) -> None:
-    """Complex numbers are made of two real ones of the same dtype."""
+def of_parts(operation: Any, name: str, first: TensorBase, second: TensorBase) -> Any:
+    """The operation on two tensors of real numbers, which have the same dtype."""
     kinds = [_dtypes.from_numpy_dtype(t.array.dtype) for t in (first, second)]
     if not all([k in (_dtypes.float16, _dtypes.float32, _dtypes.float64) for k in kinds]):
         raise RuntimeError(
@@ -65,32 +65,27 @@ def check_parts(first: TensorBase, second: TensorBase) -> None:
         raise RuntimeError(
             f"Expected object of scalar type {kinds[0].alias} but got scalar type {kinds[1].alias} for second argument"
         )
+    try:
+        return operation.record(first, second)
+    except ValueError:
+        raise errors.broadcast_mismatch(name, (first.array, second.array)) from None
 
 
 @op
-class polar_form(Family):
+class polar_form(FromParts):
     """polar(abs, angle): complex numbers with these absolute values and angles."""
 
     inputs = ("abs", "angle")
-    holomorphic = False
-    vmap = "elementwise"
-    method = False
-    exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
     public_name = "polar"
     node_name = "PolarBackward0"
-    out = True
 
     def kernel(abs: A, angle: A) -> A:
         return complex_.kernel(abs * np.cos(angle), abs * np.sin(angle))
 
     def call(abs: Tensor, angle: Tensor) -> Tensor:
-        check_parts(abs, angle)
-        if abs.array.dtype == np.float16:
+        if abs.array.dtype == angle.array.dtype == np.float16:
             raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
-        try:
-            return polar_form.record(abs, angle)
-        except ValueError as error:
-            raise errors.broadcast_mismatch("polar", (abs.array, angle.array)) from error
+        return of_parts(polar_form, "polar", abs, angle)
 
     def vjp_abs(g: A, out: A) -> A:
         return (g.conj() * sgn(out)).real
@@ -104,12 +99,8 @@ class polar_form(Family):
 
 
 @op
-class view_as_real(ViewFamily):
+class view_as_real(ComplexView):
     """view_as_real(input): the memory of complex numbers as pairs of real ones, in a new last dimension."""
-
-    holomorphic = False
-    vmap = "elementwise"
-    method = False
 
     def kernel(x: A) -> A:
         x = np.asarray(x)  # a gradient may be a NumPy scalar, which is no memory to look at
@@ -129,13 +120,10 @@ class view_as_real(ViewFamily):
 
 
 @op
-class view_as_complex(ViewFamily):
+class view_as_complex(ComplexView):
     """view_as_complex(input): the memory of pairs of real numbers, the last dimension, as complex ones."""
 
-    holomorphic = False
-    vmap = "elementwise"
-    method = False
-    exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
+    exempt = FromParts.exempt
 
     def kernel(x: A) -> A:
         return x.view(_dtypes.from_numpy_dtype(x.dtype).to_complex().np)[..., 0]

@@ -59,9 +59,6 @@ class clone_in_format(Family):
     samples = staticmethod(lambda t: [S(t(3, 2), None), S(t(2, 3, 4, 5), channels_last)])
     kernel = copy_in_format
 
-    def call(input: A, memory_format: Any) -> Any:
-        return clone_in_format.record(input, memory_format)
-
     def vjp(g: A) -> A:
         return g
 
@@ -145,15 +142,20 @@ class conj(Family):
         return g.conj()
 
 
-@op
-class real_part(ViewFamily):
-    """real(input): the real part, as a view."""
+class ComplexView(ViewFamily, family=True):
+    """The memory of complex numbers seen as real ones, or the other way round."""
 
     holomorphic = False
     vmap = "elementwise"
+    method = False
+
+
+@op
+class real_part(ComplexView):
+    """real(input): the real part, as a view."""
+
     node_name = "SelectBackward0"  # of view_as_real, in PyTorch
     public_name = "real"
-    method = False
     is_property = True
     samples = staticmethod(lambda t: [S(t(3, 2)), S(t())])
 
@@ -168,14 +170,11 @@ class real_part(ViewFamily):
 
 
 @op
-class imag_part(ViewFamily):
+class imag_part(ComplexView):
     """imag(input): the imaginary part, as a view. Only complex tensors have one."""
 
-    holomorphic = False
-    vmap = "elementwise"
     node_name = "SelectBackward0"
     public_name = "imag"
-    method = False
     is_property = True
     samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])
 

@@ -1,18 +1,18 @@
-"""Division and what comes with it: rounding modes, floor division, remainder, and subtraction the other way round."""
+"""Division, rounding, and subtraction the other way round."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from leafgrad._core.bind import TensorOperators
-from leafgrad._core.tensor import TensorBase
-from leafgrad._dtypes import BOOL, COMPLEX
+from leafgrad._core.bind import TensorOperators, bind
+from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.ops.creation.fresh import zeros_like
-from leafgrad.ops.pointwise.elementwise import Binary, mul, reciprocal, sub, true_div
-from leafgrad.ops.promotion import NUMBERS
-from leafgrad.ops.registry import composite, op
+from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, sub, true_div
+from leafgrad.ops.promotion import OPERANDS
+from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S, pairs
 from leafgrad.ops.signature import Number, Rounding, Tensor
 
@@ -38,39 +38,31 @@ def truncated_quotient(x: Any, y: Any) -> Any:
     return quotient + ((quotient < 0) & (quotient * y != x)).astype(x.dtype)
 
 
-@op
-class div_floor(Binary):
-    """div_floor(input, other): input / other, rounded down."""
+class Rounded(Binary, family=True):
+    """Quotients that are rounded, and what they leave."""
 
-    kernel = floor_quotient
-    node_name = "DivBackward2"
-    public_name = ""
-    reference = lambda torch, x, y: torch.div(x, y, rounding_mode="floor")
-    aten = "div"
-    samples = pairs(0.3, 3)
+    samples: Any = staticmethod(pairs(0.3, 3))
     refuses = (BOOL, COMPLEX)
-    kernel_name = "div_floor_cpu"
-    vjp_input = zeros_like
-    vjp_other = zeros_like
 
 
-@op
-class div_trunc(Binary):
-    """div_trunc(input, other): input / other, rounded towards zero."""
+def _quotient(mode: str, kernel: Any, how: str) -> Any:
+    """What div does with a rounding mode; its gradient is zero."""
+    body = {
+        "__doc__": f"div_{mode}(input, other): input / other, rounded {how}.",
+        "kernel": kernel,
+        "node_name": "DivBackward2",
+        "public_name": "",
+        "reference": lambda torch, x, y: torch.div(x, y, rounding_mode=mode),
+        "aten": "div",
+        "vjp_input": zeros_like,
+        "vjp_other": zeros_like,
+    }
+    return op(Operation(f"div_{mode}", Rounded, body))
 
-    kernel = truncated_quotient
-    node_name = "DivBackward2"
-    public_name = ""
-    reference = lambda torch, x, y: torch.div(x, y, rounding_mode="trunc")
-    aten = "div"
-    samples = pairs(0.3, 3)
-    refuses = (BOOL, COMPLEX)
-    kernel_name = "div_trunc_cpu"
-    vjp_input = zeros_like
-    vjp_other = zeros_like
 
-
-_ROUNDINGS = {None: true_div, "floor": div_floor, "trunc": div_trunc}
+div_floor = _quotient("floor", floor_quotient, "down")
+div_trunc = _quotient("trunc", truncated_quotient, "towards zero")
+_ROUNDINGS: dict[Any, Any] = {None: true_div, "floor": div_floor, "trunc": div_trunc}
 
 
 @composite(
@@ -95,15 +87,8 @@ def true_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     return true_div.function(input, other)
 
 
-def no_derivative(name: str) -> Any:
-    def rule(g: A) -> A:
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
-
-    return rule
-
-
 @op
-class floor_divide(Binary):
+class floor_divide(Rounded):
     """floor_divide(input, other): input / other, rounded down. It has no derivative, as in PyTorch."""
 
     kernel = floor_quotient
@@ -116,14 +101,16 @@ class floor_divide(Binary):
             S(t(dtype="int64", low=1, high=9), 3),
         ]
     )
-    refuses = (BOOL, COMPLEX)
     kernel_name = "div_floor_cpu"
-    vjp_input = no_derivative("floor_divide")
-    vjp_other = no_derivative("floor_divide")
+
+    def vjp_input(g: A) -> A:
+        raise RuntimeError("derivative for aten::floor_divide is not implemented")
+
+    vjp_other = vjp_input
 
 
 @op
-class remainder(Binary):
+class remainder(Rounded):
     """remainder(input, other): what floor division leaves, with the sign of the divisor."""
 
     def kernel(x: A, y: A) -> A:
@@ -133,9 +120,6 @@ class remainder(Binary):
     node_name = "RemainderBackward1"
     number_name = "RemainderBackward0"
     operators = ("__mod__", "__rmod__")
-    samples = pairs(0.3, 3)
-    refuses = (BOOL, COMPLEX)
-    kernel_name = "remainder_cpu"
 
     def vjp_input(g: A) -> A:
         return g
@@ -156,9 +140,8 @@ class rsub_same(Binary):
     public_name = ""
     reference = "rsub"
     aten = "rsub"
-    refuses = (BOOL,)
-    because = sub.rules.because
-    no_bool = sub.rules.no_bool
+    refuses = sub.refuses
+    no_bool = sub.no_bool
 
     def vjp_input(g: A) -> A:
         return -g
@@ -169,7 +152,7 @@ class rsub_same(Binary):
 
 def subtract_from(self: Any, other: Any) -> Any:
     """`other - x`."""
-    return rsub_same.function(self, other) if isinstance(other, (TensorBase, np.ndarray, *NUMBERS)) else NotImplemented
+    return rsub_same.function(self, other) if isinstance(other, OPERANDS) else NotImplemented
 
 
 @composite(
@@ -186,6 +169,64 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
 
 def divide_into(self: Any, other: Any) -> Any:
     """`other / x`, by way of the reciprocal, as PyTorch computes it."""
-    if not isinstance(other, (TensorBase, np.ndarray, *NUMBERS)):
+    if not isinstance(other, OPERANDS):
         return NotImplemented
     return mul.function(reciprocal.function(self), other)
+
+
+# -- rounding: piecewise constant, so that the gradient is zero wherever there is one ----------------------------------
+
+
+def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) -> Any:
+    def kernel(x: Any) -> Any:
+        return x.copy() if x.dtype.kind in "iu" else ufunc(x)
+
+    body = {
+        "__doc__": doc,
+        "kernel": kernel,
+        "vjp": zeros_like,
+        "as_float": False,
+        "kernel_name": f"{name}_vml_cpu",
+        "refuses": {BOOL: None, COMPLEX: (NotImplementedError, f"{name} is not supported for complex inputs")},
+        **flags,
+    }
+    return op(Operation(name, Unary, body))
+
+
+floor = _rounding("floor", np.floor, "floor(input): the largest integer not above each element.")
+ceil = _rounding("ceil", np.ceil, "ceil(input): the smallest integer not below each element.")
+trunc = _rounding("trunc", np.trunc, "trunc(input): each element without its fraction.", aliases=("fix",))
+
+
+@op
+class round_(Family):
+    """round(input, *, decimals=0): each element rounded to so many decimals, halves to the even neighbour."""
+
+    options = ("decimals",)
+    jvp = "elementwise"
+    vmap = "elementwise"
+    in_place = True
+    node_names = ("RoundBackward1",)  # to decimals
+    out = True
+
+    def kernel(x: A, decimals: int) -> A:
+        if x.dtype.kind in "iu":
+            return x.copy()
+        if decimals == 0:
+            return np.rint(x)
+        scale = x.dtype.type(10 ** abs(decimals))
+        return np.rint(x * scale) / scale if decimals > 0 else np.rint(x / scale) * scale
+
+    def call(input: Tensor, *, decimals: int = 0) -> Tensor:
+        kind = from_numpy_dtype(input.array.dtype)
+        if kind.category in (BOOL, COMPLEX) or (decimals and kind.category < FLOAT):
+            raise NotImplementedError(
+                f"\"round_{'cpu' if decimals else 'vml_cpu'}\" not implemented for '{kind.alias}'"
+            )
+        core = round_.named["RoundBackward1"] if decimals else round_.core
+        return bind(core, (input,), (decimals,))
+
+    def vjp(g: A) -> A:
+        return zeros_like(g)
+
+    samples = staticmethod(lambda t: [S(t(3, 2)), S(t(3), decimals=1), S(t(), decimals=-1), S(t(0))])

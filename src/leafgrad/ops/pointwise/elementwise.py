@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,13 +12,13 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import TensorOperators, binary, bind
 from leafgrad._core.tensor import TensorBase, links
-from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
+from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.kernels import add as plus
 from leafgrad.kernels import clip, divide, exponential, multiply, native, negative
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.where import where
-from leafgrad.ops.promotion import BinaryRules, common_dtype, float_input, mixed_binary, operand
+from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
 from leafgrad.ops.registry import Family, Operation, op, registry
 from leafgrad.ops.samples import pairs, real
 from leafgrad.ops.signature import Number, Tensor
@@ -33,46 +32,40 @@ _FLOATS = (np.dtype(np.float16), *_FAST)
 LIMITS = {kind: (np.full((), -np.inf, kind), np.full((), np.inf, kind)) for kind in _FLOATS}
 _ZERO = {kind: np.zeros((), kind) for kind in _FLOATS}
 _ONE = {kind: np.ones((), kind) for kind in _FAST}
-WORTH_REUSING = 16_384  # elements from which on memory that nobody holds any more is worth the questions
 
 # -- one tensor -------------------------------------------------------------------------------------------------------
 
 
 class Unary(Family, family=True):
-    """y[i] = f(x[i]). `integers` says what becomes of integers and bools: 'float' or 'same'; `no_bool` and `no_complex`
-    are the messages with which those are refused."""
+    """y[i] = f(x[i])."""
 
-    checked = False
+    checked: Any = "function"
     jvp = "elementwise"
     vmap = "elementwise"
     samples: Any = staticmethod(real())
-    integers = "float"
-    no_bool = ""
-    no_complex = ""
+    as_float = True
     in_place: Any = True
     out = True
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        core, integers = operation.core, body.get("integers", Unary.integers)
-        refused = {"b": body.get("no_bool", ""), "c": body.get("no_complex", "")}
+        core, as_float, no_floats = operation.core, operation.as_float, FLOAT in operation.refuses
 
         def function(input: Tensor) -> Tensor:
-            if not isinstance(input, TensorBase):
-                raise errors.not_a_tensor(operation.name, "input", 1, input)
-            kind = input.array.dtype.kind
-            if kind != "f":
-                if why := refused.get(kind):
-                    # PyTorch's kernels say that something is not implemented, its own checks do not
-                    kernel = kind == "c" or "not implemented" in why
-                    raise NotImplementedError(why) if kernel else RuntimeError(why)
-                if kind in "biu" and integers == "float":
+            kind = input.array.dtype
+            if kind.kind != "f" or no_floats:
+                operation.check(from_numpy_dtype(kind))
+                if as_float:
                     input = float_input(input)
             return bind(core, (input,))
 
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
         return function
+
+
+NEGATED_BOOL = (
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+    "`~` or `logical_not()` operator instead."
+)
 
 
 @op
@@ -80,13 +73,10 @@ class neg(Unary):
     """neg(input): each element with its sign changed."""
 
     kernel = native(np.negative)
-    integers = "same"
+    as_float = False
     aliases = ("negative",)
     operators = {"__neg__": TensorOperators.__neg__}
-    no_bool = (
-        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
-        "`~` or `logical_not()` operator instead."
-    )
+    refuses = {BOOL: (RuntimeError, NEGATED_BOOL)}
 
     def vjp(g: A) -> A:
         return -g
@@ -194,9 +184,11 @@ class relu(Unary):
     kernel = _relu
     writes_into = True
     out = False
-    integers = "same"
-    no_bool = "Boolean inputs not supported for relu"
-    no_complex = "clamp is not supported for complex types"
+    as_float = False
+    refuses = {
+        BOOL: (RuntimeError, "Boolean inputs not supported for relu"),
+        COMPLEX: (NotImplementedError, "clamp is not supported for complex types"),
+    }
 
     def vjp(g: A, out: A) -> A:
         return where(out <= 0, zero_like(g), g)  # not g * 0, which is nan where g is infinite
@@ -208,13 +200,16 @@ def _sign(x: Any) -> Any:
     return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)  # unlike np.sign, zero for nan
 
 
+SIGN_OF_COMPLEX = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+
+
 @op
 class sign(Unary):
     """sign(input): -1, 0 or 1 for each element."""
 
     kernel = _sign
-    integers = "same"
-    no_complex = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+    as_float = False
+    refuses = {COMPLEX: (NotImplementedError, SIGN_OF_COMPLEX)}
 
     def vjp(g: A) -> A:
         return zeros_like(g)
@@ -237,7 +232,7 @@ class sgn(Unary):
     """sgn(input): sign(input), and for complex numbers x / abs(x)."""
 
     kernel = _sgn
-    integers = "same"
+    as_float = False
     holomorphic = False
     jvp = "transpose"
 
@@ -253,10 +248,10 @@ class abs(Unary):
     """abs(input): the distance of each element from zero."""
 
     kernel = native(np.abs)
-    integers = "same"
+    as_float = False
     aliases = ("absolute",)
     operators = ("__abs__",)
-    no_bool = "\"abs_cpu\" not implemented for 'Bool'"
+    refuses = (BOOL,)
     holomorphic = False
     jvp = "transpose"
     exempt = {"complex in place": "absolute values are real, and PyTorch refuses it too"}
@@ -300,53 +295,55 @@ class rsqrt(Unary):
 # -- two tensors ------------------------------------------------------------------------------------------------------
 
 
-class Binary(Family, family=True):
-    """y[i] = f(a[i], b[i]) with broadcasting and promotion. `as_float` makes integers floats first."""
+def broadcast_binary(core: Any, a: Any, b: Any) -> Any:
+    """The executor's `binary`, with an error that names both shapes."""
+    try:
+        return binary(core, a, b)
+    except ValueError:
+        if isinstance(b, TensorBase):
+            raise errors.broadcast_mismatch(registry[core.name].aten, (a.array, b.array)) from None
+        raise
 
-    checked = False
+
+class Binary(Family, family=True):
+    """y[i] = f(a[i], b[i]) with broadcasting and promotion. `takes` says what they may be; `apply` gets the operation
+    and the operands, of which the first is a tensor."""
+
+    checked: Any = False
     inputs = ("input", "other")
     is_pair = True
     jvp = "elementwise"
     vmap = "elementwise"
     samples: Any = staticmethod(pairs())
-    as_float = False
-    refuses: tuple[int, ...] = ()
-    because = ""
+    takes = ("Tensor | Number", "Tensor | Number")
+    apply: Any = staticmethod(broadcast_binary)
     in_place = True
     out = True
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        core, by_number, family = operation.core, operation.by_number, body.get
-        operation.rules = BinaryRules(
-            family("as_float", False),
-            family("refuses", ()),
-            family("because", ""),
-            operation.kernel_name,
-        )
-        operation.rules.no_bool = family("no_bool", "")
+        core, by_number, apply = operation.core, operation.by_number, body["apply"]
 
         def function(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             if isinstance(input, TensorBase):
-                result = broadcast_binary(core if isinstance(other, TensorBase) else by_number, input, other)
+                result = apply(core if isinstance(other, TensorBase) else by_number, input, other)
             else:
                 result = mixed_binary(core, input, other)
             if result is NotImplemented:
                 raise not_an_operand(operation.name, input, other)
             return result
 
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
-        if operation.takes_alpha:
-            return _with_alpha(function)
-        return family("wraps", lambda f: f)(function)  # type: ignore[no-any-return]
+        first, second = body["takes"]
+        body["checked"] = second == "Tensor"
+        function.__annotations__.update(input=first, other=second)
+        return _with_alpha(function) if operation.takes_alpha else function
 
     @staticmethod
-    def operator(operation: Operation, name: str) -> Callable[..., Any]:
-        core, by_number = operation.core, operation.by_number
+    def operator(operation: Operation, name: str, body: dict[str, Any]) -> Callable[..., Any]:
+        core, by_number, apply = operation.core, operation.by_number, body["apply"]
         if is_reflected(name):
             return lambda self, other: mixed_binary(core, other, self)
-        return lambda self, other: mixed_binary(core if isinstance(other, TensorBase) else by_number, self, other)
+        return lambda self, other: apply(core if isinstance(other, TensorBase) else by_number, self, other)
 
 
 def is_reflected(name: str) -> bool:
@@ -359,16 +356,6 @@ def not_an_operand(name: str, input: Any, other: Any) -> TypeError:
     if operand(input) is None:
         return errors.not_a_tensor(name, "input", 1, input)
     return errors.not_a_tensor(name, "other", 2, other)
-
-
-def broadcast_binary(core: Any, a: Any, b: Any) -> Any:
-    """The executor's `binary`, with an error that names both shapes."""
-    try:
-        return binary(core, a, b)
-    except ValueError:
-        if isinstance(b, TensorBase):
-            raise errors.broadcast_mismatch(registry[core.name].aten, (a.array, b.array)) from None
-        raise
 
 
 def as_many_as_elements(shapes: Sequence[Any]) -> int:
@@ -392,8 +379,6 @@ def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
             other = mul.function(other, alpha) if isinstance(other, TensorBase) else other * alpha
         return plain(input, other)
 
-    function.__name__ = function.__qualname__ = plain.__name__
-    function.__doc__ = plain.__doc__
     return function
 
 
@@ -413,6 +398,12 @@ class add(Binary):
         return g
 
 
+TWO_BOOLS = (
+    "Subtraction, the `-` operator, with two bool tensors is not supported. "
+    "Use the `^` or `logical_xor()` operator instead."
+)
+
+
 @op
 class sub(Binary):
     """sub(input, other, *, alpha=1): input - alpha * other."""
@@ -421,11 +412,7 @@ class sub(Binary):
     takes_alpha = True
     aliases = ("subtract",)
     operators = {"__sub__": TensorOperators.__sub__}
-    refuses = (BOOL,)
-    because = (
-        "Subtraction, the `-` operator, with two bool tensors is not supported. "
-        "Use the `^` or `logical_xor()` operator instead."
-    )
+    refuses = {BOOL: (RuntimeError, TWO_BOOLS)}
     no_bool = (
         "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
         "the `~` or `logical_not()` operator instead."
@@ -453,14 +440,12 @@ class mul(Binary):
     def vjp_other(g: A, input: A) -> A:
         return times(g, input)
 
-    def vjp_in_place(g: A, saved: A, inputs: A) -> A:
-        """The same rules, in the memory of g and of the saved input where nobody else holds it."""
+    def vjp_in_place(g: A, saved: A, inputs: A, free: A) -> A:
+        """The same rules, in the memory of g and of the saved input if that is free."""
         second = None
         if inputs[1] is not None:
             input = saved[0]
-            dying = g.size > WORTH_REUSING and sys.getrefcount(input) == 3 and input.base is None
-            dying = dying and input.shape == g.shape and input.dtype is g.dtype
-            second = multiply(g, input, input) if dying else multiply(g, input)
+            second = multiply(g, input, input) if input is free else multiply(g, input)
             if inputs[0] is None:
                 return None, second
         return multiply(g, saved[1], g), second
@@ -484,61 +469,6 @@ class true_div(Binary):
 
     def vjp_other(g: A, input: A, other: A) -> A:
         return -g * ((input / other) / other)
-
-
-def _choose(ties: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Rules of maximum and minimum: the gradient goes to the winner, and half to each of two equals."""
-
-    def share(g: A, equal: A, lost: A) -> A:
-        return where(lost, zeros_like(g), where(equal, g / 2, g))
-
-    def vjp_input(g: A, input: A, other: A) -> A:
-        return share(g, input == other, input < other if ties == "max" else input > other)
-
-    def vjp_other(g: A, input: A, other: A) -> A:
-        return share(g, input == other, input > other if ties == "max" else input < other)
-
-    return vjp_input, vjp_other
-
-
-def tensors_only(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that does not take numbers."""
-
-    def function(input: Tensor, other: Tensor) -> Tensor:
-        for position, name, value in ((1, "input", input), (2, "other", other)):
-            if not isinstance(value, TensorBase):
-                raise errors.not_a_tensor(plain.__name__, name, position, value)
-        return plain(input, other)
-
-    function.__name__ = function.__qualname__ = plain.__name__
-    function.__doc__ = plain.__doc__
-    return function
-
-
-@op
-class maximum(Binary):
-    """maximum(input, other): the larger of each two elements; nan if one of them is."""
-
-    kernel = native(np.maximum)
-    vjp_input, vjp_other = _choose("max")
-    refuses = (COMPLEX,)
-    because = "maximum not implemented for complex tensors."
-    in_place = False
-    wraps = tensors_only
-    samples = pairs(numbers=False)
-
-
-@op
-class minimum(Binary):
-    """minimum(input, other): the smaller of each two elements; nan if one of them is."""
-
-    kernel = native(np.minimum)
-    vjp_input, vjp_other = _choose("min")
-    refuses = (COMPLEX,)
-    because = "minimum not implemented for complex tensors."
-    in_place = False
-    wraps = tensors_only
-    samples = pairs(numbers=False)
 
 
 links.neg = neg.core

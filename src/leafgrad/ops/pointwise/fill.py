@@ -47,9 +47,6 @@ class assign(Family):
             np.copyto(out, values, casting="unsafe")
         return out
 
-    def call(values: A) -> Any:
-        return assign.record(values)
-
     def vjp(g: A) -> A:
         return g
 
@@ -70,9 +67,6 @@ class copy_like(Family):
         copy = np.empty_like(like)
         copy[...] = gradient
         return copy
-
-    def call(gradient: A, like: A) -> Any:
-        return copy_like.record(gradient, like)
 
     def vjp_gradient(g: A) -> A:
         return g
@@ -231,9 +225,6 @@ class zero(Family):
             return np.zeros(x.shape, x.dtype)
         out.fill(0)
         return out
-
-    def call(input: A) -> Any:
-        return zero.record(input)
 
     def in_place(self: Tensor) -> Tensor:
         """zero_(): zeros everywhere."""

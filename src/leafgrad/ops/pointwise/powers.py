@@ -3,7 +3,6 @@ tensor, and a number to the power of a tensor."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.pointwise.elementwise import Binary, log
 from leafgrad.ops.pointwise.where import where
-from leafgrad.ops.promotion import NUMBERS, common_dtype
+from leafgrad.ops.promotion import NUMBERS, OPERANDS, common_dtype, mixed_binary
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, pairs, real
 from leafgrad.ops.signature import Number, Tensor
@@ -42,6 +41,8 @@ class pow_tensor(Binary):
     inputs = ("input", "exponent")
     kernel = power_of_arrays
     node_name = "PowBackward1"
+    node_names = ("PowBackward2",)  # a number to the power of a tensor
+    hides = {"PowBackward2": ("input",)}
     public_name = ""
     reference = "pow"
     aten = "pow"
@@ -52,8 +53,11 @@ class pow_tensor(Binary):
         return where(exponent == 0, zero_like(g), g * (exponent * pow_tensor(input, exponent - 1)))
 
     def vjp_exponent(g: A, input: A, exponent: A, out: A) -> A:
+        slope = g * (out * log(input))
+        if input.__class__ is np.ndarray and input.all():
+            return slope
         # 0**y is constantly zero for y >= 0, although its logarithm is not finite
-        return where((input == 0) & (exponent.real >= 0), zero_like(g), g * (out * log(input)))
+        return where((input == 0) & (exponent.real >= 0), zero_like(g), slope)
 
 
 def _shortcut(x: Any, exponent: Any) -> Any:
@@ -118,44 +122,6 @@ class pow_number(Family):
     )
 
 
-@op
-class number_to_the_power(Family):
-    """number_to_the_power(exponent, base): a number to the power of a tensor."""
-
-    inputs = ("exponent",)
-    options = ("base",)
-    jvp = "elementwise"
-    vmap = "elementwise"
-    node_name = "PowBackward2"
-    public_name = ""
-    reference = lambda torch, exponent, base: torch.pow(base, exponent)
-    aten = "pow"
-
-    def kernel(x: A, base: Any) -> A:
-        return power_of_arrays(np.asarray(base, x.dtype), x)
-
-    def call(exponent: A, base: Any) -> Any:
-        kind = common_dtype(base, exponent)
-        if exponent.array.dtype != kind.np:
-            exponent = exponent.to(kind)
-        return number_to_the_power.record(exponent, base)
-
-    def vjp(g: A, exponent: A, out: A, base: A) -> A:
-        if base == 0:
-            return where(exponent.real >= 0, zero_like(g), g * (out * -math.inf))
-        scale = np.log(np.asarray(base, np.complex128 if _is_complex(exponent) or isinstance(base, complex) else float))
-        return g * (out * scale.item())
-
-    samples = staticmethod(lambda t: [S(t(3, 2), 2.0), S(t(3), 0.5), S(t(0), 3)])
-
-
-def _is_complex(x: A) -> bool:
-    return bool((x.array if isinstance(x, TensorBase) else x).dtype.kind == "c")
-
-
-OPERANDS = (TensorBase, np.ndarray, *NUMBERS)
-
-
 def power(self: Any, exponent: Any) -> Any:
     """`x ** exponent`."""
     if (exponent.__class__ is int or exponent.__class__ is float) and self.array.dtype.kind == "f":  # the common case
@@ -185,7 +151,7 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
             f"{type(exponent).__name__}), but one of them has to be a Tensor"
         )
     if isinstance(input, NUMBERS) and isinstance(exponent, TensorBase):
-        return number_to_the_power.function(exponent, input.item() if isinstance(input, np.generic) else input)
+        return mixed_binary(pow_tensor.named["PowBackward2"], input, exponent)
     if not isinstance(input, (TensorBase, np.ndarray)):
         raise errors.not_a_tensor("pow", "input", 1, input)
     if not isinstance(exponent, (TensorBase, np.ndarray)):

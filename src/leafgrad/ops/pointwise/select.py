@@ -1,7 +1,9 @@
-"""Keeping elements within bounds (clamp), and tests of single elements."""
+"""Elements chosen by their size: maximum and minimum of two, and clamp."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,21 +11,58 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import count_change, is_free
+from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase, constant
-from leafgrad.kernels import clip
-from leafgrad.ops.creation.fresh import zero_like
+from leafgrad._dtypes import COMPLEX
+from leafgrad.kernels import clip, native
+from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.index.overwrite import fits
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.pointwise.elementwise import LIMITS
+from leafgrad.ops.pointwise.elementwise import LIMITS, Binary
 from leafgrad.ops.pointwise.where import mismatched_pair, where
 from leafgrad.ops.promotion import as_tensor_operand, common_dtype
-from leafgrad.ops.registry import Family, Operation, op, registry
-from leafgrad.ops.samples import S, real
+from leafgrad.ops.registry import Family, Operation, composite, op
+from leafgrad.ops.samples import S, pairs
 from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 NUMBER_OR_NONE = (float, int, type(None))
+
+
+# -- of two tensors ---------------------------------------------------------------------------------------------------
+
+
+def _of_two(name: str, ufunc: Any, better: str, loses: Callable[[A, A], A]) -> Any:
+    """maximum or minimum. The gradient goes to the winner, and half to each of two equals."""
+
+    def share(g: A, equal: A, lost: A) -> A:
+        return where(lost, zeros_like(g), where(equal, g / 2, g))
+
+    def vjp_input(g: A, input: A, other: A) -> A:
+        return share(g, input == other, loses(input, other))
+
+    def vjp_other(g: A, input: A, other: A) -> A:
+        return share(g, input == other, loses(other, input))
+
+    body = {
+        "__doc__": f"{name}(input, other): the {better} of each two elements; nan if one of them is.",
+        "kernel": native(ufunc),
+        "vjp_input": vjp_input,
+        "vjp_other": vjp_other,
+        "refuses": {COMPLEX: (RuntimeError, f"{name} not implemented for complex tensors.")},
+        "in_place": False,
+        "takes": ("Tensor", "Tensor"),
+        "samples": pairs(numbers=False),
+    }
+    return op(Operation(name, Binary, body))
+
+
+maximum = _of_two("maximum", np.maximum, "larger", operator.lt)
+minimum = _of_two("minimum", np.minimum, "smaller", operator.gt)
+
+
+# -- clamp ------------------------------------------------------------------------------------------------------------
 
 
 def bounded(x: Any, low: Any, high: Any, *out: Any) -> Any:
@@ -52,6 +91,16 @@ def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any
     return input, bounds[0], bounds[1]
 
 
+def _kept(g: A, input: A, min: A, max: A) -> A:
+    """The gradient where an element is within its bounds."""
+    inside: Any = True
+    if min is not None:
+        inside = input >= min
+    if max is not None:
+        inside = inside & (input <= max)
+    return where(inside, g, zero_like(g))
+
+
 @op
 class clamp(Family):
     """clamp(input, min=None, max=None): each element, but not below min and not above max."""
@@ -60,19 +109,19 @@ class clamp(Family):
     jvp = "elementwise"
     vmap = "elementwise"
     node_name = "ClampBackward1"
+    node_names = ("ClampMinBackward0", "ClampMaxBackward0")  # what clamp_min and clamp_max record
+    aten = {"ClampBackward1": "clamp", "ClampMinBackward0": "clamp_min", "ClampMaxBackward0": "clamp_max"}
     aliases = ("clip",)
     out = True
 
     kernel = bounded
     writes_into = True
+    vjp = _kept
 
     def call(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         if min is None and max is None:
             raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-        if isinstance(min, TensorBase) or isinstance(max, TensorBase):
-            return _clamp_by_tensors(input, min, max)
-        input, low, high = _bounds("clamp", input, min, max)
-        return bind(clamp.core, (input,), (low, high))
+        return _clamp("clamp", input, min, max, clamp.core, clamp_by_tensors.core)
 
     def in_place(self: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
         """clamp_(min=None, max=None): clamp, in place."""
@@ -87,67 +136,9 @@ class clamp(Family):
                 return self
         return in_place(self, clamp.function, min, max)
 
-    def vjp(g: A, input: A, min: A, max: A) -> A:
-        inside: Any = True
-        if min is not None:
-            inside = input >= min
-        if max is not None:
-            inside = inside & (input <= max)
-        return where(inside, g, zero_like(g))
-
     samples = staticmethod(
         lambda t: [S(t(3, 4), -0.5, 0.7), S(t(5), min=0.0), S(t(5), max=0.3), S(t(0), 0.0, 1.0), S(t(), -1, 1)]
     )
-
-
-@op
-class clamp_min(Family):
-    """clamp_min(input, min): each element, but not below min."""
-
-    options = ("min",)
-    jvp = "elementwise"
-    vmap = "elementwise"
-    in_place = True
-    out = True
-
-    def kernel(x: A, min: Any) -> A:
-        return bounded(x, min, None)
-
-    def call(input: Tensor, min: Tensor | Number) -> Tensor:
-        if isinstance(min, TensorBase):
-            return _clamp_by_tensors(input, min, None, clamp_by_tensors.named["ClampMinBackward1"])
-        input, low, _ = _bounds("clamp_min", input, min, None)
-        return bind(clamp_min.core, (input,), (low,))
-
-    def vjp(g: A, input: A, min: A) -> A:
-        return where(input >= min, g, zero_like(g))
-
-    samples = staticmethod(lambda t: [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)])
-
-
-@op
-class clamp_max(Family):
-    """clamp_max(input, max): each element, but not above max."""
-
-    options = ("max",)
-    jvp = "elementwise"
-    vmap = "elementwise"
-    in_place = True
-    out = True
-
-    def kernel(x: A, max: Any) -> A:
-        return bounded(x, None, max)
-
-    def call(input: Tensor, max: Tensor | Number) -> Tensor:
-        if isinstance(max, TensorBase):
-            return _clamp_by_tensors(input, None, max, clamp_by_tensors.named["ClampMaxBackward1"])
-        input, _, bound = _bounds("clamp_max", input, None, max)
-        return bind(clamp_max.core, (input,), (bound,))
-
-    def vjp(g: A, input: A, max: A) -> A:
-        return where(input <= max, g, zero_like(g))
-
-    samples = staticmethod(lambda t: [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)])
 
 
 @op
@@ -167,17 +158,10 @@ class clamp_by_tensors(Family):
     aten = "clamp"
 
     kernel = clamp.kernel
+    vjp_input = _kept
 
     def call(input: A, min: Any, max: Any) -> Any:
-        return _clamp_by_tensors(input, min, max)
-
-    def vjp_input(g: A, input: A, min: A, max: A) -> A:
-        inside: Any = True
-        if min is not None:
-            inside = input >= min
-        if max is not None:
-            inside = inside & (input <= max)
-        return where(inside, g, zero_like(g))
+        return _clamp("clamp", input, min, max, clamp.core, clamp_by_tensors.core)
 
     def vjp_min(g: A, input: A, min: A, max: A) -> A:
         below = input < min
@@ -192,86 +176,36 @@ class clamp_by_tensors(Family):
     )
 
 
-def _clamp_by_tensors(input: Any, low: Any, high: Any, core: Any = clamp_by_tensors.core) -> Any:
+def _clamp(name: str, input: TensorBase, low: Any, high: Any, by_numbers: Op, by_tensors: Op) -> Any:
+    if not isinstance(low, TensorBase) and not isinstance(high, TensorBase):
+        input, low, high = _bounds(name, input, low, high)
+        return bind(by_numbers, (input,), (low, high))
     kind = common_dtype(input, *[v for v in (low, high) if v is not None])
     if kind.is_complex:
         raise NotImplementedError("clamp is not supported for complex types")
     tensors = [None if v is None else as_tensor_operand(v, input).to(kind) for v in (input, low, high)]  # type: ignore[attr-defined]
     try:
-        return bind(core, tuple(tensors))
+        return bind(by_tensors, tuple(tensors))
     except ValueError:
         arrays = [t.array for t in tensors if t is not None]
         raise errors.broadcast_mismatch("clamp", mismatched_pair(arrays)) from None
 
 
-# -- tests of single elements ------------------------------------------------------------------------------------------
+_MIN = clamp.named["ClampMinBackward0"], clamp_by_tensors.named["ClampMinBackward1"]
+_MAX = clamp.named["ClampMaxBackward0"], clamp_by_tensors.named["ClampMaxBackward1"]
 
 
-class Test(Family, family=True):
-    """bool for each element of one tensor; no gradient."""
-
-    checked = False
-    differentiable = False
-    vmap = "elementwise"
-    samples = staticmethod(real())
-
-    @staticmethod
-    def public(operation: Operation, body: dict[str, Any]) -> Any:
-        refuses, because = body.get("refuses", ""), body.get("because", "")
-
-        def function(input: Tensor) -> Tensor:
-            if not isinstance(input, TensorBase):
-                raise errors.not_a_tensor(operation.name, "input", 1, input)
-            if input.array.dtype.kind in refuses:
-                raise RuntimeError(because) if because else errors.dtype_refused(operation.name, input)
-            return operation.record(input)
-
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
-        return function
+def _by_one_bound(t: Any) -> list[S]:
+    return [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)]
 
 
-def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Operation:
-    body = {"__doc__": f"{name}(input): {doc}", "kernel": kernel, **flags}
-    operation = registry[name] = Operation(name, Test, body)
-    return operation
+@composite(_by_one_bound, in_place=True, in_place_function=True, out=True)
+def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
+    """clamp_min(input, min): each element, but not below min."""
+    return _clamp("clamp_min", input, min, None, *_MIN)
 
 
-def _invert(self: Any) -> Any:
-    """`~x`."""
-    if self.array.dtype.kind not in "biu":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    return bitwise_not.function(self)
-
-
-isnan = _test("isnan", np.isnan, "is each element not a number?")
-isinf = _test("isinf", np.isinf, "is each element infinite?")
-isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?")
-isposinf = _test(
-    "isposinf",
-    lambda x: x == np.inf,
-    "is each element positive infinity?",
-    out=True,
-    refuses="c",
-    because="isposinf does not support complex inputs.",
-)
-isneginf = _test(
-    "isneginf",
-    lambda x: x == -np.inf,
-    "is each element negative infinity?",
-    out=True,
-    refuses="c",
-    because="isneginf does not support complex inputs.",
-)
-isreal = _test("isreal", np.isreal, "has each element no imaginary part?")
-logical_not = _test("logical_not", np.logical_not, "is each element zero?", in_place=True, out=True)
-bitwise_not = _test(
-    "bitwise_not",
-    np.invert,
-    "each element with all bits flipped.",
-    samples=lambda t: [S(t(3, dtype="int64", low=0, high=9)), S(t(3, dtype="bool"))],
-    refuses="fcV",
-    in_place=True,
-    out=True,
-    operators={"__invert__": _invert},
-)
+@composite(_by_one_bound, in_place=True, in_place_function=True, out=True)
+def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
+    """clamp_max(input, max): each element, but not above max."""
+    return _clamp("clamp_max", input, None, max, *_MAX)

@@ -12,10 +12,13 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import silence_numpy
+from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import checked
-from leafgrad.ops.registry import Family, Operation
+from leafgrad.ops.promotion import cast
+from leafgrad.ops.registry import Family, Operation, in_rows
 from leafgrad.ops.shape.views import distinct_dims, expand, wrap_dim
+from leafgrad.ops.signature import Declaration, DimOrDims, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Dims = tuple[int, ...]
@@ -39,14 +42,33 @@ class Reduction(Family, family=True):
 
 
 class Total(Reduction, family=True):
-    """sum and mean: of a whole float tensor, by far the most frequent call, without a detour."""
+    """sum and mean: of a whole float tensor, by far the most frequent call, without a detour and
+    without options. `dtype_of(array, dtype)` tells in which dtype integers are added, and what a user asked for."""
 
     checked = "function"
+    options = ("dims", "keepdim")
     jvp = "linear"
+    signatures = (
+        "(input: Tensor, *, dtype: Dtype | None = None) -> Tensor",
+        "(input: Tensor, dim: DimOrDims | None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor",
+    )
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        call, core = Family.public(operation, body), operation.core
+        core, of_all, dtype_of = operation.core, operation.named[body["node_names"][0]], body["dtype_of"]
+
+        def call(
+            input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
+        ) -> Tensor:
+            x = input.array
+            if dtype is not None or x.dtype.kind in "biu":
+                x = cast(x, dtype_of(x, dtype))
+            if dim is None and not keepdim:
+                return bind(of_all, (input,), (), (x,))
+            return bind(core, (input,), (dims_of(dim, x.ndim), keepdim), (x,))
+
+        call.__doc__ = operation.doc
+        operation.declaration = Declaration(call, body["signatures"])
         general = checked(operation.name, call, operation.declaration.as_method(), silent=True)
 
         def function(input: TensorBase, *args: Any, **options: Any) -> Any:
@@ -54,14 +76,12 @@ class Total(Reduction, family=True):
                 if not args:
                     kind = input.array.dtype
                     if kind is F32 or kind is F64:
-                        return bind(core, (input,))
+                        return bind(of_all, (input,))
                 elif len(args) == 1 and args[0].__class__ is int:
                     silence_numpy()
                     return call(input, args[0])
             return general(input, *args, **options)
 
-        function.__name__ = function.__qualname__ = operation.name
-        function.__doc__ = operation.doc
         return function
 
 
@@ -72,7 +92,7 @@ def one_dim(dim: int, ndim: int) -> int:
     return wrap_dim(dim, ndim)
 
 
-def dims_of(dim: Any, ndim: int) -> Dims:
+def named_dims(dim: Any, ndim: int) -> Dims:
     """The dimensions that `dim` names, counted from the front: of an int, a sequence of ints, or None for all."""
     if dim.__class__ is int:
         place = one_dim(dim, ndim)
@@ -83,9 +103,9 @@ def dims_of(dim: Any, ndim: int) -> Dims:
     return tuple(sorted(found)) if ndim else ()
 
 
-def all_if_empty(dims: Dims, ndim: int) -> Dims:
-    """Most reductions take an empty tuple of dimensions for all of them."""
-    return dims or tuple(range(ndim))
+def dims_of(dim: Any, ndim: int) -> Dims:
+    """The same for most reductions, which take an empty sequence for all dimensions."""
+    return named_dims(dim, ndim) or tuple(range(ndim))
 
 
 def count_of(shape: Dims, dims: Dims) -> int:
@@ -116,6 +136,19 @@ def is_half(kind: Any) -> bool:
     return bool(kind.itemsize == 2 and kind.kind in "fV")
 
 
+def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that computes half precision numbers in single precision."""
+
+    def wide(x: Any, *others: Any) -> Any:
+        kind = x.dtype
+        if kind is not F32 and kind is not F64 and is_half(kind):
+            others = tuple([v.astype(F32) if getattr(v, "dtype", None) == kind else v for v in others])
+            return kernel(x.astype(F32), *others).astype(kind)
+        return kernel(x, *others)
+
+    return wide
+
+
 def restore(g: A, shape: Dims, dims: Dims, keepdim: bool) -> A:
     """The gradient of a reduction with the reduced dimensions back in place, with size 1."""
     if keepdim or not dims:
@@ -143,13 +176,17 @@ ROWS = 128
 _ONES: dict[str, Any] = {"f": np.ones(BLOCK, np.float32), "d": np.ones(BLOCK)}
 
 
-def total(x: Any, dims: Any, keepdim: bool) -> Any:
+def total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
     """The sum of an array over `dims` (None: all; otherwise in ascending order), in its own dtype."""
     kind = x.dtype
-    shape = x.shape
-    n = len(shape)
-    k = n if dims is None else len(dims)
-    if (kind is F32 or kind is F64) and x.flags.c_contiguous and x.size and k:
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
+        if dims is None and not keepdim:
+            return total_of_all(x)
+        shape = x.shape
+        n = len(shape)
+        k = n if dims is None else len(dims)
+        if not k or not x.size:
+            return add_reduce(x, dims, kind, None, keepdim)
         if k == n:
             out = total_of_all(x)
             return out.reshape((1,) * n) if keepdim else out
@@ -163,8 +200,8 @@ def total(x: Any, dims: Any, keepdim: bool) -> Any:
             out = row_sums(x.reshape(-1, count_of(shape, dims)))
             return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
     if is_half(kind):
-        return add_reduce(x, dims, F32, None, keepdim).astype(kind)
-    return add_reduce(x, dims, kind, None, keepdim)
+        return in_rows(add_reduce(x, dims, F32, None, keepdim)).astype(kind)
+    return in_rows(add_reduce(x, dims, kind, None, keepdim))
 
 
 def total_of_all(x: Any) -> Any:

@@ -11,12 +11,12 @@ from leafgrad import errors, return_types
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.pointwise.elementwise import maximum, minimum
+from leafgrad.ops.index.gather import gather
+from leafgrad.ops.pointwise.select import maximum, minimum
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import (
     Dims,
     Reduction,
-    all_if_empty,
     dims_of,
     extreme_along,
     extreme_of_all,
@@ -33,35 +33,6 @@ from leafgrad.ops.signature import Dim, DimOrDims, Tensor
 from leafgrad.return_types import named_result
 
 A = Any  # an array, or a tensor under create_graph
-
-
-# -- moving values to and from the places that indices name -----------------------------------------------------------
-
-
-@op
-class take_along(Family):
-    """take_along(input, index, dim): along `dim` the element that `index`, which has size 1 there, names."""
-
-    options = ("index", "dim")
-    public_name = ""
-    reference = lambda torch, x, index, dim: torch.gather(x, dim, index)
-    aten = "gather"
-    node_name = "GatherBackward0"
-    jvp = "linear"
-
-    def kernel(x: A, index: Any, dim: int) -> A:
-        return np.take_along_axis(x, index, dim)
-
-    def call(input: Any, index: TensorBase, dim: int) -> Any:
-        return take_along.record(input, index.array, dim)
-
-    def vjp(g: A, index: A, dim: A, input_shape: A) -> A:
-        return put_along(g, index, dim, input_shape[dim])
-
-    def vmap(batch: A, x: A, index: Any, dim: int) -> A:
-        return batch.apply((batch.value(x),), (batch.value(index), dim % x.ndim + 1)) if x.ndim else NotImplemented
-
-    samples = staticmethod(lambda t: [S(t(3, 4), t(3, 1, dtype="int64", low=0, high=4), 1)])
 
 
 @op
@@ -86,7 +57,7 @@ class put_along(Family):
         return put_along.record(input, index.array, dim, size)
 
     def vjp(g: A, index: A, dim: A) -> A:
-        return take_along(g, index, dim)
+        return gather(g, index, dim)
 
     def vmap(batch: A, x: A, index: Any, dim: int, size: int) -> A:
         if not x.ndim:
@@ -191,8 +162,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             ),
         },
     )
-    registry[along.name], registry[name] = along, whole
-    return whole, along
+    return op(whole), op(along)
 
 
 def _empty(name: str, error: type[Exception] = RuntimeError) -> Exception:
@@ -217,12 +187,12 @@ min, min_dim = _extreme("min", min_reduce, np.ndarray.argmin, minimum, "smallest
 # -- amax, amin -------------------------------------------------------------------------------------------------------
 
 
-def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
+def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
     """amax or amin: values only, and a gradient that equals share."""
 
     def call(input: Tensor, dim: DimOrDims = (), keepdim: bool = False) -> Tensor:
         x = input.array
-        dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
+        dims = dims_of(dim, x.ndim)
         if x.size == 0:
             if dim is None or dim == ():
                 raise _empty(name)
@@ -251,7 +221,7 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Operation:
             *[S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t()), S(t(), 0), S(t(0, 3), 1)],
         ],
     }
-    operation = registry[name] = Operation(name, Reduction, body)
+    operation = op(Operation(name, Reduction, body))
     return operation
 
 
@@ -262,7 +232,7 @@ amin = _even_extreme("amin", min_reduce, "min_values_cpu", "smallest")
 # -- argmax, argmin ---------------------------------------------------------------------------------------------------
 
 
-def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operation:
+def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Any:
     """argmax or argmin: the index of the first of the best elements."""
 
     def call(input: Tensor, dim: Dim | None = None, keepdim: bool = False) -> Tensor:
@@ -294,7 +264,7 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Operati
         "differentiable": False,
         "samples": lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(3, 4), -1, True), S(t(3), keepdim=True), S(t(), 0)],
     }
-    operation = registry[name] = Operation(name, Reduction, body)
+    operation = op(Operation(name, Reduction, body))
     return operation
 
 

@@ -22,11 +22,11 @@ from leafgrad.ops.reduce.common import (
     F32,
     F64,
     Dims,
-    all_if_empty,
     count_of,
     dims_of,
     expand_gradient,
     has_zero,
+    in_single,
     is_half,
     max_reduce,
     min_reduce,
@@ -44,12 +44,11 @@ from leafgrad.ops.signature import DimOrDims, Number, Tensor
 A = Any  # an array, or a tensor under create_graph
 
 
+@in_single
 def _vector_norm(x: Any, order: float, dims: Dims, keepdim: bool) -> Any:
     kind = x.dtype
     if order == 2 and len(dims) == x.ndim and not keepdim and (kind is F32 or kind is F64):
         return np.sqrt(sum_of_squares(x))
-    if is_half(kind):
-        return np.asarray(_vector_norm(x.astype(F32), order, dims, keepdim)).astype(kind)
     if order == 2:
         square = x.real**2 + x.imag**2 if kind.kind == "c" else x * x
         return np.sqrt(total(square, dims, keepdim))
@@ -83,13 +82,13 @@ class vector_norm(Family):
     def call(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
         if dtype is None and ord == 2 and isinstance(x, TensorBase) and (x.array.dtype is F32 or x.array.dtype is F64):
             ndim = x.array.ndim
-            dims = all_if_empty(dims_of(dim, ndim), ndim)
+            dims = dims_of(dim, ndim)
             return bind(vector_norm.core, (x,), (2.0, dims, keepdim))
         if isinstance(ord, str):
             raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
         x = _as_checked(x, dtype)
         order, shape = float(ord), x.array.shape
-        dims = all_if_empty(dims_of(dim, len(shape)), len(shape))
+        dims = dims_of(dim, len(shape))
         if (order < 0 or order == math.inf) and count_of(shape, dims) == 0:
             what = f"linalg.vector_norm cannot compute the {order:g} norm on "
             if not dim and dim != 0:
@@ -162,12 +161,6 @@ def _as_checked(x: Any, kind: Dtype | None, name: str = "linalg.vector_norm") ->
     return to_dtype.function(x, kind)
 
 
-def _refuse_half(matrices: TensorBase) -> None:
-    if is_half(matrices.array.dtype):
-        alias = from_numpy_dtype(matrices.array.dtype).alias
-        raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {alias}\n  at {errors.here()}")
-
-
 @composite(
     lambda t: [
         *[S(t(3, 4)), S(t(3, 4), "fro", 1), S(t(2, 3, 4), 2, (0, 1), True), S(t(3, 4), "nuc"), S(t(5), p=1), S(t())],
@@ -199,7 +192,9 @@ def norm(
     first, second = [wrap_dim(d, ndim) for d in given]
     if first == second:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({given[0]}, {given[1]})")
-    _refuse_half(input)
+    kind = from_numpy_dtype(input.array.dtype)
+    if is_half(kind.np):
+        raise errors.mistake(RuntimeError, f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind.alias}")
     out = nuclear_norm.record(_as_checked(input, dtype, "linalg.matrix_norm"), first, second)
     if keepdim:
         for d in sorted((first, second)):
@@ -207,24 +202,26 @@ def norm(
     return out
 
 
-@op
-class nuclear_norm(Family):
-    """nuclear_norm(input, dim0, dim1): the sum of the singular values of the matrices in two dimensions."""
+class OfMatrices(Family, family=True):
+    """Operations on the matrices in two dimensions, which have a singular value decomposition."""
 
     options = ("dim0", "dim1")
-    vmap = "dims"
+    vmap: Any = "dims"
     holomorphic = False
-    node_name = "SumBackward1"
     public_name = ""
-    reference = lambda torch, x, first, second: torch.linalg.matrix_norm(x, "nuc", (first, second))
     exempt = {"half precision": "norm refuses it before"}
 
+
+@op
+class nuclear_norm(OfMatrices):
+    """nuclear_norm(input, dim0, dim1): the sum of the singular values of the matrices in two dimensions."""
+
+    node_name = "SumBackward1"
+    reference = lambda torch, x, first, second: torch.linalg.matrix_norm(x, "nuc", (first, second))
+
+    @in_single
     def kernel(x: A, dim0: int, dim1: int) -> A:
         return np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), compute_uv=False).sum(-1)
-
-    def call(input: Any, dim0: int, dim1: int) -> Any:
-        _refuse_half(input)
-        return nuclear_norm.record(input, dim0, dim1)
 
     def vjp(g: A, input: A, dim0: A, dim1: A, input_shape: A) -> A:
         return restore(g, input_shape, (dim0, dim1), False) * polar(input, dim0, dim1)
@@ -233,23 +230,15 @@ class nuclear_norm(Family):
 
 
 @op
-class polar(Family):
+class polar(OfMatrices):
     """polar(input, dim0, dim1): U V* of the singular value decomposition U S V* of the matrices."""
 
-    options = ("dim0", "dim1")
-    vmap = "dims"
-    holomorphic = False
-    public_name = ""
     derivatives = 1  # it is itself the derivative of the nuclear norm, which has two
-    exempt = {"half precision": "norm refuses it before"}
 
+    @in_single
     def kernel(x: A, dim0: int, dim1: int) -> A:
         u, _, vh = np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), full_matrices=False)
         return np.moveaxis(u @ vh, (-2, -1), (dim0, dim1))
-
-    def call(input: Any, dim0: int, dim1: int) -> Any:
-        _refuse_half(input)
-        return polar.record(input, dim0, dim1)
 
     def vjp(g: A, input: A, dim0: A, dim1: A) -> A:
         return polar_change(g, input, dim0, dim1)
@@ -262,15 +251,14 @@ class polar(Family):
 
 
 @op
-class polar_change(Family):
+class polar_change(OfMatrices):
     """polar_change(change, input, dim0, dim1): how U V* changes when the matrices change; its own transpose."""
 
     inputs = ("change", "input")
-    options = ("dim0", "dim1")
-    holomorphic = False
-    public_name = ""
+    vmap = "kernel"
     constants = ("input",)
 
+    @in_single
     def kernel(change: A, x: A, dim0: int, dim1: int) -> A:
         d = np.moveaxis(change, (dim0, dim1), (-2, -1))
         u, s, vh = np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), full_matrices=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from leafgrad import errors, return_types
 from leafgrad._core.bind import bind_many
-from leafgrad._core.tensor import TensorBase
+from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
 from leafgrad._layouts import laid_like
 from leafgrad.ops.index.gather import gather_array, gather_sum
 from leafgrad.ops.reduce.common import F32, F64, ndarray, raw, starts_of_rows
@@ -99,9 +99,7 @@ def _back(g: A, out1: A, input_shape: A, dim: A) -> A:
     return gather_sum(g[0], raw(out1), input_shape, dim)
 
 
-def _no_complex(input: TensorBase) -> None:
-    if input.array.dtype.kind == "c":
-        raise errors.mistake(RuntimeError, " Sort does not support complex dtypes on CPU")
+UNORDERED = {COMPLEX: (RuntimeError, " Sort does not support complex dtypes on CPU")}
 
 
 @op
@@ -113,6 +111,7 @@ class sort(Family):
     vmap = "dims"
     results = 2
     result_names = ("values", "indices")
+    refuses = UNORDERED
     node_names = ("SortBackward1",)  # if it is told whether to be stable
     out = True
     vjp = _back
@@ -125,7 +124,7 @@ class sort(Family):
         input: Tensor, dim: Dim = -1, descending: bool = False, *, stable: bool | None = None
     ) -> return_types.sort:
         dim = wrap_dim(dim, input.array.ndim)
-        _no_complex(input)
+        sort.check(from_numpy_dtype(input.array.dtype))
         core = sort.core if stable is None else sort.named["SortBackward1"]
         return sort.result_type(bind_many(core, (input,), (dim, descending)))  # type: ignore[no-any-return]
 
@@ -141,11 +140,12 @@ class argsort(Family):
     options = ("dim", "descending")
     vmap = "dims"
     differentiable = False
+    refuses = UNORDERED
     kernel = order_of
 
     def call(input: Tensor, dim: Dim = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
         dim = wrap_dim(dim, input.array.ndim)
-        _no_complex(input)
+        argsort.check(from_numpy_dtype(input.array.dtype))
         return argsort.record(input, dim, descending)
 
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(2, 3, 4), 1, True), S(t())])
@@ -182,6 +182,10 @@ class topk(Family):
     their indices."""
 
     options = ("k", "dim", "largest")
+    refuses = {
+        COMPLEX: (RuntimeError, " topk does not support complex dtypes on CPU"),
+        BOOL: (RuntimeError, "topk does not support bool dtypes on CPU"),
+    }
     vmap = "dims"
     results = 2
     finds_any = True
@@ -200,10 +204,7 @@ class topk(Family):
             raise errors.mistake(
                 RuntimeError, "selected index k out of range", ("k", f"{k}, of {size} in dimension {dim}")
             )
-        if input.array.dtype.kind == "c":
-            raise errors.mistake(RuntimeError, " topk does not support complex dtypes on CPU")
-        if input.array.dtype.kind == "b":
-            raise errors.mistake(RuntimeError, "topk does not support bool dtypes on CPU")
+        topk.check(from_numpy_dtype(input.array.dtype))
         return topk.result_type(topk.record(input, k, dim, largest))  # type: ignore[no-any-return]
 
     samples = staticmethod(
@@ -223,6 +224,7 @@ class kthvalue(Family):
     """kthvalue(input, k, dim=-1, keepdim=False): the k-th smallest element along a dimension, and its index."""
 
     options = ("k", "dim", "keepdim")
+    refuses = (COMPLEX, BOOL)
     vmap = "dims"
     results = 2
     finds_any = True
@@ -243,8 +245,8 @@ class kthvalue(Family):
             raise errors.mistake(IndexError, f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
         if not 1 <= k <= size:
             raise errors.mistake(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")
-        if input.array.dtype.kind in "cb" and input.array.ndim:
-            raise errors.dtype_refused("kthvalue", input)
+        if input.array.ndim:
+            kthvalue.check(from_numpy_dtype(input.array.dtype))
         return kthvalue.result_type(kthvalue.record(input, k, dim, keepdim))  # type: ignore[no-any-return]
 
     def vjp(g: A, out1: A, input_shape: A, dim: A, keepdim: A) -> A:

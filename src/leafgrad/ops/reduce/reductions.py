@@ -14,9 +14,10 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import links
-from leafgrad._dtypes import FLOAT, from_numpy_dtype, int64
+from leafgrad._dtypes import BOOL, FLOAT, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import NATIVE
+from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, sum_dtype
 from leafgrad.ops.reduce.common import (
     BLOCK,
@@ -26,20 +27,21 @@ from leafgrad.ops.reduce.common import (
     Reduction,
     Total,
     add_reduce,
-    all_if_empty,
     count_of,
     dims_of,
     empty,
     expand_gradient,
     is_half,
+    named_dims,
     one_dim,
     raw,
     restore,
     total,
-    total_of_all,
 )
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Operation, composite, in_rows, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.shape.join import cat
+from leafgrad.ops.shape.split import range_of
 from leafgrad.ops.shape.views import shape_arguments
 from leafgrad.ops.signature import Dim, DimOrDims, Sizes, Tensor
 
@@ -50,49 +52,22 @@ A = Any  # an array, or a tensor under create_graph
 
 multiply_reduce: Any = np.multiply.reduce
 add_accumulate: Any = np.add.accumulate
-BOOL = np.dtype(np.bool_)
-
-ALL_OR_ALONG = (
-    "(input: Tensor, *, dtype: Dtype | None = None) -> Tensor",
-    "(input: Tensor, dim: DimOrDims | None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor",
-)
 
 # -- sum --------------------------------------------------------------------------------------------------------------
-
-
-def _sum_all(x: Any) -> Any:
-    kind = x.dtype
-    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
-        return total_of_all(x)
-    return total(x, None, False)
 
 
 @op
 class sum(Total):
     """sum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements, or along dimensions."""
 
-    signatures = ALL_OR_ALONG
-    kernel = _sum_all
+    node_name = "SumBackward1"
+    node_names = ("SumBackward0",)  # of all elements
+    hides = {"SumBackward0": ("dims", "keepdim")}
+    kernel = total
+    dtype_of = lambda x, dtype: dtype or int64
 
-    def call(
-        input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
-    ) -> Tensor:
-        x = input.array
-        if dim is not None and dtype is None and (x.dtype is F32 or x.dtype is F64):
-            along = all_if_empty(dims_of(dim, x.ndim), x.ndim)
-            return bind(sum_dim.core, (input,), (along, keepdim))
-        if dtype is not None or x.dtype.kind in "biu":
-            x = cast(x, dtype or int64)
-        if dim is None and not keepdim:
-            return bind(sum.core, (input,), (), (x,))
-        dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
-        return bind(sum_dim.core, (input,), (dims, keepdim), (x,))
-
-    def vjp(g: A, input_shape: A) -> A:
-        return expand_gradient(g, input_shape)
-
-    def vmap(batch: A, x: A) -> A:
-        return batch.wrap(sum_dim(batch.flat(x), (1,), False))
+    def vjp(g: A, input_shape: A, dims: A = None, keepdim: A = False) -> A:
+        return expand_gradient(restore(g, input_shape, dims, keepdim), input_shape)
 
     samples = staticmethod(
         lambda t: [
@@ -107,30 +82,7 @@ class sum(Total):
     )
 
 
-@op
-class sum_dim(Family):
-    """sum_dim(input, dims, keepdim): sum along dimensions given from the front; what `sum` records for them."""
-
-    row_major = True
-    options = ("dims", "keepdim")
-    vmap = "dims"
-    kernel = total
-    node_name = "SumBackward1"
-    public_name = ""
-    reference = "sum"
-    aten = "sum"
-    jvp = "linear"
-
-    def call(input: Any, dims: Dims, keepdim: bool) -> Any:
-        return sum_dim.record(input, dims, keepdim)
-
-    def vjp(g: A, input_shape: A, dims: A, keepdim: A) -> A:
-        return expand_gradient(restore(g, input_shape, dims, keepdim), input_shape)
-
-    samples = staticmethod(lambda t: [S(t(3, 4), (0,), False), S(t(2, 3, 4), (0, 2), True), S(t(), (), False)])
-
-
-links.sum_dim = sum_dim.core
+links.sum_dim = sum.core
 
 
 @composite(lambda t: [S(t(3, 4), 3, 1), S(t(2, 3, 4), (4,)), S(t(2, 3), (2, 3)), S(t(2, 3), ())], method_only=True)
@@ -156,54 +108,12 @@ def all_fit(target: Dims, own: Dims) -> bool:
 # -- mean -------------------------------------------------------------------------------------------------------------
 
 
-def _mean_all(x: Any) -> Any:
+def _mean(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
+    n = x.size if dims is None else count_of(x.shape, dims)
     kind = x.dtype
-    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
-        return total_of_all(x) / x.size
-    return _mean(x, tuple(range(x.ndim)), False)
-
-
-def _mean(x: Any, dims: Dims, keepdim: bool) -> Any:
-    n = count_of(x.shape, dims)
-    if is_half(x.dtype):
-        return (add_reduce(x, dims, F32, None, keepdim) / n).astype(x.dtype)
+    if kind is not F32 and kind is not F64 and is_half(kind):
+        return (in_rows(add_reduce(x, dims, F32, None, keepdim)) / n).astype(kind)
     return total(x, dims, keepdim) / n
-
-
-@op
-class mean(Total):
-    """mean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements, or along dimensions."""
-
-    signatures = ALL_OR_ALONG
-    kernel = _mean_all
-
-    def call(
-        input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
-    ) -> Tensor:
-        x = input.array
-        if dtype is not None or x.dtype.kind in "biu":
-            x = cast(x, _dtype_of_mean(x, dtype))
-        if dim is None and not keepdim:
-            return bind(mean.core, (input,), (), (x,))
-        dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
-        return bind(mean_dim.core, (input,), (dims, keepdim), (x,))
-
-    def vjp(g: A, input_shape: A) -> A:
-        return expand_gradient(g / math.prod(input_shape), input_shape)
-
-    def vmap(batch: A, x: A) -> A:
-        return batch.wrap(mean_dim(batch.flat(x), (1,), False))
-
-    samples = staticmethod(
-        lambda t: [
-            *[S(t(*shape)) for shape in [(3, 4), (5,), ()]],
-            S(t(3, 4), 0),
-            S(t(2, 3, 4), (0, -1), keepdim=True),
-            S(t(2, 3), ()),
-            S(t(), 0),
-            S(t(0, 3), 1),
-        ]
-    )
 
 
 def _dtype_of_mean(x: Any, wanted: Dtype | None) -> Dtype:
@@ -218,79 +128,75 @@ def _dtype_of_mean(x: Any, wanted: Dtype | None) -> Dtype:
 
 
 @op
-class mean_dim(Family):
-    """mean_dim(input, dims, keepdim): mean along dimensions given from the front; what `mean` records for them."""
+class mean(Total):
+    """mean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements, or along dimensions."""
 
-    row_major = True
-    options = ("dims", "keepdim")
-    vmap = "dims"
-    kernel = _mean
     node_name = "MeanBackward1"
-    node_names = ("VarMeanBackward0", "StdMeanBackward0")
-    public_name = ""
-    reference = "mean"
-    aten = "mean"
-    jvp = "linear"
+    node_names = ("MeanBackward0", "VarMeanBackward0", "StdMeanBackward0")  # of all elements; beside var and std
+    hides = {"MeanBackward0": ("dims", "keepdim")}
+    kernel = _mean
+    dtype_of = _dtype_of_mean
 
-    def call(input: Any, dims: Dims, keepdim: bool) -> Any:
-        return mean_dim.record(input, dims, keepdim)
+    def vjp(g: A, input_shape: A, dims: A = None, keepdim: A = False) -> A:
+        n = math.prod(input_shape) if dims is None else count_of(input_shape, dims)
+        return expand_gradient(restore(g, input_shape, dims, keepdim) / n, input_shape)
 
-    def vjp(g: A, input_shape: A, dims: A, keepdim: A) -> A:
-        return expand_gradient(restore(g, input_shape, dims, keepdim) / count_of(input_shape, dims), input_shape)
-
-    samples = staticmethod(lambda t: [S(t(3, 4), (0,), False), S(t(2, 3, 4), (0, 2), True), S(t(), (), False)])
+    samples = staticmethod(
+        lambda t: [
+            *[S(t(*shape)) for shape in [(3, 4), (5,), ()]],
+            S(t(3, 4), 0),
+            S(t(2, 3, 4), (0, -1), keepdim=True),
+            S(t(2, 3), ()),
+            S(t(), 0),
+            S(t(0, 3), 1),
+        ]
+    )
 
 
 # -- prod -------------------------------------------------------------------------------------------------------------
 
 
-def _prod(x: Any, dim: int | None, keepdim: bool) -> Any:
-    if is_half(x.dtype):
-        return multiply_reduce(x, dim, F32, None, keepdim).astype(x.dtype)
-    return multiply_reduce(x, dim, x.dtype, None, keepdim)
-
-
-def _prod_all(x: Any) -> Any:
+def _prod(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
     kind = x.dtype
-    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
+    if dims is None and (kind is F32 or kind is F64) and x.flags.c_contiguous:
         if x.size < 16 * BLOCK:
             return multiply_reduce(x, None)
         # rows times rows, many products at once
         whole = x.size // BLOCK * BLOCK
         flat = x.reshape(-1)
         return multiply_reduce(multiply_reduce(flat[:whole].reshape(-1, BLOCK), 0)) * multiply_reduce(flat[whole:])
-    return _prod(x, None, False)
+    if is_half(kind):
+        return in_rows(multiply_reduce(x, dims, F32, None, keepdim)).astype(kind)
+    return in_rows(multiply_reduce(x, dims, kind, None, keepdim))
 
 
 @op
 class prod(Reduction):
     """prod(input, dim, keepdim=False, *, dtype=None): the product of all elements, or along a dimension."""
 
-    node_names = ("ProdBackward1",)  # along a dimension: of a number
+    options = ("dims", "keepdim")
+    node_name = "ProdBackward1"
+    node_names = ("ProdBackward0",)  # of all elements
+    hides = {"ProdBackward0": ("dims", "keepdim")}
     signatures = (
         "(input: Tensor, *, dtype: Dtype | None = None) -> Tensor",
         "(input: Tensor, dim: Dim, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor",
     )
-
-    kernel = _prod_all
+    kernel = _prod
 
     def call(input: Tensor, dim: Dim | None = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor:
         x = input.array
         if dtype is not None or x.dtype.kind in "biu":
             x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
-        elif dim is None:
-            return bind(prod.core, (input,))
-        if dim is None or (x.ndim == 0 and one_dim(dim, 0) == 0):
-            core = prod.core if dim is None else prod.named["ProdBackward1"]
-            return bind(core, (input,), (), (x,))
-        place = one_dim(dim, x.ndim)
-        return bind(prod_dim.core, (input,), (place, keepdim), (x,))
+        if dim is None:
+            return bind(prod.named["ProdBackward0"], (input,), (), (x,))
+        return bind(prod.core, (input,), (dims_of(dim, x.ndim) or None, keepdim), (x,))
 
-    def vjp(g: A, input: A, out: A, input_shape: A) -> A:
-        return g * product_of_others(input.reshape((-1,)), out, 0).reshape(input_shape)
-
-    def vmap(batch: A, x: A) -> A:
-        return batch.wrap(prod_dim(batch.flat(x), 1, False))
+    def vjp(g: A, input: A, out: A, input_shape: A, dims: A = None, keepdim: A = False) -> A:
+        if dims is None:
+            return g * product_of_others(input.reshape((-1,)), out, 0).reshape(input_shape)
+        out = restore(out, input_shape, dims, keepdim)
+        return restore(g, input_shape, dims, keepdim) * product_of_others(input, out, dims[0])
 
     samples = staticmethod(
         lambda t: [
@@ -303,74 +209,28 @@ class prod(Reduction):
     )
 
 
-@op
-class prod_dim(Family):
-    """prod_dim(input, dim, keepdim): the product along a dimension; what `prod` records for one."""
-
-    row_major = True
-    options = ("dim", "keepdim")
-    vmap = "dims"
-    kernel = _prod
-    node_name = "ProdBackward1"
-    public_name = ""
-    reference = "prod"
-    aten = "prod"
-
-    def call(input: Any, dim: int, keepdim: bool) -> Any:
-        return prod_dim.record(input, dim, keepdim)
-
-    def vjp(g: A, input: A, out: A, dim: A, keepdim: A, input_shape: A) -> A:
-        out = restore(out, input_shape, (dim,), keepdim)
-        return restore(g, input_shape, (dim,), keepdim) * product_of_others(input, out, dim)
-
-    samples = staticmethod(lambda t: [S(t(3, 4), 0, False), S(t(2, 3, 4), 1, True)])
-
-
 def product_of_others(x: A, product: A, dim: int) -> A:
     """For each element the product of all others along `dim`: how fast the product grows with that element."""
     if not (raw(x) == 0).any():
         return product / x
     # Among zeros one cannot divide. Two running products, from either end and without the element itself; their
     # steps double, so that a rule made of few operations gives the second derivative at zeros as well.
-    before, after = shift(x, 1, dim, 1), shift(x, -1, dim, 1)
+    before, after = shifted(x, 1, dim), shifted(x, -1, dim)
     step = 1
     while step < raw(x).shape[dim]:
-        before = before * shift(before, step, dim, 1)
-        after = after * shift(after, -step, dim, 1)
+        before = before * shifted(before, step, dim)
+        after = after * shifted(after, -step, dim)
         step *= 2
     return before * after
 
 
-@op
-class shift(Family):
-    """shift(input, by, dim, fill): moved by `by` places along a dimension, with `fill` in the places left free."""
-
-    options = ("by", "dim", "fill")
-    vmap = "dims"
-    public_name = ""
-    aten = "roll"
-    node_name = "RollBackward0"
-
-    def kernel(x: A, by: int, dim: int, fill: Any) -> A:
-        out = np.full(x.shape, fill, x.dtype)
-        source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
-        if by > 0:
-            target[by:] = source[:-by]
-        else:
-            target[:by] = source[-by:]
-        return out
-
-    def call(input: Any, by: int, dim: int, fill: Any) -> Any:
-        return shift.record(input, by, dim, fill)
-
-    def vjp(g: A, by: A, dim: A) -> A:
-        return shift(g, -by, dim, 0)
-
-    samples = staticmethod(lambda t: [S(t(4), 1, 0, 0), S(t(3, 4), -2, 1, 1)])
-
-    def reference(torch: Any, x: Any, by: int, dim: int, fill: Any) -> Any:
-        size = x.shape[dim]
-        return x.roll(by, dim).index_fill(dim, torch.arange(size)[:by] if by > 0 else torch.arange(size)[by:], fill)
+def shifted(x: A, by: int, dim: int) -> A:
+    """x moved by so many places along a dimension, with ones in the places left free."""
+    shape, free = x.shape, abs(by)
+    rest = slice_(x, range_of(dim, max(-by, 0), shape[dim] - free))
+    ones = np.ones((*shape[:dim], free, *shape[dim + 1 :]), raw(x).dtype)
+    parts = (ones, rest) if by > 0 else (rest, ones)
+    return cat(*parts, dim, tuple([part.shape[dim] for part in parts]))
 
 
 # -- cumsum -----------------------------------------------------------------------------------------------------------
@@ -381,6 +241,8 @@ class cumsum(Reduction):
     """cumsum(input, dim, *, dtype=None): the sum up to and including each element along a dimension."""
 
     options = ("dim", "reverse")
+    refuses = (BOOL,)
+    kernel_name = "cumsum_out_cpu"
     jvp = "linear"
     in_place = True
 
@@ -415,8 +277,7 @@ class cumsum(Reduction):
             return bind(cumsum.core, (input,), (one_dim(dim, x.ndim), False))
         x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
         place = one_dim(dim, x.ndim)
-        if x.dtype.kind == "b":
-            raise NotImplementedError("\"cumsum_out_cpu\" not implemented for 'Bool'")
+        cumsum.check(from_numpy_dtype(x.dtype))
         return bind(cumsum.core, (input,), (place, False), (x,))
 
     def vjp(g: A, dim: A, reverse: A) -> A:
@@ -430,7 +291,7 @@ class cumsum(Reduction):
 
 def _truth(reduce: Any, find: Any) -> Callable[..., Any]:
     def kernel(x: Any, dims: Dims, keepdim: bool) -> Any:
-        if x.dtype is BOOL and not keepdim and len(dims) == x.ndim and x.size:
+        if x.dtype.kind == "b" and not keepdim and len(dims) == x.ndim and x.size:
             return x.take(find(x))  # the first that decides; a quarter of the time of a reduction of few elements
         out = reduce(x, dims, np.bool_, None, keepdim)
         return np.asarray(out, np.uint8) if x.dtype == np.uint8 else out
@@ -441,33 +302,33 @@ def _truth(reduce: Any, find: Any) -> Callable[..., Any]:
 class Truth(Reduction, family=True):
     """all and any: bool, but uint8 for uint8, which was PyTorch's bool once."""
 
+    row_major = True
     options = ("dims", "keepdim")
     differentiable = False
     samples = staticmethod(
         lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t(3, dtype="bool")), S(t(0)), S(t())]
     )
 
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
+            return operation.record(input, named_dims(dim, input.array.ndim), keepdim)
+
+        return call
+
 
 @op
 class all(Truth):
     """all(input, dim=None, keepdim=False): are all elements nonzero, in the tensor or along dimensions?"""
 
-    row_major = True
     kernel = _truth(np.logical_and.reduce, np.ndarray.argmin)
-
-    def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
-        return all.record(input, dims_of(dim, input.array.ndim), keepdim)
 
 
 @op
 class any(Truth):
     """any(input, dim=None, keepdim=False): is any element nonzero, in the tensor or along dimensions?"""
 
-    row_major = True
     kernel = _truth(np.logical_or.reduce, np.ndarray.argmax)
-
-    def call(input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False) -> Tensor:
-        return any.record(input, dims_of(dim, input.array.ndim), keepdim)
 
 
 @op
@@ -485,4 +346,4 @@ class count_nonzero(Reduction):
 
     def call(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
         ndim = input.array.ndim
-        return count_nonzero.record(input, all_if_empty(dims_of(dim, ndim), ndim))
+        return count_nonzero.record(input, dims_of(dim, ndim))

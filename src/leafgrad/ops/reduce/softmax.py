@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase
-from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import divide, exponential, multiply, subtract
 from leafgrad.ops.pointwise.elementwise import exp
@@ -19,9 +17,8 @@ from leafgrad.ops.reduce.common import (
     F64,
     Dims,
     Reduction,
-    all_if_empty,
     dims_of,
-    is_half,
+    in_single,
     largest_along,
     max_reduce,
     ndarray,
@@ -31,26 +28,14 @@ from leafgrad.ops.reduce.common import (
     total,
     total_of_all,
 )
-from leafgrad.ops.reduce.reductions import sum_dim
-from leafgrad.ops.registry import op
+from leafgrad.ops.reduce.reductions import sum
+from leafgrad.ops.registry import Operation, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, DimOrDims, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
 ZERO: dict[str, Any] = {"f": np.zeros((), np.float32), "d": np.zeros(())}
-
-
-def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that computes half precision numbers in single precision."""
-
-    def wide(x: Any, *options: Any) -> Any:
-        kind = x.dtype
-        if kind is not F32 and kind is not F64 and is_half(kind):
-            return kernel(x.astype(F32), *options).astype(x.dtype)
-        return kernel(x, *options)
-
-    return wide
 
 
 @in_single
@@ -83,35 +68,36 @@ def one_of(reduced: Any) -> Any:
 class Softmax(Reduction, family=True):
     """softmax and log_softmax."""
 
+    row_major = True
     options = ("dim",)
     samples = staticmethod(
         lambda t: [S(t(3, 4), 1), S(t(3, 4), 0), S(t(2, 3, 4), -2), S(t(5), 0), S(t(), 0), S(t(0, 3), 1)]
     )
 
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        core, name = operation.core, operation.name
 
-def _apply(operation: Any, input: TensorBase, dim: Any, dtype: Dtype | None) -> Any:
-    name, x = operation.core.name, input.array
-    if dtype is None and (x.dtype is F32 or x.dtype is F64):
-        return bind(operation.core, (input,), (one_dim(dim, x.ndim),))
-    silence_numpy()
-    if dtype is not None:
-        x = cast(x, dtype)
-    place = one_dim(dim, x.ndim)
-    if x.dtype.kind in "biuc":
-        raise refused(f"{name}{'_lastdim' if place == x.ndim - 1 else ''}_kernel_impl", input)
-    return bind(operation.core, (input,), (place,), (x,))
+        def call(input: Tensor, dim: Dim, dtype: Dtype | None = None) -> Tensor:
+            x = input.array
+            if dtype is None and (x.dtype is F32 or x.dtype is F64):
+                return bind(core, (input,), (one_dim(dim, x.ndim),))
+            if dtype is not None:
+                x = cast(x, dtype)
+            place = one_dim(dim, x.ndim)
+            if x.dtype.kind in "biuc":
+                raise refused(f"{name}{'_lastdim' if place == x.ndim - 1 else ''}_kernel_impl", input)
+            return bind(core, (input,), (place,), (x,))
+
+        return call
 
 
 @op
 class softmax(Softmax):
     """softmax(input, dim, dtype=None): exp(input) divided by its sum along a dimension."""
 
-    row_major = True
     aten = "_softmax"
     kernel = softmax_array
-
-    def call(input: Tensor, dim: Dim, dtype: Dtype | None = None) -> Tensor:
-        return _apply(softmax, input, dim, dtype)
 
     def vjp(g: A, out: A, dim: A) -> A:
         if both_dense(g, out):
@@ -126,12 +112,8 @@ class softmax(Softmax):
 class log_softmax(Softmax):
     """log_softmax(input, dim, dtype=None): log(softmax(input)), without the loss of precision."""
 
-    row_major = True
     aten = "_log_softmax"
     kernel = log_softmax_array
-
-    def call(input: Tensor, dim: Dim, dtype: Dtype | None = None) -> Tensor:
-        return _apply(log_softmax, input, dim, dtype)
 
     def vjp(g: A, out: A, dim: A) -> A:
         if both_dense(g, out):
@@ -154,7 +136,7 @@ def both_dense(g: A, out: A) -> bool:
 
 
 def _sum_along(x: A, dim: int) -> A:
-    return sum_dim(x, (dim,) if len(x.shape) else (), True)
+    return sum(x, (dim,) if len(x.shape) else (), True)
 
 
 @op
@@ -182,9 +164,7 @@ class logsumexp(Reduction):
 
     def call(input: Tensor, dim: DimOrDims, keepdim: bool = False) -> Tensor:
         ndim = input.array.ndim
-        if dim is None:
-            raise TypeError("logsumexp(): argument 'dim' must be tuple of ints, not NoneType")
-        return logsumexp.record(float_input(input), all_if_empty(dims_of(dim, ndim), ndim), keepdim)
+        return logsumexp.record(float_input(input), dims_of(dim, ndim), keepdim)
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, keepdim: A) -> A:
         out = restore(out, input_shape, dims, keepdim)

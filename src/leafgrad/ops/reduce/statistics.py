@@ -12,7 +12,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._dtypes import FLOAT, from_numpy_dtype
+from leafgrad._dtypes import COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply, subtract
 from leafgrad.ops.creation.fresh import zero_like
@@ -23,11 +23,10 @@ from leafgrad.ops.reduce.common import (
     F64,
     Dims,
     Reduction,
-    all_if_empty,
     count_of,
     dims_of,
     has_zero,
-    is_half,
+    in_single,
     ndarray,
     raw,
     restore,
@@ -35,16 +34,16 @@ from leafgrad.ops.reduce.common import (
     total,
     total_of_all,
 )
-from leafgrad.ops.reduce.reductions import mean_dim, sum
-from leafgrad.ops.registry import composite, op
+from leafgrad.ops.reduce.reductions import mean, sum
+from leafgrad.ops.registry import Operation, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import DimOrDims, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
 
-def _wide_var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
-    """The variance; of half precision numbers, in single precision."""
+@in_single
+def _var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
     kind = x.dtype
     if (kind is F32 or kind is F64) and x.flags.c_contiguous and x.size and dims:
         if len(dims) == x.ndim and not keepdim:
@@ -53,24 +52,15 @@ def _wide_var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
         n = count_of(x.shape, dims)
         off = subtract(x, total(x, dims, True) / n)
         return total(multiply(off, off, off), dims, keepdim) / max(n - correction, 0)
-    if is_half(kind):
-        x = x.astype(F32)
     n = count_of(x.shape, dims)
     off = x - total(x, dims, True) / n
     square = off.real**2 + off.imag**2 if off.dtype.kind == "c" else off * off
     return np.divide(total(square, dims, keepdim), max(n - correction, 0))
 
 
-def _var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
-    return _narrow(_wide_var(x, dims, correction, keepdim), x.dtype)
-
-
+@in_single
 def _std(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
-    return _narrow(np.sqrt(_wide_var(x, dims, correction, keepdim)), x.dtype)
-
-
-def _narrow(out: Any, kind: Any) -> Any:
-    return out.astype(kind) if is_half(kind) else out
+    return np.sqrt(_var(x, dims, correction, keepdim))
 
 
 def _var_arguments(
@@ -90,7 +80,7 @@ def _var_arguments(
     if x.dtype.kind in "biu":
         who = name if name.endswith("mean") else "std and var"
         raise RuntimeError(f"{who} only support floating point and complex dtypes\n  at {errors.here()}")
-    dims = all_if_empty(dims_of(dim, len(shape)), len(shape))
+    dims = dims_of(dim, len(shape))
     if (0 if 0 in shape else count_of(shape, dims)) - correction <= 0:
         warnings.warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
@@ -104,18 +94,35 @@ def _var_arguments(
 def _var_rule(g: A, input: A, shape: Dims, dims: Dims, correction: float, keepdim: bool) -> A:
     freedom = count_of(shape, dims) - correction
     if g.__class__ is ndarray and freedom > 0 and dims and (g.dtype is F32 or g.dtype is F64):
-        off = subtract(input, mean_dim(input, dims, True))
+        off = subtract(input, mean(input, dims, True))
         return multiply(off, np.asarray((2 / freedom) * restore(g, shape, dims, keepdim)), off)
-    off = input - mean_dim(input, dims, True)
+    off = input - mean(input, dims, True)
     if freedom <= 0 and len(dims) == len(shape):
         return g * np.where(raw(off) == 0, np.nan, np.inf).astype(raw(off).real.dtype)
     factor = 2 / freedom if freedom else math.inf
     return (factor * restore(g, shape, dims, keepdim)) * off
 
 
+def _called(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """A function with the arguments of `var`, of which `compute` gets (input, dims, correction, keepdim)."""
+
+    def call(
+        input: Tensor,
+        dim: DimOrDims | bool | None = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: Number | None = None,
+    ) -> Tensor:
+        return compute(input, *_var_arguments(name, input, dim, unbiased, keepdim, correction))
+
+    return call
+
+
 class Variance(Reduction, family=True):
     """var and std."""
 
+    row_major = True
     options = ("dims", "correction", "keepdim")
     signatures = (
         "(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: bool = False) -> Tensor",
@@ -130,24 +137,17 @@ class Variance(Reduction, family=True):
         ]
     )
 
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        return _called(operation.name, operation.record)
+
 
 @op
 class var(Variance):
     """var(input, dim=None, *, correction=1, keepdim=False): the variance of all elements, or along dimensions."""
 
-    row_major = True
     node_names = ("VarMeanBackward0",)
     kernel = _var
-
-    def call(
-        input: Tensor,
-        dim: DimOrDims | bool | None = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: Number | None = None,
-    ) -> Tensor:
-        return var.record(input, *_var_arguments("var", input, dim, unbiased, keepdim, correction))
 
     def vjp(g: A, input: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
         return _var_rule(g, input, input_shape, dims, correction, keepdim)
@@ -157,19 +157,8 @@ class var(Variance):
 class std(Variance):
     """std(input, dim=None, *, correction=1, keepdim=False): the standard deviation, the square root of `var`."""
 
-    row_major = True
     node_names = ("StdMeanBackward0",)
     kernel = _std
-
-    def call(
-        input: Tensor,
-        dim: DimOrDims | bool | None = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: Number | None = None,
-    ) -> Tensor:
-        return std.record(input, *_var_arguments("std", input, dim, unbiased, keepdim, correction))
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
         if g.__class__ is ndarray and not has_zero(out):
@@ -181,24 +170,17 @@ class std(Variance):
 
 def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
     node_name = f"{name[:3].capitalize()}MeanBackward0"
-    spread_core, mean_core = operation.named[node_name], mean_dim.named[node_name]
+    spread_core, mean_core = operation.named[node_name], mean.named[node_name]
 
-    def call(
-        input: Tensor,
-        dim: DimOrDims | bool | None = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: Number | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        dims, freedom, keep = _var_arguments(name, input, dim, unbiased, keepdim, correction)
-        spread = bind(spread_core, (input,), (dims, freedom, keep))
-        return spread, bind(mean_core, (input,), (dims, keep))
+    def compute(input: TensorBase, dims: Dims, correction: float, keepdim: bool) -> Any:
+        spread = bind(spread_core, (input,), (dims, correction, keepdim))
+        return spread, bind(mean_core, (input,), (dims, keepdim))
 
+    call = _called(name, compute)
     call.__name__ = call.__qualname__ = name
-    doc = f"{name}(input, dim=None, *, correction=1, keepdim=False): {name[:3]} and mean, as a pair."
+    call.__doc__ = f"{name}(input, dim=None, *, correction=1, keepdim=False): {name[:3]} and mean, as a pair."
+    call.__annotations__["return"] = "tuple[Tensor, Tensor]"
     forms = tuple([form.replace("-> Tensor", "-> tuple[Tensor, Tensor]") for form in Variance.signatures])
-    call.__doc__ = doc
     return composite(Variance.samples, method=False, signatures=forms, silent=True)(call)
 
 
@@ -214,6 +196,7 @@ class nansum(Reduction):
     """nansum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements that are not nan."""
 
     options = ("dims", "keepdim")
+    refuses = {COMPLEX: (RuntimeError, "nansum on CPU does not support complex inputs")}
 
     def kernel(x: A, dims: Dims, keepdim: bool) -> A:
         return total(np.where(np.isnan(x), np.zeros((), x.dtype), x), dims, keepdim)
@@ -224,9 +207,8 @@ class nansum(Reduction):
         x = input.array
         if x.dtype.kind in "biu":
             return sum.function(input, dim, keepdim, dtype=dtype)
-        if x.dtype.kind == "c":
-            raise RuntimeError("nansum on CPU does not support complex inputs")
-        dims = all_if_empty(dims_of(dim, x.ndim), x.ndim)
+        nansum.check(from_numpy_dtype(x.dtype))
+        dims = dims_of(dim, x.ndim)
         x = x if dtype is None else cast(x, dtype)
         return bind(nansum.core, (input,), (dims, keepdim), (x,))
 
@@ -246,5 +228,5 @@ def nanmean(
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {own.alias}")
     summed = nansum.function(input, dim, keepdim, dtype=dtype)
     ndim = input.array.ndim
-    dims = all_if_empty(dims_of(dim, ndim), ndim)
+    dims = dims_of(dim, ndim)
     return summed / wrap(np.count_nonzero(~np.isnan(input.array), axis=dims, keepdims=keepdim))
