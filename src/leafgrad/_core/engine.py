@@ -60,6 +60,7 @@ def walk(
     for_alone: Gradient = None
     freed = None if keep_graph else freed_here()
     consuming = special is None and not keep_graph
+    size: int = 0  # of the gradient, where its memory may be used again
     g: Gradient = list(gradients)  # what the current node was given; a list for several results, as at the start
     targets: Any = roots if special is None else special.wanted_among(roots)
     results: Any = gradients
@@ -89,13 +90,14 @@ def walk(
             if for_alone.dtype is not node.dtype or for_alone.shape != node.shape:
                 for_alone = unbroadcast(for_alone, node.shape, node.dtype)
             # is_fresh, written out, because it is asked for every node of a chain: a twentieth of its time
-            large = consuming and for_alone.size > SMALL
-            reusable = large and for_alone is not g and for_alone.base is None and g.__class__ is not list
+            size = for_alone.size if consuming else 0
+            reusable = size > SMALL and for_alone is not g and for_alone.base is None and g.__class__ is not list
             g = for_alone
         elif heap:
             node = heappop(heap)[1]
             g = waiting.pop(node)
             reusable = consuming and node in ours
+            size = g.size if reusable else 0
         else:
             return waiting, ours
         unusual = special if special is not None or node.hooks is None else ORDINARY
@@ -123,7 +125,8 @@ def walk(
         if unusual is not None:
             targets, results = unusual.run(node, g, saved)
         elif reusable and node.op.vjp_in_place is not None:
-            results = node.op.vjp_in_place(g, saved, targets, free_memory(saved, g) if g.size > WORTH_REUSING else None)
+            free = free_memory(saved, g) if size > WORTH_REUSING else None
+            results = node.op.vjp_in_place(g, saved, targets, free)
             g = None  # its memory may be one of the results now
         else:
             rule = node.op.backward  # in two steps: to find a function in a slot and to call it is slower in one

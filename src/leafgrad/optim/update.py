@@ -96,7 +96,7 @@ def in_place(formula: Formula, inputs: Sequence[str]) -> Callable[..., Any]:
             if (functions := program(real, *options)) is not None:
                 break
         else:
-            programs.insert(0, traced(formula, len(inputs), options))
+            programs.insert(0, traced(formula, len(inputs), options, unusual))
             functions = programs[0](real, *options)
         # Those for options that are the same in every step are kept. A tensor is the same although its value changes.
         if options == before and NUMBERS.issuperset(map(type, options)):
@@ -104,37 +104,22 @@ def in_place(formula: Formula, inputs: Sequence[str]) -> Callable[..., Any]:
         before = options
         return functions
 
+    def unusual(options: tuple[Any, ...], *arrays: Array) -> None:
+        """The update of one parameter that is large, or of an unusual dtype."""
+        run_in_blocks(functions_for(arrays[0].dtype, options)[1], *arrays)
+
     def kernel(*args: Any) -> list[Array]:
-        end = len(args) - count
-        out: Any = args[-1]
-        if out.__class__ is list:
-            end -= 1
-            options = args[end:-1]
-        else:
-            out, options = None, args[end:]
-        kind = args[0].dtype
-        last_kind, last_options, functions = last  # at once, because other threads may exchange it
-        if kind is not last_kind or options != last_options:
-            functions = functions_for(kind, options)
-        run, run_single, width = functions
+        out: Any = args[-1] if args[-1].__class__ is list else None
+        end = len(args) - count - (out is not None)
+        options = args[end : end + count]
         if out is None or out[0] is not args[0]:
             out = [np.empty_like(a) for a in args[:end]] if out is None else out
             for target, a in zip(out, args):
                 target[...] = a
-            return kernel(*out, *options, out)
-        usual = kind if kind is _f32 or kind is _f64 else None
-        start = 0
-        while start < end:
-            arrays = args[start : start + width]
-            start += width
-            p = arrays[0]
-            size = p.size
-            if size > WHOLE or p.dtype is not usual or arrays[1].dtype is not usual:
-                run_in_blocks(run if p.dtype is kind else functions_for(p.dtype, options)[0], *arrays)
-            elif size == SINGLE:
-                run_single(*arrays)
-            else:
-                run(*arrays)
+        last_kind, last_options, functions = last  # at once, because other threads may exchange it
+        if args[0].dtype is not last_kind or options != last_options:
+            functions = functions_for(args[0].dtype, options)
+        functions[0](out)
         return out  # type: ignore[no-any-return]
 
     return kernel
@@ -213,10 +198,12 @@ class Trace:
         self.calls.append((kernel, names, f"array{len(self.calls)}"))
         return Symbol(self, self.calls[-1][2], True)
 
-    def calls_apart(self, homes: dict[str, str]) -> list[str]:
-        """The calls with a new array for each result, and copies to where results belong."""
-        lines = [f"{result} = {kernel}({', '.join(operands)})" for kernel, operands, result in self.calls]
-        return lines + [f"{home}[...] = {result}" for result, home in homes.items()]
+    def for_single(self, param: str, homes: dict[str, str]) -> list[str]:
+        """The calls for a single element: a new array for each result, and copies to where results belong."""
+        if SINGLE != 1:
+            return []
+        lines = [f" {result} = {kernel}({', '.join(operands)})" for kernel, operands, result in self.calls]
+        return [f"elif {param}.size == 1:", *lines, *[f" {home}[...] = {result}" for result, home in homes.items()]]
 
     def calls_in_place(self, homes: dict[str, str]) -> list[str]:
         """The calls with results where they belong, as soon as the old values are not needed, and otherwise in memory
@@ -242,29 +229,37 @@ class Trace:
         return lines + [f"{home}[...] = {places[r]}" for r, home in homes.items() if places[r] != home]
 
 
-def traced(formula: Formula, count: int, options: Sequence[Any]) -> Callable[..., Any]:
-    """A program: given a dtype and options, it returns a function of arrays that does in place what the formula does,
-    another one for single elements, and how many arrays they take; None if the formula takes another way than with the
-    options here."""
+def traced(formula: Formula, count: int, options: Sequence[Any], unusual: Callable[..., None]) -> Callable[..., Any]:
+    """A program: given a dtype and options, it returns a function of a list of arrays (parameters, each with its
+    gradient and what is kept for it) that does in place what the formula does, and another one for the arrays of one
+    parameter; None if the formula takes another way than with the options here."""
     trace = Trace()
     names = formula.__code__.co_varnames[: formula.__code__.co_argcount]
     symbols = [Symbol(trace, name, True) for name in names[:count]]
     symbols += [trace.symbol(name, value) for name, value in zip(names[count:], options)]
     updated = (names[0], *names[2:count])
     homes = {result.name: name for result, name in zip(formula(*symbols), updated) if result.name != name}
-    used = ", ".join([name for name in names[:count] if name == names[1] or name in homes.values()])
+    param, grad = names[:2]
+    used = [name for name in names[:count] if name == grad or name in homes.values()]
+    in_place = trace.calls_in_place(homes)
     source = [
         f"def program({', '.join(['kind', *names[count:]])}):",
         f" if {' or '.join(['False', *[f'not {name}' if truth else name for name, truth in trace.asked.items()]])}:",
         "  return None",
         *[f" {line}" for line in trace.lines],
         *[f" {name} = array({number}, kind)" for number, name in trace.constants.items()],
-        f" def run({used}):",
-        *[f"  {line}" for line in trace.calls_in_place(homes)],
-        f" def run_single({used}):" if SINGLE == 1 else " run_single = run",
-        *[f"  {line}" for line in trace.calls_apart(homes) if SINGLE == 1],
-        f" return run, run_single, {used.count(',') + 1}",
+        f" def run({', '.join(used)}):",
+        *[f"  {line}" for line in in_place],
+        " def run_all(arrays):",  # with the calls written out again: a sixth of the time of a step of few elements
+        "  each = iter(arrays)",
+        f"  for {', '.join(used)} in zip({', '.join(['each'] * len(used))}):",
+        f"   if {param}.size > {WHOLE} or {param}.dtype is not kind or {grad}.dtype is not kind:",
+        f"    unusual(({', '.join(names[count:])},), {', '.join(used)})",
+        *[f"   {line}" for line in trace.for_single(param, homes)],
+        "   else:",
+        *[f"    {line}" for line in in_place],
+        " return run_all, run",
     ]
-    scope: Any = {**{loop.__name__: loop for loop in LOOPS}, "array": np.array, "math": math}
+    scope: Any = {**{loop.__name__: loop for loop in LOOPS}, "array": np.array, "math": math, "unusual": unusual}
     exec("\n".join(source), scope)
     return scope["program"]  # type: ignore[no-any-return]
