@@ -60,7 +60,6 @@ def walk(
     for_alone: Gradient = None
     freed = None if keep_graph else freed_here()
     consuming = special is None and not keep_graph
-    size: int = 0  # of the gradient, where its memory may be used again
     g: Gradient = list(gradients)  # what the current node was given; a list for several results, as at the start
     targets: Any = roots if special is None else special.wanted_among(roots)
     results: Any = gradients
@@ -125,16 +124,17 @@ def walk(
         if unusual is not None:
             targets, results = unusual.run(node, g, saved)
         elif reusable and node.op.vjp_in_place is not None:
-            free = free_memory(saved, g) if size > WORTH_REUSING else None
-            results = node.op.vjp_in_place(g, saved, targets, free)
+            results = node.op.vjp_in_place(g, saved, targets, free_memory(saved, g, size))
             g = None  # its memory may be one of the results now
         else:
             rule = node.op.backward  # in two steps: to find a function in a slot and to call it is slower in one
             results = rule(g, saved, targets)
 
 
-def free_memory(saved: tuple[Any, ...], g: Gradient) -> Any:
-    """A saved array in which a gradient fits and which nobody else holds, or None."""
+def free_memory(saved: tuple[Any, ...], g: Gradient, size: int) -> Any:
+    """A saved array in which a gradient of some size fits and which nobody else holds, or None."""
+    if size <= WORTH_REUSING:
+        return None
     for i in range(len(saved)):
         if references(saved, i) == SAVED_ONLY:
             value = saved[i]

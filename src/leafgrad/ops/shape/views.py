@@ -214,7 +214,7 @@ class view_steps_backward(Family):
         in_memory = x.as_many(np.zeros([shape[d] for d in order], x.dtype if kind is None else kind))
         out = in_memory.transpose([int(a) for a in np.argsort(order)]) if len(shape) else in_memory
         part = see(out, steps)
-        if 0 in part.strides or not np.may_share_memory(part.memory(), out.memory()):
+        if overlaps(part.memory()) or not np.may_share_memory(part.memory(), out.memory()):
             return NotImplemented
         part[...] = x
         return out
