@@ -88,8 +88,7 @@ def walk(
             alone = None
             if for_alone.dtype is not node.dtype or for_alone.shape != node.shape:
                 for_alone = unbroadcast(for_alone, node.shape, node.dtype)
-            # is_fresh, written out, because it is asked for every node of a chain: a twentieth of its time
-            size = for_alone.size if consuming else 0
+            size = for_alone.size if consuming else 0  # and is_fresh, written out: a twentieth of the time of a chain
             reusable = size > SMALL and for_alone is not g and for_alone.base is None and g.__class__ is not list
             g = for_alone
         elif heap:
