@@ -334,7 +334,7 @@ class Binary(Family, family=True):
             return result
 
         first, second = body["takes"]
-        body["checked"] = second == "Tensor"
+        operation.checked = second == "Tensor"
         function.__annotations__.update(input=first, other=second)
         return _with_alpha(function) if operation.takes_alpha else function
 
