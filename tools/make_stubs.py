@@ -1,5 +1,6 @@
 """Writes the stubs that type checkers and editors read for what is put together at run time: the functions of
-`leafgrad`, the methods of Tensor that are operations, and the named results.
+`leafgrad`, the methods of Tensor that are operations, and the named results. And leafgrad/ops/names.py, which knows in
+which module each of them is.
 
     python tools/make_stubs.py           writes them
     python tools/make_stubs.py --check   says which of them are not up to date
@@ -11,8 +12,10 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 import types
 from collections.abc import Iterator
+from importlib import import_module
 from inspect import Signature
 from pathlib import Path
 from typing import Any
@@ -20,9 +23,11 @@ from typing import Any
 import leafgrad
 import leafgrad.return_types
 from leafgrad._device import layout, memory_format
+from leafgrad._tensor import install
 from leafgrad._tensor.op_methods import OpMethods
 from leafgrad.nn import functional
 from leafgrad.ops.creation.legacy import TensorType
+from leafgrad.ops.registry import entries
 from leafgrad.ops.signature import Declaration, Text
 
 PACKAGE = Path(leafgrad.__file__).parent
@@ -55,12 +60,51 @@ def main() -> int:
 
 def stubs() -> dict[Path, str]:
     """The text of each stub."""
+    for place in places():
+        install.install(import_module(f"leafgrad.{place}"))
     return {
         PACKAGE / "__init__.pyi": functions_stub(),
         PACKAGE / "_tensor" / "op_methods.pyi": methods_stub(),
         PACKAGE / "nn" / "functional.pyi": functional_stub(),
         PACKAGE / "return_types.pyi": results_stub(),
+        PACKAGE / "ops" / "names.py": names_module(),
     }
+
+
+# -- where they are ---------------------------------------------------------------------------------------------------
+
+
+def places() -> list[str]:
+    """The modules that have operations, or functions or methods that are none."""
+    files = [*PACKAGE.glob("ops/*/*.py"), *PACKAGE.glob("ops/*.py"), *PACKAGE.glob("_tensor/*.py")]
+    found = [file.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".") for file in sorted(files)]
+    modules = {
+        place: import_module(f"leafgrad.{place}") for place in found if not place.endswith((".__init__", ".names"))
+    }
+    return [
+        place
+        for place, module in modules.items()
+        if entries(module.__name__) or hasattr(module, "FUNCTIONS") or hasattr(module, "METHODS")
+    ]
+
+
+def names_module() -> str:
+    modules = {place: import_module(f"leafgrad.{place}") for place in places()}
+    functions = {place: set(install.functions_in(module)) for place, module in modules.items()}
+    methods = {place: set(install.methods_in(module)) for place, module in modules.items()}
+    doc = "Which module has a function of `leafgrad`, or a method of Tensor: it is imported when one is first used."
+    text = [NOTE, f'"""{doc}"""\n', "# fmt: off"]
+    for title, found in (("FUNCTIONS", functions), ("METHODS", methods)):
+        text += [f"{title}: dict[str, str] = {{", *[row(place, names) for place, names in found.items()], "}"]
+    return "\n".join(text) + "\n"
+
+
+def row(place: str, names: set[str]) -> str:
+    """The names that a module has, in lines that are not too long."""
+    lines = textwrap.wrap(" ".join(sorted(names)), 104) or [""]
+    if len(lines) == 1 and len(place) + len(lines[0]) < 106:
+        return f'    "{place}": "{lines[0]}",'
+    return "\n".join([f'    "{place}": (', *[f'        "{line} "' for line in lines], "    ),"])
 
 
 # -- functions --------------------------------------------------------------------------------------------------------
@@ -162,6 +206,7 @@ def methods_stub() -> str:
         "class OpMethods:",
     ]
     found = {**{name: None for name in OF_TENSOR_BASE}, **vars(OpMethods)}
+    found = {name: value for name, value in found.items() if not isinstance(value, install.Later)}  # gone
     for name in sorted(found):
         value = found[name]
         if isinstance(value, property):

@@ -55,39 +55,11 @@ from leafgrad._settings import (
     typename,
     use_deterministic_algorithms,
 )
-from leafgrad._tensor import install as install
-from leafgrad._tensor.methods import FUNCTIONS as _functions
+from leafgrad._tensor import install as _install
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from leafgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from leafgrad.kernels import allocator as _allocator
-from leafgrad.ops.creation.factories import (
-    empty,
-    empty_like,
-    empty_strided,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    scalar_tensor,
-    zeros,
-    zeros_like,
-)
-from leafgrad.ops.creation.from_data import as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor
-from leafgrad.ops.creation.legacy import TYPES as _tensor_types
-from leafgrad.ops.creation.ranges import arange, eye, linspace, logspace, tril_indices, triu_indices
-from leafgrad.ops.random.functions import (
-    bernoulli,
-    multinomial,
-    normal,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-)
 
 __version__ = "0.1.0"
 
@@ -96,13 +68,7 @@ int, long, short = int32, int64, int16
 cfloat, cdouble = complex64, complex128
 newaxis = None
 
-globals().update(_tensor_types)
-globals().update(_functions)
-
-for _name, _function in install.public_functions().items():
-    globals().setdefault(_name, _function)
 _links.functions = globals()
-
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _LATER = {
@@ -112,4 +78,13 @@ _LATER = {
     "set_printoptions": "_tensor.printing", "vmap": "func",
 }  # fmt: skip
 
-__getattr__ = _missing.attributes_of(__name__, _LATER)
+_later = _missing.attributes_of(__name__, _LATER)
+__all__ = [*_install.MODULES, *[name for name in globals() if name[0] != "_" and name not in ("Any", "annotations")]]
+
+
+def __getattr__(name: str) -> Any:
+    return _install.function_called(name) if name in _install.MODULES else _later(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER, *_install.MODULES})

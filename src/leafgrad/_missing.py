@@ -1,10 +1,11 @@
-"""What is said when a program asks for a part of PyTorch that leafgrad does not have."""
+"""Parts of leafgrad that are imported when a program asks for them, and what is said of those that it does not have."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -29,6 +30,11 @@ def missing_attribute(module_name: str, name: str) -> AttributeError:
     if not name.startswith("__"):  # tools look for dunder names; there is nothing to explain to them
         message += f"\n{explanation(f'{module_name}.{name}')}"
     return AttributeError(message, name=name, obj=sys.modules.get(module_name))
+
+
+def part(place: str) -> ModuleType:
+    """A module of leafgrad, which may have to be imported first."""
+    return import_module(f"leafgrad.{place}")
 
 
 def attributes_of(package: str, later: Mapping[str, str] | None = None) -> Callable[[str], Any]:

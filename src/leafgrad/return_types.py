@@ -3,9 +3,12 @@ by the blocks of the ops (`result_names`)."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+
+from leafgrad import _missing
 
 
 class NamedResult(tuple[Any, ...]):
@@ -37,8 +40,7 @@ def _full_name(cls: type) -> str:
 
 
 def _restored(name: str, parts: tuple[Any, ...]) -> NamedResult:
-    kind: type[NamedResult] = globals()[name]
-    return kind(parts)
+    return __getattr__(name)(parts)
 
 
 def named_result(name: str, *fields: str) -> type[NamedResult]:
@@ -55,6 +57,10 @@ def named_result(name: str, *fields: str) -> type[NamedResult]:
     return made
 
 
-if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> type[NamedResult]: ...
+def __getattr__(name: str) -> type[NamedResult]:
+    """The class for a function that nobody has called before."""
+    getattr(sys.modules["leafgrad"], name, None)
+    found: Any = globals().get(name)
+    if found is None:
+        raise _missing.missing_attribute(__name__, name)
+    return found  # type: ignore[no-any-return]

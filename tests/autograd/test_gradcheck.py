@@ -117,6 +117,7 @@ def test_wrong_gradients_fail(function: Any, x: Any, label: str, fast_mode: bool
 
 @both_modes
 def test_wrong_second_gradients_fail(fast_mode: bool) -> None:
+    torch.manual_seed(0)  # the fast mode compares along random directions, and some of them hide a mistake
     half = squaring(lambda x, g: g * (x + x.detach()))
     assert gradcheck(half, (real(1.0, 2.0),), fast_mode=fast_mode)
     with pytest.raises(GradcheckError, match="Jacobian mismatch for output 0 with respect to input 0"):

@@ -38,16 +38,15 @@ def example() -> Iterator[Operation]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "hypot_block.py"
         file.write_text(block, encoding="utf-8")
-        made: Operation = imported(file, "hypot_block").hypot
-    install.install(made)
-    functions = install.functions_of(made)
-    vars(lg).update(functions)
+        module = imported(file, "hypot_block")
+    made: Operation = module.hypot
+    install.install(module)
     try:
         yield made
     finally:
-        for name in functions:
+        for name in install.functions_in(module):
             delattr(lg, name)
-        for name in install.methods_of(made):
+        for name in install.methods_in(module):
             delattr(OpMethods, name)
         del registry[made.name]
         assert known(made.name) == []

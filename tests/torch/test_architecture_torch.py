@@ -10,7 +10,7 @@ OWN_NAMES = {"errors", "explain", "kernels", "show_config"}
 
 # Names that should get an underscore, or go.
 TO_GO = {
-    "Any", "annotations", "install", "absolute_", "bitwise_not_", "cumsum_", "logical_not_", "sgn_", "sign_", "tril_",
+    "Any", "annotations", "absolute_", "bitwise_not_", "cumsum_", "logical_not_", "sgn_", "sign_", "tril_",
     "triu_",
 }  # fmt: skip
 

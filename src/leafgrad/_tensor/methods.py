@@ -14,10 +14,9 @@ from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device
 from leafgrad._layouts import lies_in_format
 from leafgrad.ops.arguments import checked_functions, checked_methods
-from leafgrad.ops.creation import factories, legacy
+from leafgrad.ops.creation import legacy
 from leafgrad.ops.pointwise.comparison import eq
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.shape.resize import METHODS as RESHAPING
 from leafgrad.ops.signature import Device, Dtype, MemoryFormat, Number, Tensor, declared
 
 # -- conversions ------------------------------------------------------------------------------------------------------
@@ -190,19 +189,14 @@ def false(self: Tensor) -> bool:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    **RESHAPING,
     **checked_methods(
         type_as, cpu, cuda, pin_memory, is_nonzero, is_same_size, is_set_to, equal, isclose, allclose,
         positive,
     ),
     "type": type_of, "is_contiguous": is_contiguous, "is_pinned": false, "is_shared": false,
-    "new": legacy.new, "new_zeros": factories.new_zeros, "new_ones": factories.new_ones,
-    "new_empty": factories.new_empty,
-    "new_full": factories.new_full, "new_tensor": factories.new_tensor,
-    "new_empty_strided": factories.new_empty_strided,
+    "__pos__": positive,
 }  # fmt: skip
 
-# Names under `leafgrad` for functions that are neither creation nor operations.
 FUNCTIONS: dict[str, Callable[..., Any]] = checked_functions(
     is_tensor, numel, is_floating_point, is_complex, is_nonzero, is_same_size, equal, isclose, allclose, result_type,
     positive,

@@ -1,5 +1,5 @@
-"""The operations. Importing this package registers those that tensors have. Losses and `embedding` are functions of
-`nn.functional` alone and are registered when that is imported, so that `import leafgrad` need not wait for them.
+"""The operations. Importing this package registers those that the core itself calls; the others are registered when a
+program first asks for one of them (leafgrad/_tensor/install.py), so that `import leafgrad` need not wait for them.
 
 May import `_core`, `kernels`, `errors`, `_dtypes`, `_device`, `_layouts` and `return_types`; inside functions also
 `func`, for random numbers inside vmap. Never the engine.
@@ -8,11 +8,9 @@ May import `_core`, `kernels`, `errors`, `_dtypes`, `_device`, `_layouts` and `r
 from typing import Any
 
 from leafgrad.ops import inplace, promotion
-from leafgrad.ops.index import gather, getitem, masks, overwrite, parse, scatter, scatter_reduce, slices
-from leafgrad.ops.linalg import affine, products
-from leafgrad.ops.pointwise import comparison, complex, convert, division, elementwise, fill, powers, select
-from leafgrad.ops.reduce import common, extremes, norms, ordering, reductions, softmax, statistics
-from leafgrad.ops.shape import arrange, grids, join, resize, strides, views
+from leafgrad.ops.pointwise import convert, elementwise, fill
+from leafgrad.ops.reduce import reductions
+from leafgrad.ops.shape import views
 
 
 def __getattr__(name: str) -> Any:

@@ -11,14 +11,11 @@ the product it is: `addmm`, `mm`, `bmm`.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import links
-from leafgrad.ops.index import embedding as embedding  # which, like the losses, is imported late: it registers itself
-from leafgrad.ops.loss import binary as binary
-from leafgrad.ops.loss import cross_entropy as cross_entropy
-from leafgrad.ops.loss import elementwise as elementwise
 from leafgrad.ops.registry import entries, registry
 
 # The names of forms that are accepted. Each operation has one form, so it does not matter which is used.
@@ -76,7 +73,7 @@ class Packet:
         return [self._overload._overloadname]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        function = links.functions.get(self._name.lstrip("_")) or getattr(links.tensor_class, self._name)
+        function = public_function(self._name.lstrip("_")) or getattr(links.tensor_class, self._name)
         return function(*args, **kwargs)
 
     def __str__(self) -> str:
@@ -125,4 +122,8 @@ def known_names() -> set[str]:
 
 def is_function(name: str) -> bool:
     """Is it a function or method beside the registered operations: one that makes tensors, or works in place?"""
-    return callable(links.functions.get(name)) or callable(getattr(links.tensor_class, name, None))
+    return callable(public_function(name)) or callable(getattr(links.tensor_class, name, None))
+
+
+def public_function(name: str) -> Any:
+    return getattr(sys.modules["leafgrad"], name, None)

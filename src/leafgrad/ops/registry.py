@@ -46,11 +46,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leafgrad import errors
+from leafgrad import _missing, errors
 from leafgrad._core.bind import bind, bind_many, execute
 from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import dtype
+from leafgrad.ops import names
 from leafgrad.ops.arguments import method_of
 from leafgrad.ops.signature import Declaration, name_code
 from leafgrad.return_types import named_result
@@ -83,6 +84,7 @@ class Entry:
         kernel: Any
         in_place: Any
         operators: Any
+        module: str  # where it is defined
 
         def __getattr__(self, fact: str) -> Any: ...
 
@@ -96,6 +98,7 @@ class Operation(Entry):
         known = {**defaults(family), **body}
         self.__dict__.update({fact: known[fact] for fact in FACTS})
         self.name = name
+        self.module: str = body.get("__module__", "")
         self.doc: str = body.get("__doc__") or ""
         needed = {"documentation": self.doc, "kernel": self.kernel, "samples for the tests": self.samples}
         for what, found in needed.items():
@@ -196,6 +199,8 @@ class Block(type):
 
 def op(block: Any) -> Any:
     """Register the operation that a block has made."""
+    if not block.module:  # by which its names are found
+        raise TypeError(f"op {block.name} has no __module__")
     registry[block.name] = block
     return block
 
@@ -345,6 +350,7 @@ class Composite(Entry):
             raise TypeError(f"function {function.__name__} says what no function can: {', '.join(unknown)}")
         self.__dict__.update({**FACTS, "operators": {}, **known})
         self.name = self.public_name = function.__name__
+        self.module = function.__module__
         self.samples = samples
         self.aten_function: str = self.aten_function or self.name
         self.declaration = Declaration(function, self.signatures)
@@ -369,6 +375,10 @@ def composite(samples: Any, **known: Any) -> Callable[[Callable[..., Any]], Call
     return register
 
 
-def entries() -> list[Entry]:
-    """All operations, and all functions composed of them."""
-    return [*registry.values(), *composites.values()]
+def entries(module: str | None = None) -> list[Entry]:
+    """All operations, and all functions composed of them; or those of a module that has been imported."""
+    if module is None:
+        for place in names.METHODS:
+            _missing.part(place)
+    found: list[Entry] = [*registry.values(), *composites.values()]
+    return found if module is None else [entry for entry in found if entry.module == module]

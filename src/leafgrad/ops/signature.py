@@ -163,6 +163,11 @@ def declared(*forms: str) -> Callable[[Any], Any]:
     return declare
 
 
+def by_name(*functions: Any) -> dict[str, Any]:
+    """Functions with their names, as a module says in its FUNCTIONS and METHODS which of them are public."""
+    return {function.__name__: function for function in functions}
+
+
 def name_code(function: Any, name: str) -> None:
     """Put PyTorch's name of an operation on the code of a function, where profiles (leafgrad/_profiler) and tracebacks
     find it. Functions of other folders, compiled or methods of Tensor, do without."""

@@ -28,6 +28,7 @@ from leafgrad.ops.signature import (
     Shape,
     Sizes,
     Tensor,
+    by_name,
     declared,
 )  # fmt: skip
 
@@ -271,3 +272,9 @@ def new_tensor(self: Tensor, data: Any, **options: Options) -> Tensor:
     own = _dtypes.from_numpy_dtype((data if isinstance(data, TensorBase) else self).array.dtype)
     make = lambda dtype: copied(data, _dtypes.from_numpy_dtype(dtype))
     return create("new_tensor", options, make, default=lambda: own)
+
+
+FUNCTIONS = by_name(
+    empty, empty_like, empty_strided, full, full_like, ones, ones_like, scalar_tensor, zeros, zeros_like
+)  # fmt: skip
+METHODS = by_name(new_empty, new_empty_strided, new_full, new_ones, new_tensor, new_zeros)

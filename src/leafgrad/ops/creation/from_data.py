@@ -12,7 +12,7 @@ from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device, layout, strided
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad.ops.signature import Device, Tensor, declared
+from leafgrad.ops.signature import Device, Tensor, by_name, declared
 
 _EXAMPLES: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # by NumPy's kind of dtype
 
@@ -461,3 +461,6 @@ def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, r
             stacklevel=2,
         )
     return finished(np.frombuffer(memory, kind.np, max(count, -1), offset), requires_grad)
+
+
+FUNCTIONS = by_name(as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor)

@@ -13,7 +13,7 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.arguments import REFUSED, as_int
 from leafgrad.ops.creation.factories import sizes
 from leafgrad.ops.creation.from_data import copied
-from leafgrad.ops.signature import Tensor, declared
+from leafgrad.ops.signature import Tensor, by_name, declared
 
 
 def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -80,3 +80,7 @@ def make_type(kind: Dtype) -> TensorType:
 
 
 TYPES: dict[str, TensorType] = {f"{kind.alias}Tensor": make_type(kind) for kind in _dtypes.ALL if not kind.is_complex}
+
+
+FUNCTIONS = TYPES
+METHODS = by_name(new)

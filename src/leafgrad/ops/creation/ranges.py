@@ -15,7 +15,7 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.arguments import declared_and_checked, matched
 from leafgrad.ops.creation.factories import create
 from leafgrad.ops.creation.fresh import fresh
-from leafgrad.ops.signature import Number, Options, OutOptions, Tensor, declared
+from leafgrad.ops.signature import Number, Options, OutOptions, Tensor, by_name, declared
 
 
 @declared_and_checked
@@ -200,3 +200,6 @@ def _triangle(name: str, row: int, col: int, inside: Callable[..., Any], options
             raise RuntimeError(f"{which} must be non-negative, got{value}")
     places = np.nonzero(inside(np.arange(row)[:, None], np.arange(col)[None, :]))
     return create(name, options, np.stack(places).astype, default=lambda: _dtypes.int64)
+
+
+FUNCTIONS = by_name(arange, eye, linspace, logspace, tril_indices, triu_indices)

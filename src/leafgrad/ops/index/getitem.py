@@ -365,3 +365,6 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     places = _places_of_tensors("index_put", input, indices, values)
     values = broadcastable(values, input, places, accumulate)
     return index_write.record(input, values, places.dim, places.span, kept(places.at, input, values), accumulate)
+
+
+METHODS = {"__getitem__": getitem, "__setitem__": setitem, "__delitem__": delitem}

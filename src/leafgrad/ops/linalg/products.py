@@ -395,6 +395,7 @@ def _warn(message: str, stacklevel: int = 3) -> None:
     warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
 
-PROPERTIES = {
-    "T": transposed, "mT": matrices_transposed, "H": conjugate_transposed, "mH": matrices_conjugate_transposed,
+METHODS = {
+    "T": property(transposed), "mT": property(matrices_transposed),
+    "H": property(conjugate_transposed), "mH": property(matrices_conjugate_transposed),
 }  # fmt: skip

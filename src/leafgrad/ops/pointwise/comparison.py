@@ -48,7 +48,7 @@ class Comparison(Binary, family=True):
 
 
 def _registered(name: str, family: type, kernel: Any, doc: str, **flags: Any) -> Any:
-    return op(Operation(name, family, {"__doc__": doc, "kernel": kernel, **flags}))
+    return op(Operation(name, family, {"__module__": __name__, "__doc__": doc, "kernel": kernel, **flags}))
 
 
 def _binary_without_gradient(name: str, kernel: Any, doc: str, **flags: Any) -> Any:

@@ -48,6 +48,7 @@ class Rounded(Binary, family=True):
 def _quotient(mode: str, kernel: Any, how: str) -> Any:
     """What div does with a rounding mode; its gradient is zero."""
     body = {
+        "__module__": __name__,
         "__doc__": f"div_{mode}(input, other): input / other, rounded {how}.",
         "kernel": kernel,
         "node_name": "DivBackward2",
@@ -174,6 +175,8 @@ def divide_into(self: Any, other: Any) -> Any:
     return mul.function(reciprocal.function(self), other)
 
 
+METHODS = {"__rtruediv__": divide_into, "__rdiv__": divide_into}
+
 # -- rounding: piecewise constant, so that the gradient is zero wherever there is one ----------------------------------
 
 
@@ -182,6 +185,7 @@ def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) ->
         return x.copy() if x.dtype.kind in "iu" else ufunc(x)
 
     body = {
+        "__module__": __name__,
         "__doc__": doc,
         "kernel": kernel,
         "vjp": zeros_like,

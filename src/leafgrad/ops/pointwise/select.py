@@ -46,6 +46,7 @@ def _of_two(name: str, ufunc: Any, better: str, loses: Callable[[A, A], A]) -> A
         return share(g, input == other, loses(other, input))
 
     body = {
+        "__module__": __name__,
         "__doc__": f"{name}(input, other): the {better} of each two elements; nan if one of them is.",
         "kernel": native(ufunc),
         "vjp_input": vjp_input,

@@ -29,7 +29,17 @@ from leafgrad.ops.random.drawing import (
 )  # fmt: skip
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
-from leafgrad.ops.signature import Declaration, Generator, LikeOptions, OutOptions, Shape, Sizes, Tensor, declared
+from leafgrad.ops.signature import (
+    Declaration,
+    Generator,
+    LikeOptions,
+    OutOptions,
+    Shape,
+    Sizes,
+    Tensor,
+    by_name,
+    declared,
+)
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -319,3 +329,6 @@ for _name, _parameters, _what in [
     ("geometric_", "p", "how many trials it takes until one of probability p succeeds"),
 ]:
     METHODS[_name] = in_place(_name, _name[:-1], _parameters, _what)
+
+
+FUNCTIONS = by_name(bernoulli, multinomial, normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm)

@@ -127,6 +127,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
         f"{name}_dim",
         Family,
         {
+            "__module__": __name__,
             "__doc__": f"{name}_dim(input, dim, keepdim): the {best} elements along a dimension, and their indices.",
             "options": ("dim", "keepdim"),
             "results": 2,
@@ -146,6 +147,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
         name,
         Reduction,
         {
+            "__module__": __name__,
             "__doc__": f"{name}(input), {name}(input, dim, keepdim=False), {name}(input, other): the {best} element; "
             f"the {best} along a dimension as (values, indices); the {best} of each two.",
             "kernel": lambda x: extreme_of_all(x, reduce, find),
@@ -210,6 +212,7 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
         return restore(g, input_shape, dims, keepdim) * share.astype(raw(out).dtype)
 
     body = {
+        "__module__": __name__,
         "__doc__": f"{name}(input, dim=(), keepdim=False): the {best} element of all, or along dimensions.",
         "node_names": ("AminmaxBackward0",),
         "options": ("dims", "keepdim"),
@@ -255,6 +258,7 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Any:
         return batch.wrap(out.reshape((-1,) + (1,) * x.ndim) if keepdim else out)
 
     body = {
+        "__module__": __name__,
         "__doc__": f"{name}(input, dim=None, keepdim=False): the index of the {best} element, the first of equals.",
         "options": ("dim", "keepdim"),
         "row_major": True,

@@ -1,0 +1,158 @@
+# Written by tools/make_stubs.py from the declarations of the operations: not to be edited.
+
+"""Which module has a function of `leafgrad`, or a method of Tensor: it is imported when one is first used."""
+
+# fmt: off
+FUNCTIONS: dict[str, str] = {
+    "_tensor.conversions": "",
+    "_tensor.methods": (
+        "allclose equal is_complex is_floating_point is_nonzero is_same_size is_tensor isclose numel positive "
+        "result_type "
+    ),
+    "ops.creation.factories": (
+        "empty empty_like empty_strided full full_like ones ones_like scalar_tensor zeros zeros_like "
+    ),
+    "ops.creation.fresh": "",
+    "ops.creation.from_data": "as_tensor asarray from_dlpack from_numpy frombuffer tensor",
+    "ops.creation.legacy": (
+        "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
+        "ShortTensor "
+    ),
+    "ops.creation.ranges": "arange eye linspace logspace tril_indices triu_indices",
+    "ops.index.embedding": "",
+    "ops.index.gather": "gather index_select take take_along_dim",
+    "ops.index.getitem": "index_put index_put_",
+    "ops.index.masks": (
+        "argwhere masked_fill masked_scatter masked_select nonzero nonzero_static tril tril_ triu triu_ "
+    ),
+    "ops.index.scatter": "index_add index_copy index_fill put scatter scatter_add",
+    "ops.index.scatter_reduce": "index_reduce scatter_reduce",
+    "ops.index.slices": "narrow select select_scatter slice_scatter",
+    "ops.inplace": "",
+    "ops.linalg.affine": "addmm",
+    "ops.linalg.products": "adjoint bmm dot ger matmul mm mv outer vdot",
+    "ops.loss.binary": "",
+    "ops.loss.cross_entropy": "",
+    "ops.loss.elementwise": "",
+    "ops.pointwise.comparison": (
+        "bitwise_and bitwise_left_shift bitwise_not bitwise_not_ bitwise_or bitwise_right_shift bitwise_xor eq ge "
+        "greater greater_equal gt isfinite isinf isnan isneginf isposinf isreal le less less_equal logical_and "
+        "logical_not logical_not_ logical_or logical_xor lt ne not_equal "
+    ),
+    "ops.pointwise.complex": "complex conj_physical polar view_as_complex view_as_real",
+    "ops.pointwise.convert": "clone conj detach imag real",
+    "ops.pointwise.division": (
+        "ceil ceil_ div divide fix fix_ floor floor_ floor_divide remainder round round_ rsub true_divide trunc "
+        "trunc_ "
+    ),
+    "ops.pointwise.elementwise": (
+        "abs abs_ absolute absolute_ add cos cos_ exp exp_ log log_ mul multiply neg neg_ negative negative_ "
+        "reciprocal reciprocal_ relu relu_ rsqrt rsqrt_ sgn sgn_ sigmoid sigmoid_ sign sign_ sin sin_ sqrt sqrt_ "
+        "sub subtract tanh tanh_ "
+    ),
+    "ops.pointwise.fill": "fill fill_ zero_",
+    "ops.pointwise.powers": "pow square",
+    "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
+    "ops.pointwise.where": "where",
+    "ops.random.drawing": "",
+    "ops.random.dropout": "",
+    "ops.random.functions": (
+        "bernoulli multinomial normal rand rand_like randint randint_like randn randn_like randperm "
+    ),
+    "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
+    "ops.reduce.norms": "norm",
+    "ops.reduce.ordering": "argsort kthvalue msort sort topk",
+    "ops.reduce.reductions": "all any count_nonzero cumsum cumsum_ mean prod sum",
+    "ops.reduce.softmax": "log_softmax logsumexp softmax",
+    "ops.reduce.statistics": "nanmean nansum std std_mean var var_mean",
+    "ops.shape.arrange": (
+        "broadcast_tensors broadcast_to flatten flip fliplr flipud moveaxis movedim roll rot90 swapaxes tile "
+        "unflatten "
+    ),
+    "ops.shape.grids": "meshgrid",
+    "ops.shape.join": (
+        "atleast_1d atleast_2d atleast_3d cat column_stack concat concatenate dstack hstack row_stack stack "
+        "vstack "
+    ),
+    "ops.shape.resize": "",
+    "ops.shape.split": "chunk diagonal split split_with_sizes tensor_split unbind",
+    "ops.shape.strides": "as_strided",
+    "ops.shape.views": "permute reshape squeeze swapdims t transpose unsqueeze",
+}
+METHODS: dict[str, str] = {
+    "_tensor.conversions": "bfloat16 bool byte cdouble cfloat char double float half int long short to",
+    "_tensor.methods": (
+        "__pos__ allclose cpu cuda equal is_contiguous is_nonzero is_pinned is_same_size is_set_to is_shared "
+        "isclose pin_memory positive type type_as "
+    ),
+    "ops.creation.factories": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
+    "ops.creation.fresh": "",
+    "ops.creation.from_data": "",
+    "ops.creation.legacy": "new",
+    "ops.creation.ranges": "",
+    "ops.index.embedding": "",
+    "ops.index.gather": "gather index_select take take_along_dim",
+    "ops.index.getitem": "__delitem__ __getitem__ __setitem__ index_put index_put_",
+    "ops.index.masks": (
+        "argwhere masked_fill masked_fill_ masked_scatter masked_scatter_ masked_select nonzero nonzero_static "
+        "tril tril_ triu triu_ "
+    ),
+    "ops.index.scatter": (
+        "index_add index_add_ index_copy index_copy_ index_fill index_fill_ put put_ scatter scatter_ scatter_add "
+        "scatter_add_ "
+    ),
+    "ops.index.scatter_reduce": "index_reduce index_reduce_ scatter_reduce scatter_reduce_",
+    "ops.index.slices": "narrow select select_scatter slice_scatter",
+    "ops.inplace": "",
+    "ops.linalg.affine": "addmm addmm_",
+    "ops.linalg.products": "H T __matmul__ __rmatmul__ adjoint bmm dot ger mH mT matmul mm mv outer vdot",
+    "ops.loss.binary": "",
+    "ops.loss.cross_entropy": "",
+    "ops.loss.elementwise": "",
+    "ops.pointwise.comparison": (
+        "__and__ __eq__ __ge__ __gt__ __iand__ __ilshift__ __invert__ __ior__ __irshift__ __ixor__ __le__ "
+        "__lshift__ __lt__ __ne__ __or__ __rand__ __rlshift__ __ror__ __rrshift__ __rshift__ __rxor__ __xor__ "
+        "bitwise_and bitwise_and_ bitwise_left_shift bitwise_left_shift_ bitwise_not bitwise_not_ bitwise_or "
+        "bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ eq eq_ ge ge_ greater "
+        "greater_ greater_equal greater_equal_ gt gt_ isfinite isinf isnan isneginf isposinf isreal le le_ less "
+        "less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ "
+        "logical_xor logical_xor_ lt lt_ ne ne_ not_equal not_equal_ "
+    ),
+    "ops.pointwise.complex": "conj_physical conj_physical_",
+    "ops.pointwise.convert": "clone conj contiguous detach imag real",
+    "ops.pointwise.division": (
+        "__div__ __floordiv__ __idiv__ __ifloordiv__ __imod__ __itruediv__ __mod__ __rdiv__ __rfloordiv__ "
+        "__rmod__ __rsub__ __rtruediv__ ceil ceil_ div div_ divide divide_ fix fix_ floor floor_ floor_divide "
+        "floor_divide_ remainder remainder_ round round_ true_divide true_divide_ trunc trunc_ "
+    ),
+    "ops.pointwise.elementwise": (
+        "__abs__ __iadd__ __imul__ __isub__ abs abs_ absolute absolute_ add add_ cos cos_ exp exp_ log log_ mul "
+        "mul_ multiply multiply_ neg neg_ negative negative_ reciprocal reciprocal_ relu relu_ rsqrt rsqrt_ sgn "
+        "sgn_ sigmoid sigmoid_ sign sign_ sin sin_ sqrt sqrt_ sub sub_ subtract subtract_ tanh tanh_ "
+    ),
+    "ops.pointwise.fill": "copy_ fill_ zero_",
+    "ops.pointwise.powers": "__ipow__ __pow__ __rpow__ pow pow_ square square_",
+    "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
+    "ops.pointwise.where": "where",
+    "ops.random.drawing": "",
+    "ops.random.dropout": "",
+    "ops.random.functions": (
+        "bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal_ random_ uniform_ "
+    ),
+    "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
+    "ops.reduce.norms": "norm",
+    "ops.reduce.ordering": "argsort kthvalue msort sort topk",
+    "ops.reduce.reductions": "all any count_nonzero cumsum cumsum_ mean prod sum sum_to_size",
+    "ops.reduce.softmax": "log_softmax logsumexp softmax",
+    "ops.reduce.statistics": "nanmean nansum std var",
+    "ops.shape.arrange": (
+        "broadcast_to expand_as flatten flip fliplr flipud moveaxis movedim repeat reshape_as roll rot90 swapaxes "
+        "tile unflatten view_as "
+    ),
+    "ops.shape.grids": "",
+    "ops.shape.join": "",
+    "ops.shape.resize": "as_strided_ resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
+    "ops.shape.split": "chunk diagonal split split_with_sizes tensor_split unbind",
+    "ops.shape.strides": "as_strided",
+    "ops.shape.views": "expand permute reshape squeeze swapdims t transpose unsqueeze view",
+}
