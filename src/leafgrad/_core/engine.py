@@ -366,7 +366,10 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
     if not leaf.needs_grad or (rare is not None and rare.view is not None and rare.view.silent):
         return  # it did need a gradient when the graph was recorded
     hooks = None if rare is None else rare.hooks
+    moved = False
     if hooks is not None:
+        fresh = owned or g.__class__ is not ndarray
+        moved = fresh and leaf._grad is None and not create_graph and not hooks.on_gradient
         g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
         owned = False
         if g is None:
@@ -385,5 +388,5 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
         else:
             execute(links.add, (sofar.array, g), (), sofar.array)
             sofar.version[0] += 1
-    if hooks is not None:
-        hooks.accumulated(leaf, g, create_graph)
+    if hooks is not None:  # of a gradient that PyTorch would have moved, they see what becomes of it in `.grad`
+        hooks.accumulated(leaf, leaf._grad.array if moved else g, create_graph)

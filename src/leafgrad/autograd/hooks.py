@@ -140,8 +140,8 @@ class Hooks:
     def accumulated(self, leaf: Any, g: Any, create_graph: bool) -> None:
         """`.grad` of a leaf has been updated."""
         for hook in list(self.after_accumulation.values()):
-            if (returned := quietly(create_graph, hook, leaf)) is not None and not isinstance(returned, TensorBase):
-                raise errors.hook_returned(hook, returned)
+            if quietly(create_graph, hook, leaf) is not None:
+                raise errors.hook_returned_something(hook)
         for hook in list(self.after.values()):
             quietly(create_graph, hook, (), (wrap_raw(g),))
 

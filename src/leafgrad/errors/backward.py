@@ -318,6 +318,15 @@ def hook_returned(hook: Any, value: Any) -> TypeError:
     )
 
 
+def hook_returned_something(hook: Any) -> RuntimeError:
+    return mistake(
+        RuntimeError,
+        "Tensor post accumulate grad hooks should return None.",
+        ("hook", _definition(hook)),
+        fix="change `.grad` of the tensor that the hook is given, and return nothing",
+    )
+
+
 def hook_changed(hook: Any, before: Any, after: Any) -> RuntimeError:
     name = hook.__name__ if isinstance(hook, FunctionType) else "<unknown>"
     kinds = [from_numpy_dtype(array.dtype) for array in (before, after)]

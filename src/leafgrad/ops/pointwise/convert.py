@@ -196,10 +196,13 @@ def to_array_dtype(t: TensorBase, np_dtype: Any) -> Any:
 
 
 def with_array(t: TensorBase, array: Any) -> Any:
-    """A leaf under another array (its value in another dtype, as it was saved), gradients going to the leaf."""
+    """A leaf under another array (its value as it was saved: in another dtype, or as hooks have changed it), gradients
+    going to the leaf."""
     before = bool(state.recording)
     state.record(True)
     try:
-        return to_dtype.record(t, from_numpy_dtype(array.dtype))
+        made = to_dtype.record(t, from_numpy_dtype(array.dtype))
     finally:
         state.record(before)
+    made.array = array
+    return made
