@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,9 @@ from leafgrad._missing import missing_attribute, missing_module, torch_name
 pytestmark = pytest.mark.slow  # nearly every test here starts Python anew
 
 
-def leafgrad_cli(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def leafgrad_cli(
+    *arguments: str, cwd: Path | None = None, input: str | None = None
+) -> subprocess.CompletedProcess[str]:
     environment = dict(os.environ)
     if "PYTHONPATH" in environment:  # may be relative to where the tests were started
         paths = environment["PYTHONPATH"].split(os.pathsep)
@@ -26,6 +30,7 @@ def leafgrad_cli(*arguments: str, cwd: Path | None = None) -> subprocess.Complet
         [sys.executable, "-m", "leafgrad", *arguments],
         cwd=cwd,
         env=environment,
+        input=input,
         capture_output=True,
         text=True,
         timeout=120,
@@ -115,7 +120,7 @@ def test_script_is_set_up_as_python_sets_it_up(scripts: Scripts) -> None:
         import __main__, os, sys
         import helper
         assert __name__ == "__main__" and __main__.helper is helper
-        assert __file__ == "script.py" and __spec__ is None
+        assert __file__ == os.path.abspath("script.py") and __spec__ is None
         assert os.path.samefile(sys.path[0], os.path.dirname(os.path.abspath(__file__)))
         print(sys.argv, helper.value)
     """,
@@ -139,6 +144,46 @@ def test_module(scripts: Scripts) -> None:
     scripts.write("package/tool.py", "import sys, torch\nprint(__name__, torch.__name__, sys.argv[1:])")
     result = leafgrad_cli("run", "-m", "package.tool", "a", "--b", cwd=scripts.directory)
     assert result.stdout == "__main__ leafgrad ['a', '--b']\n", result.stderr
+
+
+SAYS_WHO = "import sys, torch\nprint(__name__, torch.__name__, sys.argv)"
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    result = leafgrad_cli("run", "-", "a", cwd=tmp_path, input=f"{SAYS_WHO}\nprint('__file__' in globals())")
+    assert result.stdout == "__main__ leafgrad ['-', 'a']\nFalse\n", result.stderr
+
+
+def test_directory_and_zip_file(scripts: Scripts) -> None:
+    scripts.write("inside/helper.py", "value = 42")
+    main = scripts.write("inside/__main__.py", f"{SAYS_WHO}\nimport helper\nprint(helper.value)")
+    with zipfile.ZipFile(scripts.directory / "packed.zip", "w") as file:
+        file.write(main, "__main__.py")
+        file.write(main.parent / "helper.py", "helper.py")
+    for name in ("inside", "packed.zip"):
+        result = leafgrad_cli("run", name, "a", cwd=scripts.directory)
+        assert result.stdout == f"__main__ leafgrad ['{name}', 'a']\n42\n", result.stderr
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_processes_that_a_script_starts(scripts: Scripts, method: str) -> None:
+    scripts.write("torch.py", "raise RuntimeError('another torch')")  # what a process without the alias would find
+    result = scripts.run(
+        """
+        import multiprocessing, sys
+        import torch
+
+        def work(x):
+            import torch as again
+            return torch.__name__, again is torch, (torch.tensor(2.0) * x).item()
+
+        if __name__ == "__main__":
+            with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
+                print(pool.map(work, [1, 2]))
+    """,
+        method,
+    )
+    assert result.stdout == "[('leafgrad', True, 2.0), ('leafgrad', True, 4.0)]\n", result.stderr
 
 
 def test_seed(scripts: Scripts) -> None:
@@ -168,10 +213,21 @@ def test_traceback_is_the_users_own(scripts: Scripts) -> None:
     assert_users_own(result.stderr)
     lines = result.stderr.splitlines()
     assert lines[0] == "Traceback (most recent call last):"
-    assert lines[1] == '  File "script.py", line 8, in <module>'
+    script = os.path.realpath(scripts.directory / "script.py")  # absolute, as Python has it
+    assert lines[1] == f'  File "{script}", line 8, in <module>'
     assert lines[-1] == "ValueError: outer"
-    assert '  File "script.py", line 5, in inner' in lines
+    assert f'  File "{script}", line 5, in inner' in lines
     assert "ZeroDivisionError: division by zero" in lines
+
+
+def test_traceback_of_an_error_in_leafgrad_ends_in_the_users_line(scripts: Scripts) -> None:
+    source = "import torch\ntorch.ones(2, 3) @ torch.ones(2, 3)\n"
+    result = scripts.run(source)
+    files = [line for line in result.stderr.splitlines() if line.startswith("  File ")]
+    assert len(files) == 1 and 'script.py", line 2' in files[0], result.stderr
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEAFGRAD_TRACEBACK", "full")
+        assert scripts.run(source).stderr.count("  File ") > 1
 
 
 def test_traceback_of_a_module_is_the_users_own(scripts: Scripts) -> None:

@@ -1,15 +1,14 @@
 """The command line: `python -m leafgrad run script.py` runs a script that says `import torch` with leafgrad instead.
 
-Three things make that work: a finder that answers `import torch.x.y` with the module `leafgrad.x.y` itself, a
-`__main__` set up as Python would have set it up, and tracebacks from which this file is taken out again.
+Three things make that work: a finder that answers `import torch.x.y` with the module `leafgrad.x.y` itself
+(_as_torch.py), a `__main__` set up as Python would have set it up, and tracebacks from which leafgrad is taken out
+again.
 """
 
 from __future__ import annotations
 
 import argparse
 import builtins
-import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import io
@@ -17,108 +16,53 @@ import os
 import re
 import runpy
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import zipfile
+from collections.abc import Callable, Iterator
 from types import CodeType, ModuleType, TracebackType
 from typing import NoReturn
 
 import leafgrad
 from leafgrad import _missing
+from leafgrad._as_torch import install_alias
+from leafgrad._core.origin import is_internal
 from leafgrad._settings import show_config
 from leafgrad.ops.random.distributions import manual_seed
 
 USAGE_ERROR = 2
 
 
-class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Answers `import torch` and `import torch.x.y` with the very module objects `leafgrad` and `leafgrad.x.y`.
-
-    The same object under two names, not a copy: `torch.nn is leafgrad.nn`, and every class exists once.
-    """
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if name != "torch" and not name.startswith("torch."):
-            return None
-        module = import_counterpart(name)
-        explain_missing_names(module)
-        # The import system overwrites __spec__ of the module it is given; exec_module puts leafgrad's own back.
-        return importlib.machinery.ModuleSpec(name, self, loader_state=(module, module.__spec__))
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        module, _ = spec.loader_state
-        assert isinstance(module, ModuleType)
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        alias_spec = module.__spec__
-        assert alias_spec is not None
-        _, module.__spec__ = alias_spec.loader_state
-
-
-def import_counterpart(torch_name: str) -> ModuleType:
-    """Imports the module that stands for `torch_name`, say `leafgrad.nn.functional` for `torch.nn.functional`."""
-    name = "leafgrad" + torch_name.removeprefix("torch")
-    parent_name, _, child = name.rpartition(".")
-    in_namespace = vars(sys.modules[parent_name]).get(child) if parent_name else None
-    if isinstance(in_namespace, ModuleType):
-        return in_namespace
-    if in_namespace is not None:
-        # leafgrad may keep a function and a file of one name. The function is the public one, and importing the
-        # file through the alias would put the module in its place.
-        raise _missing.missing_module(torch_name)
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:  # it exists, and misses something else
-            raise
-    raise _missing.missing_module(torch_name)
-
-
-def explain_missing_names(module: ModuleType) -> None:
-    """Gives a module the `__getattr__` that names what leafgrad lacks, unless it has one of its own."""
-    name = module.__name__
-
-    def missing(attribute: str) -> NoReturn:
-        raise _missing.missing_attribute(name, attribute)
-
-    vars(module).setdefault("__getattr__", missing)
-
-
-def install_alias() -> None:
-    """From now on, `import torch` means leafgrad in this process."""
-    if any(isinstance(finder, TorchAlias) for finder in sys.meta_path):
-        return
-    sys.meta_path.insert(0, TorchAlias())
-    # A module and a function of one name, in PyTorch as well: importing the module must not replace the function.
-    sys.modules["torch.autograd.gradcheck"] = importlib.import_module("leafgrad.autograd.gradcheck")
-    for name, module in list(sys.modules.items()):
-        if name == "leafgrad" or name.startswith("leafgrad."):
-            explain_missing_names(module)
-
-
 def run_script(path: str, arguments: list[str]) -> None:
-    """Runs a file as `python path arguments...` would."""
-    code = compile_script(path)
+    """Runs a file as `python path arguments...` would; "-" is standard input, a directory or a zip file one that has a
+    `__main__.py`."""
     sys.argv = [path, *arguments]
+    is_input = path == "-"
+    is_package = not is_input and (os.path.isdir(path) or zipfile.is_zipfile(path))
+    code = None if is_package else compile_script(path)
     if not getattr(sys.flags, "safe_path", False):
         # `python -m leafgrad` put the current directory here, where a script expects its own.
-        sys.path[0] = os.path.dirname(os.path.realpath(path))
+        sys.path[0] = "" if is_input else path if is_package else os.path.dirname(os.path.realpath(path))
+    if is_package:
+        runpy.run_path(path, run_name="__main__")
+        return
     main_module = ModuleType("__main__")
-    main_module.__file__ = path
-    main_module.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
+    if not is_input:
+        main_module.__file__ = os.path.abspath(path)
+        main_module.__loader__ = importlib.machinery.SourceFileLoader("__main__", main_module.__file__)
     vars(main_module).update(__builtins__=builtins, __cached__=None)
     sys.modules["__main__"] = main_module
+    assert code is not None
     exec(code, vars(main_module))
 
 
 def compile_script(path: str) -> CodeType:
+    if path == "-":
+        return compile(sys.stdin.buffer.read(), "<stdin>", "exec", dont_inherit=True)
     try:
         with io.open_code(os.path.abspath(path)) as file:
             source = file.read()
     except OSError as error:
         stop(f"cannot open '{path}': {error.strerror}")
-    return compile(source, path, "exec", dont_inherit=True)
+    return compile(source, os.path.abspath(path), "exec", dont_inherit=True)
 
 
 def run_module(name: str, arguments: list[str]) -> None:
@@ -172,11 +116,13 @@ def with_causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback from the user's first line on, without this file and the import machinery."""
+    """The traceback from the user's first line on, without leafgrad's files and the import machinery. To see them, as
+    one who looks for a mistake of leafgrad wants to: LEAFGRAD_TRACEBACK=full."""
+    whole = os.environ.get("LEAFGRAD_TRACEBACK") == "full"
     frames: list[TracebackType] = []
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
-        ours = file == __file__ or file.startswith("<frozen importlib")
+        ours = file == __file__ or file.startswith("<frozen importlib") or (is_internal(file) and not whole)
         starts_the_module = not frames and file in ("<frozen runpy>", runpy.__file__)
         if not ours and not starts_the_module:
             frames.append(traceback)
@@ -207,14 +153,14 @@ def parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="run a script that says `import torch` with leafgrad in its place",
-        usage="%(prog)s [--seed N] (script.py | -m module) [arguments ...]",
+        usage="%(prog)s [--seed N] (script.py | directory | file.zip | - | -m module) [arguments ...]",
         description="Runs a PyTorch script with leafgrad wherever it says `import torch`.",
     )
     run.add_argument("--seed", type=int, metavar="N", help="call torch.manual_seed(N) before the script starts")
     run.add_argument(
         "-m", dest="module", nargs=argparse.REMAINDER, metavar="module", help="run a module instead of a file"
     )
-    run.add_argument("script", nargs="?", help="the file to run")
+    run.add_argument("script", nargs="?", help="the file to run; - for standard input")
     run.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
 
     commands.add_parser("config", help="show how this leafgrad was built and what it uses")

@@ -1,0 +1,107 @@
+"""`import torch` means leafgrad: in this process, and in those that multiprocessing starts for it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import multiprocessing
+import multiprocessing.spawn
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, NoReturn
+
+from leafgrad import _missing
+
+
+class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Answers `import torch` and `import torch.x.y` with the very module objects `leafgrad` and `leafgrad.x.y`.
+
+    The same object under two names, not a copy: `torch.nn is leafgrad.nn`, and every class exists once.
+    """
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name != "torch" and not name.startswith("torch."):
+            return None
+        module = import_counterpart(name)
+        explain_missing_names(module)
+        # The import system overwrites __spec__ of the module it is given; exec_module puts leafgrad's own back.
+        return importlib.machinery.ModuleSpec(name, self, loader_state=(module, module.__spec__))
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        module, _ = spec.loader_state
+        assert isinstance(module, ModuleType)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        alias_spec = module.__spec__
+        assert alias_spec is not None
+        _, module.__spec__ = alias_spec.loader_state
+
+
+def import_counterpart(torch_name: str) -> ModuleType:
+    """Imports the module that stands for `torch_name`, say `leafgrad.nn.functional` for `torch.nn.functional`."""
+    name = "leafgrad" + torch_name.removeprefix("torch")
+    parent_name, _, child = name.rpartition(".")
+    in_namespace = vars(sys.modules[parent_name]).get(child) if parent_name else None
+    if isinstance(in_namespace, ModuleType):
+        return in_namespace
+    if in_namespace is not None:
+        # leafgrad may keep a function and a file of one name. The function is the public one, and importing the
+        # file through the alias would put the module in its place.
+        raise _missing.missing_module(torch_name)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:  # it exists, and misses something else
+            raise
+    raise _missing.missing_module(torch_name)
+
+
+def explain_missing_names(module: ModuleType) -> None:
+    """Gives a module the `__getattr__` that names what leafgrad lacks, unless it has one of its own."""
+    name = module.__name__
+
+    def missing(attribute: str) -> NoReturn:
+        raise _missing.missing_attribute(name, attribute)
+
+    vars(module).setdefault("__getattr__", missing)
+
+
+def install_alias() -> None:
+    """From now on, `import torch` means leafgrad in this process."""
+    if any(isinstance(finder, TorchAlias) for finder in sys.meta_path):
+        return
+    sys.meta_path.insert(0, TorchAlias())
+    # A module and a function of one name, in PyTorch as well: importing the module must not replace the function.
+    sys.modules["torch.autograd.gradcheck"] = importlib.import_module("leafgrad.autograd.gradcheck")
+    for name, module in list(sys.modules.items()):
+        if name == "leafgrad" or name.startswith("leafgrad."):
+            explain_missing_names(module)
+    install_alias_in_children()
+
+
+# -- processes of multiprocessing -------------------------------------------------------------------------------------
+
+
+class AliasInChild:
+    """To unpickle it is to install the alias."""
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return install_alias, ()
+
+
+def install_alias_in_children() -> None:
+    """A process that is forked has the alias. One that is spawned begins with a dictionary of what it has to know,
+    before it imports the program again; a server of forks must not import the program without the alias."""
+    prepare = multiprocessing.spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        return {"torch": AliasInChild(), **prepare(name)}
+
+    multiprocessing.spawn.get_preparation_data = get_preparation_data
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        multiprocessing.set_forkserver_preload([])
