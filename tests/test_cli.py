@@ -20,14 +20,14 @@ pytestmark = pytest.mark.slow  # nearly every test here starts Python anew
 
 
 def leafgrad_cli(
-    *arguments: str, cwd: Path | None = None, input: str | None = None
+    *arguments: str, cwd: Path | None = None, input: str | None = None, flags: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     environment = dict(os.environ)
     if "PYTHONPATH" in environment:  # may be relative to where the tests were started
         paths = environment["PYTHONPATH"].split(os.pathsep)
         environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in paths)
     return subprocess.run(
-        [sys.executable, "-m", "leafgrad", *arguments],
+        [sys.executable, *flags, "-m", "leafgrad", *arguments],
         cwd=cwd,
         env=environment,
         input=input,
@@ -365,3 +365,21 @@ def test_help_names_the_commands() -> None:
     printed = leafgrad_cli("--help").stdout
     assert "run" in printed and "config" in printed and "--version" in printed
     assert "script.py" in leafgrad_cli("run", "--help").stdout
+
+
+def test_python_without_docstrings_and_assertions(scripts: Scripts) -> None:
+    scripts.write(
+        "script.py",
+        """
+        import torch
+        from torch import func, nn
+
+        model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
+        optimizer = torch.optim.Adam(model.parameters())
+        nn.functional.cross_entropy(model(torch.ones(5, 4)), torch.tensor([0, 1, 1, 0, 1])).backward()
+        optimizer.step()
+        print(func.vmap(func.grad(lambda x: (x**2).sum()))(torch.ones(2, 1)).tolist(), repr(torch.exp.__doc__))
+    """,
+    )
+    result = leafgrad_cli("run", "script.py", cwd=scripts.directory, flags=("-OO",))
+    assert result.stdout == "[[2.0], [2.0]] ''\n", result.stderr

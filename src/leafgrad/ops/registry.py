@@ -41,6 +41,7 @@ leafgrad/ops/samples.py), and where PyTorch has no function of the same public n
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,7 @@ from leafgrad.ops.signature import Declaration, name_code
 from leafgrad.return_types import named_result
 
 registry: dict[str, Operation] = {}
+UNDOCUMENTED = sys.flags.optimize > 1  # `python -OO` leaves docstrings out
 
 
 def in_rows(out: Any) -> Any:
@@ -100,7 +102,7 @@ class Operation(Entry):
         self.name = name
         self.module: str = body.get("__module__", "")
         self.doc: str = body.get("__doc__") or ""
-        needed = {"documentation": self.doc, "kernel": self.kernel, "samples for the tests": self.samples}
+        needed = {"documentation": self.doc or UNDOCUMENTED, "kernel": self.kernel, "samples for the tests": self.samples}
         for what, found in needed.items():
             if not found:
                 raise TypeError(f"op {name} has no {what}")
@@ -367,7 +369,7 @@ def composite(samples: Any, **known: Any) -> Callable[[Callable[..., Any]], Call
     """Register a function composed of ops: public, tested with `samples`, and what else is `known` (see Composite)."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        if not function.__doc__:
+        if not (function.__doc__ or UNDOCUMENTED):
             raise TypeError(f"function {function.__name__} has no documentation")
         entry = composites[function.__name__] = Composite(function, samples, **known)
         return entry.function
