@@ -30,9 +30,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from leafgrad import errors
-from leafgrad._core.bind import bind
+from leafgrad._core.delayed_error import delayed_error
 from leafgrad._core.function import Context
-from leafgrad._core.op import GradientRules, Op
+from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad.autograd import grad_mode
@@ -216,22 +216,16 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not state.recording or not any([isinstance(a, TensorBase) and a.needs_grad for a in args]):
             return outputs
         several = isinstance(outputs, tuple)
-        refusing = [None if o is None else refuse(o.detach()) for o in (outputs if several else (outputs,))]
+        refusing = [
+            None if o is None else delayed_error(o.detach().requires_grad_(), _TWICE)
+            for o in (outputs if several else (outputs,))
+        ]
         return tuple(refusing) if several else refusing[0]
 
     return wrapper
 
 
-def refuse(t: Any) -> Any:
-    """The tensor with a history that cannot be gone back through."""
-    return bind(_error, (t.requires_grad_(),))
-
-
-def _differentiated_twice(*args: Any) -> Any:
-    raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-
-_error = Op("once_differentiable", "Error", lambda x: x.view(), GradientRules(_differentiated_twice, lambda mask: ()))
+_TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
 class InplaceFunction(Function):

@@ -9,6 +9,8 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.delayed_error import delayed_error
+from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_along, check_index, check_range, gather
 from leafgrad.ops.index.overwrite import same_dtype, zero
@@ -55,13 +57,15 @@ def _used(src: A, index: A) -> A:
 
 
 def _shares(input: A, index: A, src: A, out: A, dim: int) -> tuple[Array, Array, Array]:
-    """For amax and amin: where the input and src are the result, and how many of them are in each place."""
+    """For amax and amin: where the input and src are the result (1, otherwise 0), and how many of them are in each
+    place: none where the result is nan, whose gradient is nan as well."""
     x, at, result = raw(input), raw(index), raw(out)
-    own = x == result
-    theirs = raw(_used(src, index)) == gather(result, at, dim)
-    count = own.astype(np.float64)
+    kind = zero(out).dtype
+    own = np.asarray(x == result, kind)
+    theirs = np.asarray(raw(_used(src, index)) == gather(result, at, dim), kind)
+    count = np.array(own, np.float64)
     scatter_at(count, at, theirs.astype(np.float64), dim, np.add)
-    return own, theirs, np.maximum(count, 1).astype(zero(out).dtype)
+    return own, theirs, count.astype(kind)
 
 
 def _samples(t: Any, *shape: int, reductions: tuple[str, ...]) -> list[S]:
@@ -118,7 +122,7 @@ class scatter_reduce(Family):
             whole = where(none, 1.0 + zero_like(g), input)
             return g * scatter_reduce(whole, index, src, dim, "prod", True) / whole
         own, _, count = _shares(input, index, src, out, dim)
-        return where(own, g / count, zero_like(g))
+        return own * (g / count)
 
     def vjp_src(g: A, input: A, index: A, src: A, dim: A, reduce: A, include_self: A, out: A, src_shape: A) -> A:
         if reduce == "mean":
@@ -129,7 +133,7 @@ class scatter_reduce(Family):
             back = _prod_src(g, input, index, src, dim, include_self, out)
         else:
             _, theirs, count = _shares(input, index, src, out, dim)
-            back = where(theirs, gather(g / count, index, dim), zero_like(g))
+            back = theirs * gather(g / count, index, dim)
         return with_unused(back, index, src_shape)
 
     samples = lambda t: [
@@ -149,7 +153,16 @@ def _prod_src(g: A, input: A, index: A, src: A, dim: int, include_self: bool, ou
     one = 1.0 + zero_like(g)
     without = scatter_reduce(input, at, where(alone, one, src), dim, "prod", include_self)
     divided = gather(g * out, at, dim) / where(none, one, src)
-    return where(alone, gather(g * without, at, dim), divided)
+    back = where(alone, gather(g * without, at, dim), divided)
+    if isinstance(back, TensorBase) and zeros.max(initial=0) > 1:
+        return delayed_error(back, _SEVERAL_ZEROS)
+    return back
+
+
+_SEVERAL_ZEROS = (
+    "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same position "
+    "in self"
+)
 
 
 @composite(lambda t: _samples(t, 5, reductions=("prod", "mean", "amax", "amin")), in_place=True)
@@ -168,6 +181,13 @@ def index_reduce(
     at: Any = index
     check_range(at.array, 0, vector(x.array).shape[dim], dim, x.array.shape)
     src: Any = source
+    length = vector(src.array).shape[dim]
+    if at.array.size != length:
+        raise errors.mistake(
+            RuntimeError,
+            f"index_reduce_(): Number of indices ({at.array.size}) should be equal to source.size(dim): ({length}), "
+            f"for dim: {dim}",
+        )
     if not src.array.ndim:
         at = at.reshape(())
     else:

@@ -205,5 +205,5 @@ def _distance(operation: Any, input: Any, target: Any, arrays: tuple[Any, Any], 
 
 def _slope(g: A, off: A, reduction: str, limit: float, steepness: float) -> A:
     """The gradient of a parabola up to `limit` that goes on as a straight line."""
-    inside = np.abs(raw(off)) < limit
-    return share(g, off, reduction) * where(inside, off * steepness, sgn(off) * (limit * steepness))
+    outside = np.abs(raw(off)) >= limit  # not nan, which stays nan
+    return share(g, off, reduction) * where(outside, sgn(off) * (limit * steepness), off * steepness)
