@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import graph_scenarios
 import inplace_scenarios
 import mode_scenarios
 import module_hook_scenarios
+import value_scenarios
 import view_scenarios
 from scenarios import Scenario, observe
 
@@ -28,6 +30,7 @@ SETS = {
     "in place": inplace_scenarios,
     "modes": mode_scenarios,
     "module hooks": module_hook_scenarios,
+    "values": value_scenarios,
     "views": view_scenarios,
 }
 ALL: dict[str, Scenario] = {f"{group}.{name}": s for group, m in SETS.items() for name, s in m.SCENARIOS.items()}
@@ -42,4 +45,6 @@ def as_json(scenario: Scenario, module: Any) -> Any:
 
 
 def in_parts(value: Any) -> Any:
-    return [value.real, value.imag] if isinstance(value, complex) else repr(value)
+    if not isinstance(value, complex):
+        return repr(value)
+    return [part if math.isfinite(part) else repr(part) for part in (value.real, value.imag)]  # nan is not equal to nan

@@ -140,8 +140,9 @@ class Hooks:
     def accumulated(self, leaf: Any, g: Any, create_graph: bool) -> None:
         """`.grad` of a leaf has been updated."""
         for hook in list(self.after_accumulation.values()):
-            if quietly(create_graph, hook, leaf) is not None:
-                raise errors.hook_returned_something(hook)
+            if (returned := quietly(create_graph, hook, leaf)) is not None:
+                is_tensor = isinstance(returned, TensorBase)
+                raise errors.hook_returned_something(hook) if is_tensor else errors.hook_returned(hook, returned)
         for hook in list(self.after.values()):
             quietly(create_graph, hook, (), (wrap_raw(g),))
 
