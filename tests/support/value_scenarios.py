@@ -3,6 +3,7 @@ scenarios.py."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from scenarios import attempt, collection
@@ -37,7 +38,9 @@ def seen_after_accumulation(T: Any, change: Any, before: Any, create_graph: bool
     node = x.view_as(x).grad_fn.next_functions[0][0]
     node.register_hook(lambda inner, outer: seen.append((len(inner), outer[0].clone(), outer[0] is x.grad)))
     x.register_post_accumulate_grad_hook(change)
-    (x * 2).backward(create_graph=create_graph)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch warns of create_graph once in a process
+        (x * 2).backward(create_graph=create_graph)
     return seen, x.grad
 
 
@@ -97,7 +100,9 @@ def gradients_of_extremes_that_are_nan(T: Any) -> Any:
     for name in ("scatter_reduce", "index_reduce"):
         for reduce in ("amax", "amin"):
             x, s = leaf(T, [1.0, 2.0, 3.0]), leaf(T, [NAN, 1.0])
-            getattr(x, name)(0, T.tensor([0, 1]), s, reduce).sum().backward()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # PyTorch warns once in a process that index_reduce is new
+                getattr(x, name)(0, T.tensor([0, 1]), s, reduce).sum().backward()
             found.append((x.grad, s.grad))
     return found
 
