@@ -99,7 +99,8 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
     for t in tensors:
         if t is not None:
             if t.rare is not None:
-                settle(t)
+                if out.dtype.kind not in "biu":  # those have no history, whatever became of that of a view
+                    settle(t)
                 unusual = True
             if t.needs_grad:
                 needed = True

@@ -150,7 +150,7 @@ def grad(
             elif not allow_unused:
                 raise errors.unused_input(index, t)
         results.append(g if g is None or isinstance(g, TensorBase) else wrap(g))
-    return tuple(separate(results))
+    return tuple(separate(results, create_graph))
 
 
 def warn_of_cycle() -> None:
@@ -252,12 +252,16 @@ def gradient_at(root: GradientEdge, g: Any, create_graph: bool) -> Any:
     return g if create_graph else g.array
 
 
-def separate(results: list[Any]) -> list[Any]:
-    """Two results must not be the same memory, or a change of one would show in the other."""
+def separate(results: list[Any], create_graph: bool) -> list[Any]:
+    """Two results must not be the same memory, or a change of one would show in the other; nor is one a view."""
     seen: set[int] = set()
     for i, t in enumerate(results):
-        if t is None or t.needs_grad or t.rare is not None:  # under create_graph it may be a tensor of the user
+        if t is None or t.needs_grad:
             continue
+        if t.rare is not None:
+            if create_graph:  # it may be a tensor of the user
+                continue
+            results[i] = wrap(t.array)
         owner = id(t.array if t.array.base is None else t.array.base)
         if owner in seen or not t.array.flags.writeable:
             results[i] = wrap(t.array.copy())

@@ -7,8 +7,9 @@ from typing import Any
 
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.errors.backward import out_of_place
 from leafgrad.errors.form import describe, describe_array, mistake, size
-from leafgrad.errors.naming import as_code, find, here, name_of
+from leafgrad.errors.naming import as_code, find, here, name_of, statement
 
 Shape = tuple[int, ...]
 
@@ -24,13 +25,22 @@ def broadcast_mismatch(op: str, arrays: Any) -> RuntimeError:
             one, other, dim = a[-back], b[-back], longest - back
             break
     else:
-        return mistake(RuntimeError, f"{op}: shapes {size(a)} and {size(b)} cannot be broadcast")
+        return in_place_shape(op, a, b)  # they can be broadcast, but not to the shape of the first
     return mistake(
         RuntimeError,
         f"The size of tensor a ({one}) must match the size of tensor b ({other}) at non-singleton dimension {dim}",
         (op, f"{describe_array(x)} and {describe_array(y)}"),
         ("mismatch", f"dimension {dim}: {one} and {other}; sizes must be equal, or 1, counted from the last"),
         fix=_fitting(x, y),
+    )
+
+
+def in_place_shape(op: str, own: Any, out: Any) -> RuntimeError:
+    return mistake(
+        RuntimeError,
+        f"output with shape {size(own)} doesn't match the broadcast shape {size(out)}",
+        (op, f"in place on shape {size(own)}, which would have to become {size(out)}"),
+        fix=out_of_place(statement(here().source)),
     )
 
 

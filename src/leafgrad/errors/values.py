@@ -108,15 +108,6 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
     )
 
 
-def in_place_shape(op: str, own: Any, out: Any) -> RuntimeError:
-    return mistake(
-        RuntimeError,
-        f"output with shape {size(own)} doesn't match the broadcast shape {size(out)}",
-        (op, f"in place on shape {size(own)}, which would have to become {size(out)}"),
-        fix=out_of_place(statement(here().source)),
-    )
-
-
 def in_place_dtype(op: str, source: Dtype, target: Dtype) -> RuntimeError:
     return mistake(
         RuntimeError,

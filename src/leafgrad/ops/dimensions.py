@@ -33,9 +33,12 @@ def distinct_dims(dims: Sequence[int], ndim: int, complaint: Any = None) -> tupl
     return tuple(found)
 
 
-def shape_arguments(args: tuple[Any, ...], name: str = "") -> tuple[int, ...]:
-    """view(2, 3), view((2, 3)) and view(Size) are all the same."""
+def shape_arguments(args: tuple[Any, ...], name: str = "", called: str = "") -> tuple[int, ...]:
+    """view(2, 3), view((2, 3)) and view(Size) are all the same. `called` is what the argument is called that a function
+    without arguments misses, if it misses one."""
     sizes = args
+    if not args and called:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "{called}"\n  at {errors.here()}')
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         sizes = tuple(args[0])
     for size in sizes:

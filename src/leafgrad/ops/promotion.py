@@ -91,7 +91,10 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         no_bool = left[2][0] is bool_ or right[2][0] is bool_
     if operation.as_float and kind.category < FLOAT:
         kind = get_default_dtype()
-    operation.check(kind)
+    if kind.category in operation.refuses:
+        if operation.refuses[kind.category] is None and not can_be_broadcast(*arrays):
+            raise errors.broadcast_mismatch(operation.aten, arrays)  # before PyTorch looks for a kernel
+        operation.check(kind)
     if no_bool and operation.no_bool:
         raise RuntimeError(operation.no_bool)
     arrays = (cast(arrays[0], kind), cast(arrays[1], kind))
@@ -99,6 +102,10 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         return bind(op, tensors, (), arrays)
     except ValueError:
         raise errors.broadcast_mismatch(operation.aten, arrays) from None
+
+
+def can_be_broadcast(x: Array, y: Array) -> bool:
+    return all([m == n or 1 in (m, n) for m, n in zip(reversed(x.shape), reversed(y.shape))])
 
 
 def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:

@@ -102,7 +102,11 @@ class Operation(Entry):
         self.name = name
         self.module: str = body.get("__module__", "")
         self.doc: str = body.get("__doc__") or ""
-        needed = {"documentation": self.doc or UNDOCUMENTED, "kernel": self.kernel, "samples for the tests": self.samples}
+        needed = {
+            "documentation": self.doc or UNDOCUMENTED,
+            "kernel": self.kernel,
+            "samples for the tests": self.samples,
+        }
         for what, found in needed.items():
             if not found:
                 raise TypeError(f"op {name} has no {what}")

@@ -61,7 +61,7 @@ def getitem(self: Any, index: Any) -> Any:
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
         return bind_view(slice_.core, slice_, self, (where,))
-    if kind is tuple and (operation := simple(index)) is not None:
+    if kind is tuple and (operation := simple(index, array.shape)) is not None:
         where = index if ... in index else (*index, ...)
         try:
             return bind_view(operation.core, operation, self, (where,))
@@ -87,28 +87,44 @@ def getitem(self: Any, index: Any) -> Any:
     return index_op.record(self, places.dim, places.span, kept(places.at, self))
 
 
-def simple(index: tuple[Any, ...]) -> Any:
+def simple(index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """What an index of plain numbers and slices, None and one Ellipsis is recorded as; None if there is more to it."""
     operation: Any = None
     dots = 0
+    dim = 0
     for part in index:
         kind = part.__class__
         if kind is int:
             operation = select
+            dim += 1
         elif kind is Slice:
-            if part.step is not None:
+            if part.step is not None or dim >= len(shape):
                 return None
             if part.start is not None or part.stop is not None:
                 if part is not checked_slice(part):
                     return None
-                operation = slice_
+                if not takes_all(part, shape[dim]):
+                    operation = slice_
+            dim += 1
         elif part is None:
             operation = new_dimension
         elif part is ... and not dots:
             dots = 1
+            after = index[index.index(...) + 1 :]
+            dim = len(shape) - sum([other is not None for other in after])
         else:
             return None
     return operation
+
+
+def takes_all(part: Slice, size: int) -> bool:
+    """Does a slice with plain bounds leave nothing out? Then PyTorch does not record it."""
+    start, stop = part.start, part.stop
+    return (
+        part.step is None
+        and (start is None or start == 0)
+        and (stop is None or (stop.__class__ is int and stop >= size))
+    )
 
 
 def marked(index: Any, array: Array) -> Array | None:
@@ -190,7 +206,11 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
                 write(x, index_write.core, (array, data), (0, 1, at, False))
             else:
                 return False
-        elif kind is int or (kind is tuple and simple(index) is not None) or (kind is Slice and is_simple(index)):
+        elif (
+            kind is int
+            or (kind is tuple and simple(index, array.shape) is not None)
+            or (kind is Slice and is_simple(index))
+        ):
             if not whole:
                 into = array[index]
                 if into.__class__ is not np.ndarray or into.shape != data.shape:
@@ -229,8 +249,12 @@ def expandable(part: Any, shape: tuple[int, ...]) -> Any:
         return part
     part = fitting(part, shape)
     if not expands_to(part.array.shape, shape):
-        raise errors.expand_mismatch(part, shape)
+        raise errors.expand_mismatch(reshape(part, part.array.shape[leading_ones(part.array.shape) :]), shape)
     return part
+
+
+def leading_ones(shape: tuple[int, ...]) -> int:
+    return next((at for at, size in enumerate(shape) if size != 1), len(shape))
 
 
 def expands_to(own: tuple[int, ...], shape: tuple[int, ...]) -> bool:
@@ -306,9 +330,10 @@ def broadcastable(values: Any, x: Any, places: parse.Places, accumulate: bool) -
     if values.array.shape != shape:
         values = fitting(values, shape)
         if not expands_to(values.array.shape, shape):
+            own = values.array.shape[leading_ones(values.array.shape) :]
             raise errors.mistake(
                 RuntimeError,
-                f"shape mismatch: value tensor of shape {errors.size(values.array.shape)} cannot be broadcast to "
+                f"shape mismatch: value tensor of shape {errors.size(own)} cannot be broadcast to "
                 f"indexing result of shape {errors.size(shape)}",
             )
     if values.array.dtype != x.array.dtype:

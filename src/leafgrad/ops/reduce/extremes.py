@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from leafgrad.ops.index.gather import gather
 from leafgrad.ops.pointwise.select import maximum, minimum
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import (
-    Dims,
     Reduction,
     dims_of,
     extreme_along,
@@ -174,9 +173,9 @@ def _empty(name: str, error: type[Exception] = RuntimeError) -> Exception:
     )
 
 
-def _check_size(name: str, x: Any, dims: Dims, called: str = "") -> None:
-    """There is no largest among no elements."""
-    for dim in dims:
+def _check_size(name: str, x: Any, dims: DimOrDims, called: str = "") -> None:
+    """There is no largest among no elements. `dims` are as the user gave them."""
+    for dim in dims if isinstance(dims, Sequence) else (dims,):
         if x.ndim and x.shape[dim] == 0:
             who = called or f"{name}()"
             raise IndexError(f"{who}: Expected reduction dim {dim} to have non-zero size.\n  at {errors.here()}")
@@ -198,7 +197,7 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
         if x.size == 0:
             if dim is None or dim == ():
                 raise _empty(name)
-            _check_size(name, x, dims)
+            _check_size(name, x, dim)
         if x.dtype.kind == "c":
             raise refused(kernel, input)
         return operation.record(input, dims, keepdim)

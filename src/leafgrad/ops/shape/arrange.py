@@ -172,7 +172,7 @@ class repeat(Family):
             counts = (repeats,)
         if not counts:
             raise errors.mistake(TypeError, 'repeat() missing 1 required positional arguments: "repeats"')
-        counts, shape = shape_arguments(counts), input.array.shape
+        counts, shape = shape_arguments(counts, "repeat", "repeats"), input.array.shape
         if len(counts) < len(shape):
             raise errors.mistake(
                 RuntimeError,
@@ -212,7 +212,7 @@ def _interleaved(shape: Sequence[int], repeats: Sequence[int]) -> tuple[list[int
 @composite(lambda t: [S(t(2, 3), (2,)), S(t(2, 3), (2, 1, 2)), S(t(), (2,)), S(t(2, 3), ())])
 def tile(input: Tensor, *counts: Sizes, dims: Shape | None = None) -> Tensor:
     """tile(input, dims): repeat, where missing dimensions count as one."""
-    counts = shape_arguments(counts if dims is None else (dims,))
+    counts = shape_arguments(counts if dims is None else (dims,), "tile", "dims")
     return repeat.function(input, (1,) * (input.array.ndim - len(counts)) + counts)
 
 
@@ -239,7 +239,7 @@ class flip(Family):
 
     def call(input: Tensor, *chosen: Sizes, dims: DimOrDims | None = None) -> Tensor:
         ndim = input.array.ndim
-        chosen = distinct_dims(shape_arguments(chosen if dims is None else (dims,)), ndim)
+        chosen = distinct_dims(shape_arguments(chosen if dims is None else (dims,), "flip", "dims"), ndim)
         return flip.record(input, chosen if ndim else ())
 
     def vjp(g: A, dims: A) -> A:

@@ -61,6 +61,7 @@ def view_in_place(name: str, operation: Any) -> Any:
     def method(self: Any, *args: Any) -> Any:
         if name != f"{operation.name}_":  # another name of it
             return METHODS[f"{operation.name}_"](self, *args)
+        check_writable(self)
         if operation is t and self.array.ndim > 2:
             raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
         return look_through(self, operation, *args)

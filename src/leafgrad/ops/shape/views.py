@@ -305,7 +305,7 @@ def check_regrouping(input: TensorBase, kind: Any) -> None:
 @composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)], reference="Tensor.reshape")
 def reshape(input: Tensor, *sizes: Sizes, shape: Shape | None = None) -> Tensor:
     """reshape(input, *shape): another shape; a view where that is possible, otherwise a copy."""
-    target = fill_in("reshape", shape_arguments(sizes if shape is None else (shape,), "reshape"), input)
+    target = fill_in("reshape", shape_arguments(sizes if shape is None else (shape,), "reshape", "shape"), input)
     if input.array.flags.c_contiguous:
         return bind_view(view.core, view, input, (target,))
     if needs_no_copy(input.array, target):
@@ -327,7 +327,7 @@ class permute(ViewFamily):
         return x.transpose(dims)
 
     def call(input: Tensor, *order: Sizes, dims: Shape | None = None) -> Tensor:
-        order = shape_arguments(order if dims is None else (dims,))
+        order = shape_arguments(order if dims is None else (dims,), "permute", "dims")
         ndim = input.array.ndim
         if len(order) != ndim:
             raise RuntimeError(
@@ -406,7 +406,7 @@ class expand(ViewFamily):
         return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=True)
 
     def call(input: Tensor, *shape: Sizes, size: Shape | None = None, implicit: bool = False) -> Tensor:
-        target, own = shape_arguments(shape if size is None else (size,), "expand"), input.array.shape
+        target, own = shape_arguments(shape if size is None else (size,), "expand", "size"), input.array.shape
         lead = len(target) - len(own)
         if lead < 0:
             raise errors.expand_mismatch(input, target)

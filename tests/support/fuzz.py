@@ -1,0 +1,206 @@
+"""Random programs over a module that looks like torch, made to find where two such modules differ.
+
+A program is a seed and a length. Each step is chosen when it is reached: a function of fuzz_steps.py, the tensors it is
+given, its numbers, all drawn from a source of its own, `Random(f"{seed}.{step}")`, and from what the program has made
+so far. So two modules that agree run the same program, every seed is one, and a step can be left out, by which
+`shortened` finds out which of them matter. What a step shows goes into a log: the shape, strides, dtype, history and
+values of what it made, or the error it ended in.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import fuzz_steps
+
+Torch = Any  # torch or leafgrad
+Tensor = Any
+
+LENGTH = 14  # steps of a program
+MOST = 12  # tensors that it keeps
+TOLERANCE = {"float16": 1e-2, "bfloat16": 6e-2, "float32": 5e-5, "complex64": 5e-5}  # times the largest value
+
+
+@dataclass
+class Entry:
+    """What one step shows."""
+
+    step: int
+    text: str
+    seen: list[Any] = field(default_factory=list)
+    derived: bool = False  # are they gradients? How those were computed is nobody's business.
+
+    def __str__(self) -> str:
+        return f"{self.step}: {self.text}\n      " + "\n      ".join([short(each) for each in self.seen])
+
+
+@dataclass
+class Seen:
+    """What can be seen of a tensor."""
+
+    facts: dict[str, Any]
+    values: Any
+
+
+def short(value: Any) -> str:
+    if isinstance(value, Seen):
+        facts = ", ".join([f"{name} {fact}" for name, fact in value.facts.items()])
+        return f"{facts}: {np.array2string(value.values, precision=5, threshold=12)}".replace("\n", "")
+    return str(value)
+
+
+def look_at(value: Any, with_history: bool = True) -> Any:
+    """A tensor as Seen; everything else as it is."""
+    if not hasattr(value, "detach"):
+        return value
+    facts = {
+        "shape": tuple(value.shape),
+        "dtype": str(value.dtype),
+        "strides": tuple([step for size, step in zip(value.shape, value.stride()) if size > 1 and value.numel()]),
+        "leaf": attempt(lambda: value.is_leaf),
+        "grad_fn": attempt(lambda: None if value.grad_fn is None else value.grad_fn.name()),
+        "requires_grad": attempt(lambda: value.requires_grad),
+    }
+    if not with_history:
+        del facts["grad_fn"]
+    return Seen(facts, numbers(value))
+
+
+def attempt(question: Any) -> Any:
+    """The answer, or the error."""
+    try:
+        return question()
+    except RuntimeError as error:
+        return first_line(error)
+
+
+def numbers(value: Tensor) -> Any:
+    """The values of a tensor, in NumPy's widest type of their kind."""
+    plain = value.detach().resolve_conj()
+    if str(plain.dtype) in ("torch.bfloat16", "torch.float16"):
+        plain = plain.float()
+    array = plain.numpy(force=True)  # PyTorch may have a tensor of zeros without memory
+    return array.astype({"c": np.complex128, "f": np.float64}.get(array.dtype.kind, array.dtype))
+
+
+class Program:
+    """A running program: its tensors and its log."""
+
+    def __init__(self, torch: Torch, seed: int) -> None:
+        self.torch = torch
+        self.seed = seed
+        self.pool: list[Tensor] = []
+        self.leaves: list[Tensor] = []
+        self.log: list[Entry] = []
+        self.calls: list[Any] = []  # what hooks have seen since the last step
+
+    def run(self, skipped: frozenset[int] = frozenset()) -> list[Entry]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.step(0, fuzz_steps.start)
+            for number in range(1, LENGTH):
+                if number not in skipped:
+                    self.step(number, None)
+            self.step(LENGTH, fuzz_steps.end)
+        return self.log
+
+    def step(self, number: int, action: Any) -> None:
+        r = Random(f"{self.seed}.{number}")
+        if action is None:
+            kinds, weights = zip(*fuzz_steps.STEPS)
+            action = r.choice(r.choices(kinds, weights)[0])
+        entry = Entry(number, action.__name__)
+        self.log.append(entry)
+        try:
+            made = action(self, r, entry)
+        except Exception as error:
+            entry.seen.append(f"{type(error).__name__}: {first_line(error)}")
+            made = []
+        for tensor in made:
+            if tensor.numel() <= 64:
+                self.pool.append(tensor)
+        entry.seen += [look_at(tensor, not entry.derived) for tensor in made] + self.calls
+        entry.seen += [look_at(leaf.grad) for leaf in self.leaves if action in fuzz_steps.BACKWARD]
+        self.calls = []
+        if len(self.pool) > MOST:
+            del self.pool[r.randrange(len(self.pool) - MOST // 2)]
+
+
+def first_line(error: Exception) -> str:
+    """Without the shape of a saved tensor that was modified: PyTorch may have saved a view of what leafgrad saves."""
+    return re.sub(r"(inplace operation): .*", r"\1", str(error).split("\n")[0])
+
+
+def difference(ours: list[Entry], theirs: list[Entry]) -> str:
+    """How the first step at which two logs differ does so; "" if they agree. From the first value of low precision
+    on, all values may have come from it."""
+    tolerance = 1e-9
+    for a, b in zip(ours, theirs, strict=True):
+        if a.text != b.text:
+            return f"step {a.step}: another program, {a.text}, not {b.text}"
+        if len(a.seen) != len(b.seen):
+            return f"step {a.step}: {len(a.seen)} results, not {len(b.seen)}"
+        tolerance = max([tolerance, *[precision_of(y) for y in b.seen]])
+        for x, y in zip(a.seen, b.seen):
+            if found := unequal(x, y, tolerance):
+                return f"step {a.step}, {a.text.split('(')[0]}: {found}"
+    return ""
+
+
+def precision_of(seen: Any) -> float:
+    return TOLERANCE.get(seen.facts["dtype"].removeprefix("torch."), 0.0) if isinstance(seen, Seen) else 0.0
+
+
+def unequal(ours: Any, theirs: Any, tolerance: float) -> str:
+    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        return next((found for x, y in zip(ours, theirs) if (found := unequal(x, y, tolerance))), "")
+    if not (isinstance(ours, Seen) and isinstance(theirs, Seen)):
+        return "" if type(ours) is type(theirs) and ours == theirs else f"{short(ours)}, not {short(theirs)}"
+    for name, fact in theirs.facts.items():
+        if name == "strides" and os.environ.get("NOSTRIDES"):
+            continue
+        if ours.facts[name] != fact:
+            return f"{name} {ours.facts[name]}, not {fact}"
+    a, b = ours.values, theirs.values
+    finite = np.isfinite(b) & np.isfinite(a) if b.dtype.kind in "fc" else np.ones(b.shape, bool)
+    largest = max([1.0, *np.abs(b[finite]).reshape(-1)]) if b.size else 1.0
+    if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+        return f"values {short(ours)}, not {short(theirs)}"
+    if b.dtype.kind == "b" or b.dtype.kind in "iu":
+        return "" if np.array_equal(a, b) else f"values {short(ours)}, not {short(theirs)}"
+    close = np.abs(a[finite] - b[finite]) <= tolerance * largest
+    return "" if close.all() else f"values {short(ours)}, not {short(theirs)}"
+
+
+def compared(ours: Torch, theirs: Torch, seed: int, skipped: frozenset[int] = frozenset()) -> str:
+    """How two modules differ on a program."""
+    return difference(Program(ours, seed).run(skipped), Program(theirs, seed).run(skipped))
+
+
+def shortened(ours: Torch, theirs: Torch, seed: int) -> frozenset[int]:
+    """The steps that a program can do without and still show the difference it ends in."""
+    kind = what_kind(compared(ours, theirs, seed))
+    skipped: frozenset[int] = frozenset()
+    for number in reversed(range(1, LENGTH)):
+        less = skipped | {number}
+        if what_kind(compared(ours, theirs, seed, less)) == kind:
+            skipped = less
+    return skipped
+
+
+def what_kind(found: str) -> str:
+    """A difference without its numbers: by this, differences are told apart."""
+    words = re.sub(r"^step \d+[,:] ", "", found)
+    return " ".join([word for word in words.split()[:6] if not any([c.isdigit() for c in word])])
+
+
+def explanation(found: str) -> str:
+    """Why it may be so: the row of docs/differences.md; "" if there is none."""
+    return ""

@@ -1,0 +1,500 @@
+"""The steps of random programs (fuzz.py). A step is a function of the running program, a source of random numbers and
+its entry in the log, whose `text` it completes before anything can go wrong. It returns the tensors it has made.
+
+No step may do what two versions of PyTorch itself would do differently: divide by what may be 0, sort equal elements,
+write to memory that overlaps itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+Step = Callable[[Any, Random, Any], list[Any]]
+
+SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (2, 1, 3), (2, 2), (3, 1), (2, 2, 2), (0, 3), (1, 3, 2)]
+DTYPES = (
+    ["float32"] * 5
+    + ["float64"] * 5
+    + ["complex64", "complex128", "complex128", "float16", "bfloat16", "int64", "bool"]
+)
+
+
+def name_of(p: Any, x: Any) -> str:
+    return next((f"t{i}" for i, each in enumerate(p.pool) if each is x), "t?")
+
+
+def pick(p: Any, r: Random, *conditions: Callable[[Any], Any]) -> Any:
+    """A tensor of the program that fulfils all conditions."""
+    found = [x for x in p.pool if all([condition(x) for condition in conditions])]
+    if not found:
+        raise LookupError("no such tensor")
+    return r.choice(found[-6:])
+
+
+def has_dims(x: Any) -> bool:
+    return bool(x.dim())
+
+
+def is_float(x: Any) -> bool:
+    return bool(x.is_floating_point())
+
+
+def is_complex(x: Any) -> bool:
+    return bool(x.is_complex())
+
+
+def is_inexact(x: Any) -> bool:
+    return bool(x.is_floating_point() or x.is_complex())
+
+
+def is_full(x: Any) -> bool:
+    return bool(x.numel())
+
+
+def dim_of(r: Random, x: Any) -> int:
+    n = max(x.dim(), 1)
+    return r.randrange(-n, n)
+
+
+# -- leaves -----------------------------------------------------------------------------------------------------------
+
+
+def start(p: Any, r: Random, entry: Any) -> list[Any]:
+    made = [leaf(p, r) for _ in range(r.randint(2, 4))]
+    p.leaves = [x for x in made if x.requires_grad]
+    return made
+
+
+def leaf(p: Any, r: Random) -> Any:
+    torch = p.torch
+    dtype, shape = r.choice(DTYPES), r.choice(SHAPES)
+    x = tensor_of(torch, r, dtype, shape)
+    if r.random() < 0.3 and len(shape) > 1:  # columns lie together
+        x = tensor_of(torch, r, dtype, shape[::-1]).permute(*range(len(shape))[::-1]).clone()
+    elif r.random() < 0.15 and shape:
+        return tensor_of(torch, r, dtype, (*shape[:-1], shape[-1] * 2))[..., ::2]  # a view, and so no leaf
+    return x.requires_grad_() if is_inexact(x) and r.random() < 0.8 else x
+
+
+def tensor_of(torch: Any, r: Random, dtype: str, shape: tuple[int, ...]) -> Any:
+    """No element is zero, and no two are equal, up to signs and as far as the dtype allows."""
+    count = math.prod(shape)
+    values = [(i + 1) * 2.0 / (count + 1) * r.choice([-1, 1]) for i in r.sample(range(count), count)]
+    if dtype == "bool":
+        values = [value > 0 for value in values]
+    elif dtype == "int64":
+        values = [int(4 * value) for value in values]
+    elif dtype.startswith("complex"):
+        values = [complex(value, r.choice([-0.75, 0.5, 1.25])) for value in values]
+    return torch.tensor(values, dtype=getattr(torch, dtype)).reshape(shape).clone()
+
+
+# -- functions --------------------------------------------------------------------------------------------------------
+
+SMOOTH = """sin cos tanh exp sigmoid neg square abs sgn reciprocal relu clone conj real""".split()
+ROUGH = """floor ceil round trunc sign isnan isfinite logical_not""".split()
+REDUCTIONS = """sum mean prod amax amin var norm any all logsumexp cumsum cumprod softmax log_softmax""".split()
+CHANGES = """add_ mul_ sub_ copy_ fill_ zero_ neg_ sin_ relu_ sigmoid_ clamp_ setitem masked_fill_ exp_ t_ unsqueeze_ squeeze_
+div_ masked""".split()
+
+
+def unary(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r)
+    name = r.choice(SMOOTH * 3 + ROUGH)
+    entry.text += f" {name}({name_of(p, x)})"
+    return [getattr(p.torch, name)(x) if name == "real" or r.random() < 0.5 else getattr(x, name)()]
+
+
+def positive(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, is_inexact)
+    name = r.choice(["sqrt", "log", "rsqrt"])
+    entry.text += f" {name}(abs({name_of(p, x)}) + 0.5)"
+    return [getattr(x.abs() + 0.5, name)()]
+
+
+NUMBERS = [2, -1, 0.5, 3, True, -1.5, 1 + 1j, 1e5]
+
+
+def number(r: Random, x: Any) -> Any:
+    """A Python number. With a complex one, a tensor of halves would become one of complex halves."""
+    found = r.choice(NUMBERS)
+    return 2 if isinstance(found, complex) and x.element_size() == 2 else found
+
+
+def binary(p: Any, r: Random, entry: Any) -> list[Any]:
+    x, y = pick(p, r), pick(p, r)
+    name = r.choice(["add", "sub", "mul", "true_divide", "maximum", "minimum", "eq", "lt", "ge", "ne", "rsub"])
+    if r.random() < 0.4:
+        y = number(r, x)
+        if name in ("maximum", "minimum"):
+            name = "mul"
+    if name == "true_divide" and not isinstance(y, (int, float, complex)):
+        y = y.abs() + 1
+    entry.text += f" {name}({name_of(p, x)}, {y if isinstance(y, (int, float, complex)) else name_of(p, y)})"
+    return [getattr(p.torch, name)(x, y)]
+
+
+def operator_of(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r)
+    other = number(r, x)
+    which = r.randrange(6)
+    entry.text += f" {which}({name_of(p, x)}, {other})"
+    return [[lambda: x + other, lambda: other - x, lambda: other * x, lambda: x / other, lambda: -x,
+             lambda: x**2][which]()]  # fmt: skip
+
+
+def ternary(p: Any, r: Random, entry: Any) -> list[Any]:
+    x, y = pick(p, r), pick(p, r)
+    which = r.choice(["where", "clamp", "masked_fill"])
+    entry.text += f" {which}({name_of(p, x)}, {name_of(p, y)})"
+    if which == "where":
+        return [p.torch.where(p.torch.real(x) > 0 if is_complex(x) else x > 0, x, y)]
+    if which == "masked_fill":
+        return [x.masked_fill(x != x.reshape(-1)[:1].sum(), r.choice([0.5, 2]))]
+    return [x.clamp(-0.7, 1.1)]
+
+
+def matrices(p: Any, r: Random, entry: Any) -> list[Any]:
+    x, y = pick(p, r, has_dims, is_full), pick(p, r, has_dims, is_full)
+    entry.text += f" matmul({name_of(p, x)}, {name_of(p, y)})"
+    return [x @ y]
+
+
+def reduction(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, lambda x: is_full(x) or is_float(x))  # PyTorch is undecided about others without elements
+    name = r.choice(REDUCTIONS)
+    if name in ("cumsum", "cumprod", "softmax", "log_softmax", "logsumexp"):
+        given: tuple[Any, ...] = (dim_of(r, x),)
+    elif r.random() < 0.3:
+        given = ()
+    else:
+        given = (2, dim_of(r, x)) if name == "norm" else (dim_of(r, x),)
+    keeps = given and name not in ("cumsum", "cumprod", "softmax", "log_softmax")
+    keep = {"keepdim": True} if keeps and r.random() < 0.4 else {}
+    entry.text += f" {name}({name_of(p, x)}, {given}, {keep})"
+    return [getattr(x, name)(*given, **keep)]
+
+
+def several(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, has_dims, is_full)
+    dim = dim_of(r, x)
+    which = r.choice(["max", "sort", "topk", "split", "unbind", "chunk"])
+    entry.text += f" {which}({name_of(p, x)}, {dim})"
+    if which in ("max", "sort"):
+        return list(getattr(x, which)(dim))
+    if which == "topk":
+        return list(x.topk(1, dim))
+    if which == "unbind":
+        return list(x.unbind(dim))
+    return list(getattr(x, which)(2 if which == "chunk" else 1, dim))[:3]
+
+
+def joined(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r)
+    others = [y for y in p.pool if y.shape == x.shape][-2:]
+    name = r.choice(["cat", "stack"])
+    dim = dim_of(r, x)
+    entry.text += f" {name}({[name_of(p, y) for y in [x, *others]]}, {dim})"
+    return [getattr(p.torch, name)([x, *others], dim)]
+
+
+# -- views ------------------------------------------------------------------------------------------------------------
+
+
+def index_of(p: Any, r: Random, x: Any) -> Any:
+    """An index of `x`: ints, slices, None, ..., tensors."""
+    found: list[Any] = []
+    for size in tuple(x.shape):
+        kind = r.random()
+        if kind < 0.35 and size:
+            found.append(r.randrange(-size, size))
+        elif kind < 0.8:
+            found.append(slice(r.choice([None, 0, 1]), r.choice([None, size, -1]), r.choice([None, 1, 2])))
+        elif kind < 0.9 and size:
+            found.append(p.torch.tensor([r.randrange(size) for _ in range(2)]))
+        else:
+            break
+    if r.random() < 0.2:
+        found.insert(r.randrange(len(found) + 1), None)
+    if r.random() < 0.2:
+        found.append(...)
+    return tuple(found)
+
+
+def view(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r)
+    n = x.dim()
+    made = {
+        "t": lambda: x.t(),
+        "transpose": lambda: x.transpose(dim_of(r, x), dim_of(r, x)),
+        "permute": lambda: x.permute(*r.sample(range(n), n)),
+        "unsqueeze": lambda: x.unsqueeze(r.randrange(n + 1)),
+        "squeeze": lambda: x.squeeze(),
+        "flatten": lambda: x.flatten(),
+        "view": lambda: x.view(-1),
+        "reshape": lambda: x.reshape(*tuple(x.shape)[::-1]),
+        "select": lambda: x.select(dim_of(r, x), 0),
+        "narrow": lambda: x.narrow(dim_of(r, x), 0, 1),
+        "expand": lambda: x.expand(2, *x.shape),
+        "expand_as": lambda: x.expand(*[3 if size == 1 else size for size in x.shape]),
+        "getitem": lambda: x[index_of(p, r, x)],
+        "detach": lambda: x.detach(),
+        "view_as": lambda: x.view_as(x),
+        "diagonal": lambda: x.diagonal(),
+        "unflatten": lambda: x.reshape(-1).view(-1, 1),
+        "as_strided": lambda: x.as_strided((x.numel(),), (1,)) if x.is_contiguous() else x.view(*x.shape),
+    }
+    name = r.choice([*made])
+    entry.text += f" {name}({name_of(p, x)})"
+    return [made[name]()]
+
+
+def complex_view(p: Any, r: Random, entry: Any) -> list[Any]:
+    torch = p.torch
+    pairs = [x for x in p.pool if is_float(x) and is_full(x) and x.dim() and x.shape[-1] == 2 and x.element_size() > 2]
+    name = r.choice(["view_as_real", "real", "imag"] + ["view_as_complex"] * 2 * bool(pairs))
+    x = r.choice(pairs) if name == "view_as_complex" else pick(p, r, is_complex, is_full)
+    entry.text += f" {name}({name_of(p, x)})"
+    return [getattr(torch, name)(x)]
+
+
+# -- changes in place -------------------------------------------------------------------------------------------------
+
+
+def does_not_overlap(x: Any) -> bool:
+    return not x.numel() or 0 not in [step for size, step in zip(x.shape, x.stride()) if size > 1]
+
+
+def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
+    torch = p.torch
+    x = pick(p, r, does_not_overlap, is_full)
+    others = [y for y in p.pool if y is not x and not shares_memory(x, y)]
+    y = r.choice(others) if others and r.random() < 0.5 else r.choice([2, 0.5, -1])
+    name = r.choice(CHANGES)
+    if name in ("t_", "squeeze_", "unsqueeze_") and is_complex(
+        x
+    ):  # leafgrad refuses this after views of the real numbers
+        name = "mul_"
+    recorded = r.random() < 0.75
+    entry.text += f" {name}({name_of(p, x)}, {y if isinstance(y, (int, float)) else name_of(p, y)}, {recorded})"
+    with torch.enable_grad() if recorded else torch.no_grad():
+        before = x._version
+        change(p, r, name, x, y)
+        entry.seen.append(x._version - before)
+    return [x]
+
+
+def change(p: Any, r: Random, name: str, x: Any, y: Any) -> None:
+    if name in ("zero_", "neg_", "sin_", "relu_", "sigmoid_", "exp_", "t_", "squeeze_"):
+        getattr(x, name)()
+    elif name == "unsqueeze_":
+        x.unsqueeze_(0)
+    elif name == "setitem":
+        x[index_of(p, r, x)] = y if is_inexact(x) or not is_tensor_with_grad(y) else 1
+    elif name == "masked":
+        x[x != x] = 1
+    elif name == "masked_fill_":
+        x.masked_fill_(x == x, 0.25)
+    elif name == "clamp_" and is_inexact(x):
+        x.clamp_(-0.5, 0.9)
+    elif name == "fill_" and not isinstance(y, (int, float)):
+        x.fill_(y.reshape(-1)[0] if y.numel() and is_inexact(x) else 1)
+    elif name == "div_":
+        x.div_(y if isinstance(y, (int, float)) else y.abs() + 1)
+    elif name == "clamp_":
+        x.clamp_(0, 1)
+    else:
+        getattr(x, name)(y)
+
+
+def is_tensor_with_grad(y: Any) -> bool:
+    """PyTorch gives integers a history if one of these is written to them."""
+    return not isinstance(y, (int, float)) and bool(y.requires_grad)
+
+
+def shares_memory(x: Any, y: Any) -> bool:
+    """Do the stretches of memory that two tensors lie in have anything in common?"""
+    ends = []
+    for t in (x, y):
+        length = 1 + sum([(size - 1) * step for size, step in zip(t.shape, t.stride())]) if t.numel() else 0
+        ends.append((t.data_ptr(), t.data_ptr() + length * t.element_size()))
+    return bool(ends[0][0] < ends[1][1] and ends[1][0] < ends[0][1])
+
+
+# -- hooks, graphs, modes ---------------------------------------------------------------------------------------------
+
+
+def hook(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, lambda x: x.requires_grad)
+    name = r.choice(["scale", "watch", "retain_grad", "prehook", "posthook", "accumulated"])
+    entry.text += f" {name}({name_of(p, x)})"
+    node = x.grad_fn
+    label = f"{name} of step {entry.step}"
+
+    def watch(*given: Any) -> None:
+        p.calls.append([label, *[None if g is None else tuple(g.shape) for g in flat(given)]])
+
+    if name == "scale":
+        x.register_hook(lambda g: g * 2)
+    elif name == "watch":
+        x.register_hook(watch)
+    elif name == "retain_grad":
+        x.retain_grad()
+        p.leaves.append(x)
+    elif name == "accumulated":
+        x.register_post_accumulate_grad_hook(lambda t: watch(t.grad))
+    elif node is not None:
+        # In PyTorch, what else is computed beside the wanted gradients differs from node to node.
+        node.register_prehook(watch) if name == "prehook" else node.register_hook(lambda inner, outer: watch(outer))
+    return []
+
+
+def flat(values: Any) -> list[Any]:
+    return [each for v in values for each in (flat(v) if isinstance(v, tuple) else [v])]
+
+
+def flags(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r)
+    name = r.choice(["requires_grad_", "detach_", "no_requires_grad_", "zero_grad"])
+    entry.text += f" {name}({name_of(p, x)})"
+    if name == "zero_grad":
+        x.grad = None
+    elif name == "no_requires_grad_":
+        x.requires_grad_(False)
+    else:
+        getattr(x, name)()
+    return [x]
+
+
+def block(p: Any, r: Random, x: Any) -> Any:
+    """A small function of one tensor."""
+    which = r.randrange(6)
+    torch = p.torch
+    return [
+        lambda t: (t * t).sin(),
+        lambda t: t.exp() * t,
+        lambda t: (t * 2 + 1).tanh().sum(),
+        lambda t: torch.cat([t.reshape(-1), t.reshape(-1) * 3]),
+        lambda t: (t.clone().mul_(t) * 0.5).reshape(-1),
+        lambda t: t.sigmoid() * t.detach(),
+    ][which]
+
+
+def under(p: Any, r: Random, entry: Any) -> list[Any]:
+    torch = p.torch
+    x = pick(p, r, is_inexact)
+    name = r.choice(["no_grad", "enable_grad", "inference_mode", "saved_tensors_hooks", "scaled_saved", "anomaly"])
+    entry.text += f" {name}({name_of(p, x)})"
+    f = block(p, r, x)
+    graph = torch.autograd.graph
+    modes = {
+        "no_grad": torch.no_grad,
+        "enable_grad": torch.enable_grad,
+        "inference_mode": torch.inference_mode,
+        "anomaly": lambda: torch.autograd.detect_anomaly(check_nan=False),
+        "saved_tensors_hooks": lambda: graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t),
+        "scaled_saved": lambda: graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t),
+    }
+    with modes[name]():
+        made = f(x)
+    return [made]
+
+
+def checkpointed(p: Any, r: Random, entry: Any) -> list[Any]:
+    from importlib import import_module
+
+    checkpoint = import_module(f"{p.torch.__name__}.utils.checkpoint").checkpoint
+    x = pick(p, r, is_inexact)
+    reentrant = r.random() < 0.3
+    entry.text += f" checkpoint({name_of(p, x)}, {reentrant})"
+    return [checkpoint(block(p, r, x), x, use_reentrant=reentrant)]
+
+
+def transformed(p: Any, r: Random, entry: Any) -> list[Any]:
+    from importlib import import_module
+
+    func = import_module(f"{p.torch.__name__}.func")
+    x = pick(p, r, is_float, lambda x: x.element_size() > 2)
+    f = block(p, r, x)
+    name = r.choice(["grad", "vjp", "jvp", "vmap", "jacrev", "jacfwd", "vmap_grad", "hessian", "linearize"])
+    entry.text += f" {name}({name_of(p, x)})"
+    total = lambda t: f(t).sum()
+    made = {
+        "grad": lambda: func.grad(total)(x),
+        "vjp": lambda: func.vjp(total, x)[1](p.torch.ones((), dtype=x.dtype))[0],
+        "jvp": lambda: func.jvp(f, (x,), (p.torch.ones_like(x),))[1],
+        "vmap": lambda: func.vmap(f)(x),
+        "jacrev": lambda: func.jacrev(f)(x),
+        "jacfwd": lambda: func.jacfwd(f)(x),
+        "vmap_grad": lambda: func.vmap(func.grad(total))(x),
+        "hessian": lambda: func.hessian(total)(x),
+        "linearize": lambda: func.linearize(f, x)[1](p.torch.ones_like(x)),
+    }
+    return observed(p, made[name](), x)
+
+
+def observed(p: Any, made: Any, x: Any) -> list[Any]:
+    """The values of a derivative, and its own gradient. Where that is zero, PyTorch may or may not have recorded it."""
+    found = None
+    if made.requires_grad and x.requires_grad:
+        (found,) = p.torch.autograd.grad(made.sum(), x, allow_unused=True, retain_graph=True)
+    return [each.clone(memory_format=p.torch.contiguous_format)
+            for each in (made.detach(), p.torch.zeros_like(x) if found is None else found)]  # fmt: skip
+
+
+# -- gradients --------------------------------------------------------------------------------------------------------
+
+
+def scalar_of(p: Any, r: Random, x: Any) -> Any:
+    """A real number with the history of a tensor."""
+    return (p.torch.view_as_real(x) if is_complex(x) else x).double().sum()
+
+
+def backward(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, lambda x: x.requires_grad, is_full)
+    keep = r.random() < 0.6
+    entry.text += f" backward({name_of(p, x)}, {keep})"
+    scalar_of(p, r, x).backward(retain_graph=keep)
+    return []
+
+
+def grad(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, lambda x: x.requires_grad, is_full)
+    wanted = [y for y in p.pool if y.requires_grad][:3]
+    create, unused, zeros = r.random() < 0.5, r.random() < 0.8, r.random() < 0.2
+    entry.text += f" grad({name_of(p, x)}, {[name_of(p, y) for y in wanted]}, {create}, {unused}, {zeros})"
+    made = p.torch.autograd.grad(
+        scalar_of(p, r, x), wanted, retain_graph=True, create_graph=create, allow_unused=unused or zeros,
+        materialize_grads=zeros,
+    )  # fmt: skip
+    entry.seen.append([g is None for g in made])
+    entry.derived = True
+    # In PyTorch two of them may be one tensor.
+    return [g if g.requires_grad else g.clone() for g in made if g is not None]
+
+
+def end(p: Any, r: Random, entry: Any) -> list[Any]:
+    roots = [x for x in p.pool if x.requires_grad and is_full(x)]
+    if roots:
+        total = sum([scalar_of(p, r, x) * (i + 1) for i, x in enumerate(roots)])
+        total.backward()
+    return []
+
+
+BACKWARD = {backward, end}
+
+# groups of steps, and how often each is drawn
+STEPS: list[tuple[list[Step], int]] = [
+    ([unary, unary, positive], 14),
+    ([binary, binary, operator_of, ternary], 16),
+    ([reduction, several, joined, matrices], 12),
+    ([view], 20),
+    ([complex_view], 8),
+    ([in_place], 20),
+    ([hook, flags], 8),
+    ([under, checkpointed, transformed], 10),
+    ([backward, grad], 8),
+]
