@@ -134,8 +134,15 @@ class Program:
 
 
 def first_line(error: Exception) -> str:
-    """Without the shape of a saved tensor that was modified: PyTorch may have saved a view of what leafgrad saves."""
-    return re.sub(r"(inplace operation): .*", r"\1", str(error).split("\n")[0])
+    """Without the shape of a saved tensor that was modified, because PyTorch may have saved a view of what leafgrad
+    saves; without the name of a view that cannot be followed, and the order of operands."""
+    text = re.sub(r"(inplace operation): .*", r"\1", str(error).split("\n")[0])
+    text = re.sub(r"^Output \d+ of \w+", "Output", text)
+    return re.sub(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", sizes_in_order, text)
+
+
+def sizes_in_order(found: re.Match[str]) -> str:
+    return f"tensors must match: {sorted(found.groups())}"
 
 
 def difference(ours: list[Entry], theirs: list[Entry]) -> str:
@@ -203,4 +210,11 @@ def what_kind(found: str) -> str:
 
 def explanation(found: str) -> str:
     """Why it may be so: the row of docs/differences.md; "" if there is none."""
+    errors = re.findall(r"\w*Error: (\w+ \w+ \w+)", found)
+    if (
+        len(errors) == 2
+        and errors[0] != errors[1]
+        and re.match(r"step \d+, [^:]*: \w*Error: .*, not \w*Error: ", found)
+    ):
+        return "of two mistakes in one call, another one is named"
     return ""

@@ -94,7 +94,7 @@ def tensor_of(torch: Any, r: Random, dtype: str, shape: tuple[int, ...]) -> Any:
 
 # -- functions --------------------------------------------------------------------------------------------------------
 
-SMOOTH = """sin cos tanh exp sigmoid neg square abs sgn reciprocal relu clone conj real""".split()
+SMOOTH = """sin cos tanh exp sigmoid neg square abs sgn reciprocal relu clone real""".split()
 ROUGH = """floor ceil round trunc sign isnan isfinite logical_not""".split()
 REDUCTIONS = """sum mean prod amax amin var norm any all logsumexp cumsum cumprod softmax log_softmax""".split()
 CHANGES = """add_ mul_ sub_ copy_ fill_ zero_ neg_ sin_ relu_ sigmoid_ clamp_ setitem masked_fill_ exp_ t_ unsqueeze_ squeeze_
@@ -151,6 +151,8 @@ def ternary(p: Any, r: Random, entry: Any) -> list[Any]:
     which = r.choice(["where", "clamp", "masked_fill"])
     entry.text += f" {which}({name_of(p, x)}, {name_of(p, y)})"
     if which == "where":
+        if is_complex(x) != is_complex(y):  # PyTorch's rule gives complex gradients to real tensors, and is refused
+            y = x
         return [p.torch.where(p.torch.real(x) > 0 if is_complex(x) else x > 0, x, y)]
     if which == "masked_fill":
         return [x.masked_fill(x != x.reshape(-1)[:1].sum(), r.choice([0.5, 2]))]
@@ -183,10 +185,12 @@ def several(p: Any, r: Random, entry: Any) -> list[Any]:
     dim = dim_of(r, x)
     which = r.choice(["max", "sort", "topk", "split", "unbind", "chunk"])
     entry.text += f" {which}({name_of(p, x)}, {dim})"
-    if which in ("max", "sort"):
-        return list(getattr(x, which)(dim))
+    if which == "max":
+        return list(x.max(dim))
+    if which == "sort":
+        return list(x.sort(dim=dim, stable=True))
     if which == "topk":
-        return list(x.topk(1, dim))
+        return [x.topk(1, dim)[0]]  # where equal elements are found is up to the module
     if which == "unbind":
         return list(x.unbind(dim))
     return list(getattr(x, which)(2 if which == "chunk" else 1, dim))[:3]
@@ -417,7 +421,7 @@ def transformed(p: Any, r: Random, entry: Any) -> list[Any]:
     from importlib import import_module
 
     func = import_module(f"{p.torch.__name__}.func")
-    x = pick(p, r, is_float, lambda x: x.element_size() > 2)
+    x = pick(p, r, is_float, has_dims, lambda x: x.element_size() > 2)  # PyTorch's tangents of numbers become float64
     f = block(p, r, x)
     name = r.choice(["grad", "vjp", "jvp", "vmap", "jacrev", "jacfwd", "vmap_grad", "hessian", "linearize"])
     entry.text += f" {name}({name_of(p, x)})"

@@ -349,3 +349,65 @@ def detached_and_data(T: Any) -> Any:
     for start in (lambda: w.detach(), lambda: w.data, lambda: x.detach(), lambda: x[1:].detach()):
         seen += [attempt(lambda change=change, start=start: facts(change(start()))) for change in changes]
     return [*seen, facts(w), facts(x), w]
+
+
+@scenario
+def views_of_what_was_detached(T: Any) -> Any:
+    seen: list[Any] = []
+    for again in (False, True):
+        x = leaf(T, 3)
+        base = T.ones(3).sub_(x)
+        view = base.view(3, 1)
+        base.detach_()
+        seen.append((view.requires_grad, view.grad_fn.name()))
+        base.requires_grad_(again)
+        with T.no_grad():
+            base.mul_(2)
+        seen += [view.requires_grad, view.grad_fn.name(), [f for f, _ in view.grad_fn.next_functions] == [None]]
+        seen.append(T.autograd.grad(view.sum(), [x, *[base] * again], allow_unused=True))
+    part = T.arange(6.0).view(2, 3).requires_grad_()  # a leaf that is a view of what needs no gradient
+    view = part.view(6)
+    with T.no_grad():
+        part.mul_(2)
+    return [*seen, view.requires_grad, T.autograd.grad(view.sum(), part, allow_unused=True)]
+
+
+@scenario
+def gradients_can_be_changed(T: Any) -> Any:
+    x = T.tensor([[0.3, 0.7], [0.2, 0.1]], dtype=T.float64, requires_grad=True)
+    hessian = T.func.hessian(lambda t: (t * t).sin().sum())(x)
+    (g,) = T.autograd.grad(hessian.sum(), x)
+    return g.mul_(x), g.requires_grad
+
+
+@scenario
+def views_of_several_that_cannot_be_followed(T: Any) -> Any:
+    x = leaf(T, 4) * 1
+    first, second = x.split(2)
+    x.mul_(2)
+    return [attempt(lambda: first == second), attempt(lambda: first + second), attempt(lambda: first.long())]
+
+
+@scenario
+def names_of_indexing(T: Any) -> Any:
+    x = T.zeros(2, 2, requires_grad=True)
+    two = slice(0, 2)
+    indices: list[Any] = [
+        two, slice(None), slice(0, 9), (two, two), (two, slice(0, 9)), (0, two), (two, 0), (..., two), (..., 0, two),
+        (None, two), (two, None), (slice(0, 1), two), (0, slice(None, None, 2)), (slice(0, 1), slice(0, 1)), ...,
+    ]  # fmt: skip
+    return [x[index].grad_fn.name() for index in indices]
+
+
+@scenario
+def arguments_of_shapes_that_do_not_fit(T: Any) -> Any:
+    number, row, pair = T.tensor(1.0), T.zeros(3), T.zeros(2, 3)
+    calls: list[Any] = [
+        lambda: number.permute(), lambda: number.reshape(), lambda: number.expand(), lambda: number.repeat(),
+        lambda: number.tile(), lambda: number.flip(), lambda: T.zeros(()).copy_(row), lambda: row.copy_(pair),
+        lambda: row.copy_(T.zeros(2, 4)), lambda: pair.copy_(T.zeros(1, 2, 3)),
+        lambda: row.__setitem__(0, T.zeros(1, 1, 2, 3)), lambda: pair.__setitem__(T.tensor([0]), T.zeros(1, 2, 1, 4)),
+        lambda: T.zeros(0, 2).amax(-2), lambda: pair.cfloat() < T.zeros(2, 2),
+        lambda: T.zeros(2, 2, 2, requires_grad=True).t_(), lambda: T.view_as_complex(T.arange(6.0)[1:3]),
+    ]  # fmt: skip
+    return [attempt(call) for call in calls]

@@ -163,12 +163,14 @@ def edge(t: Any) -> Any:
 
 
 def settle(t: TensorBase) -> None:
-    """If the memory behind a view was changed through another tensor, the view's history is now the base's."""
+    """If the memory behind a view was changed through another tensor, the view's history is now the base's: none, if the
+    base was detached."""
     assert t.rare is not None
     view = t.rare.view
     if view is None or (view.node_version == t.version[0] and t.needs_grad):
         return
-    if view.base.needs_grad or view.restriction == "custom":  # a Function's result may be a view of its own copy
+    # a Function's result may be a view of its own copy
+    if view.base.needs_grad or t.node is not None or view.restriction == "custom":
         links.replay_view(t, view)
 
 

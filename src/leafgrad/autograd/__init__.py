@@ -259,7 +259,7 @@ def separate(results: list[Any], create_graph: bool) -> list[Any]:
         if t is None or t.needs_grad:
             continue
         if t.rare is not None:
-            if create_graph:  # it may be a tensor of the user
+            if create_graph or t.rare.view is None or t.rare.tangents is not None:  # it may be a tensor of the user
                 continue
             results[i] = wrap(t.array)
         owner = id(t.array if t.array.base is None else t.array.base)

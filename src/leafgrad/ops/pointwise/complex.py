@@ -8,11 +8,12 @@ import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad.ops.pointwise.convert import ComplexView, conj
 from leafgrad.ops.pointwise.elementwise import sgn
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.shape.strides import offset_in_memory
 from leafgrad.ops.shape.views import view_of
 from leafgrad.ops.signature import Tensor
 
@@ -144,6 +145,8 @@ class view_as_complex(ComplexView):
             raise RuntimeError("Tensor must have a last dimension with stride 1")
         if any([s % (2 * array.itemsize) for s in array.strides[:-1]]):
             raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+        if not is_batched(array) and offset_in_memory(array) % 2:
+            raise RuntimeError("Tensor must have a storage_offset divisible by 2")
         return view_of(view_as_complex, input)
 
     def vjp(g: A) -> A:

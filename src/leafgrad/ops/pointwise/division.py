@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
 from leafgrad._core.bind import TensorOperators, bind
-from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, sub, true_div
-from leafgrad.ops.promotion import OPERANDS, can_be_broadcast
+from leafgrad.ops.promotion import OPERANDS
 from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S, pairs
 from leafgrad.ops.signature import Number, Rounding, Tensor
@@ -167,8 +165,6 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """rsub(input, other, *, alpha=1): other - alpha * input."""
     if alpha != 1 and input.array.dtype.kind != "b":  # bools are refused below
         input = mul.function(input, alpha)
-    if isinstance(other, TensorBase) and not can_be_broadcast(input.array, other.array):
-        raise errors.broadcast_mismatch("sub", (other.array, input.array))
     return rsub_same.function(input, other)
 
 
