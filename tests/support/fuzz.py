@@ -122,7 +122,9 @@ class Program:
             made = action(self, r, entry)
         except Exception as error:
             entry.seen.append(f"{type(error).__name__}: {first_line(error)}")
-            made = []
+            made = self.calls = []
+            for leaf in self.leaves:  # which of them an unfinished pass has reached is left open
+                leaf.grad = None
         for tensor in made:
             if tensor.numel() <= 64:
                 self.pool.append(tensor)

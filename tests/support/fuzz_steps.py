@@ -94,11 +94,20 @@ def tensor_of(torch: Any, r: Random, dtype: str, shape: tuple[int, ...]) -> Any:
 
 # -- functions --------------------------------------------------------------------------------------------------------
 
-SMOOTH = """sin cos tanh exp sigmoid neg square abs sgn reciprocal relu clone real""".split()
-ROUGH = """floor ceil round trunc sign isnan isfinite logical_not""".split()
-REDUCTIONS = """sum mean prod amax amin var norm any all logsumexp cumsum cumprod softmax log_softmax""".split()
-CHANGES = """add_ mul_ sub_ copy_ fill_ zero_ neg_ sin_ relu_ sigmoid_ clamp_ setitem masked_fill_ exp_ t_ unsqueeze_ squeeze_
-div_ masked""".split()
+# fmt: off
+SMOOTH = [
+    "sin", "cos", "tanh", "exp", "sigmoid", "neg", "square", "abs", "sgn", "reciprocal", "relu", "clone", "real",
+]
+ROUGH = ["floor", "ceil", "round", "trunc", "sign", "isnan", "isfinite", "logical_not"]
+REDUCTIONS = [
+    "sum", "mean", "prod", "amax", "amin", "var", "norm", "any", "all", "logsumexp", "cumsum", "cumprod", "softmax",
+    "log_softmax",
+]
+CHANGES = [
+    "add_", "mul_", "sub_", "copy_", "fill_", "zero_", "neg_", "sin_", "relu_", "sigmoid_", "clamp_", "setitem",
+    "masked_fill_", "exp_", "t_", "unsqueeze_", "squeeze_", "div_", "masked",
+]
+# fmt: on
 
 
 def unary(p: Any, r: Random, entry: Any) -> list[Any]:
@@ -217,7 +226,7 @@ def index_of(p: Any, r: Random, x: Any) -> Any:
             found.append(r.randrange(-size, size))
         elif kind < 0.8:
             found.append(slice(r.choice([None, 0, 1]), r.choice([None, size, -1]), r.choice([None, 1, 2])))
-        elif kind < 0.9 and size:
+        elif kind < 0.9 and size and not any([hasattr(part, "shape") for part in found]):
             found.append(p.torch.tensor([r.randrange(size) for _ in range(2)]))
         else:
             break
@@ -278,10 +287,12 @@ def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
     others = [y for y in p.pool if y is not x and not shares_memory(x, y)]
     y = r.choice(others) if others and r.random() < 0.5 else r.choice([2, 0.5, -1])
     name = r.choice(CHANGES)
-    if name in ("t_", "squeeze_", "unsqueeze_") and is_complex(
-        x
-    ):  # leafgrad refuses this after views of the real numbers
+    reshaped = name in ("t_", "squeeze_", "unsqueeze_")
+    if reshaped and (is_complex(x) or x._is_view() or (x.is_leaf and x.requires_grad)):
+        # of complex tensors leafgrad refuses it after views of the real numbers; gradients of leaves keep their shape
         name = "mul_"
+    if name == "clamp_" and x.element_size() == 1:  # bools are refused, in words of their own
+        name = "zero_"
     recorded = r.random() < 0.75
     entry.text += f" {name}({name_of(p, x)}, {y if isinstance(y, (int, float)) else name_of(p, y)}, {recorded})"
     with torch.enable_grad() if recorded else torch.no_grad():
@@ -361,7 +372,7 @@ def flat(values: Any) -> list[Any]:
 
 
 def flags(p: Any, r: Random, entry: Any) -> list[Any]:
-    x = pick(p, r)
+    x = pick(p, r, lambda x: not x._is_view())
     name = r.choice(["requires_grad_", "detach_", "no_requires_grad_", "zero_grad"])
     entry.text += f" {name}({name_of(p, x)})"
     if name == "zero_grad":
@@ -421,9 +432,11 @@ def transformed(p: Any, r: Random, entry: Any) -> list[Any]:
     from importlib import import_module
 
     func = import_module(f"{p.torch.__name__}.func")
-    x = pick(p, r, is_float, has_dims, lambda x: x.element_size() > 2)  # PyTorch's tangents of numbers become float64
+    x = pick(
+        p, r, is_float, is_full, has_dims, lambda x: x.element_size() > 2
+    )  # PyTorch's tangents of numbers become float64
     f = block(p, r, x)
-    name = r.choice(["grad", "vjp", "jvp", "vmap", "jacrev", "jacfwd", "vmap_grad", "hessian", "linearize"])
+    name = r.choice(["grad", "vjp", "jvp", "vmap", "jacrev", "jacfwd", "vmap_grad", "hessian"])
     entry.text += f" {name}({name_of(p, x)})"
     total = lambda t: f(t).sum()
     made = {
@@ -435,7 +448,6 @@ def transformed(p: Any, r: Random, entry: Any) -> list[Any]:
         "jacfwd": lambda: func.jacfwd(f)(x),
         "vmap_grad": lambda: func.vmap(func.grad(total))(x),
         "hessian": lambda: func.hessian(total)(x),
-        "linearize": lambda: func.linearize(f, x)[1](p.torch.ones_like(x)),
     }
     return observed(p, made[name](), x)
 

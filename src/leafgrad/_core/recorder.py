@@ -163,8 +163,8 @@ def edge(t: Any) -> Any:
 
 
 def settle(t: TensorBase) -> None:
-    """If the memory behind a view was changed through another tensor, the view's history is now the base's: none, if the
-    base was detached."""
+    """If the memory behind a view was changed through another tensor, the view's history is now that of the base: none,
+    if the base was detached."""
     assert t.rare is not None
     view = t.rare.view
     if view is None or (view.node_version == t.version[0] and t.needs_grad):

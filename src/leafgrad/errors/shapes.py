@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.errors.backward import out_of_place
@@ -25,7 +27,7 @@ def broadcast_mismatch(op: str, arrays: Any) -> RuntimeError:
             one, other, dim = a[-back], b[-back], longest - back
             break
     else:
-        return in_place_shape(op, a, b)  # they can be broadcast, but not to the shape of the first
+        return in_place_shape(op, a, np.broadcast_shapes(a, b))  # which is not the shape of the first
     return mistake(
         RuntimeError,
         f"The size of tensor a ({one}) must match the size of tensor b ({other}) at non-singleton dimension {dim}",

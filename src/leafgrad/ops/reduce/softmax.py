@@ -86,7 +86,7 @@ class Softmax(Reduction, family=True):
                 x = cast(x, dtype)
             place = one_dim(dim, x.ndim)
             if x.dtype.kind in "biuc":
-                raise refused(f"{name}{'_lastdim' if place == x.ndim - 1 else ''}_kernel_impl", input)
+                raise refused(f"{name}{'_lastdim' if place >= x.ndim - 1 else ''}_kernel_impl", input)
             return bind(core, (input,), (place,), (x,))
 
         return call
