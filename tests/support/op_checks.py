@@ -399,6 +399,8 @@ def recording_everything(operation: Operation) -> Iterator[list[Recorded]]:
     """Let an operation save all its inputs and options, whatever its rules ask for, and note each use of its rule."""
     core, uses = operation.core, []
     rules = core.gradient_rules()
+    for twin in operation.named.values():  # which have the same rules
+        twin.gradient_rules()
     saves, rule, keeps, vjp_in_place = rules.saves, core.backward, core.keeps, core.vjp_in_place
 
     def save_all(mask: int) -> tuple[int, ...]:
@@ -427,7 +429,8 @@ def recording_everything(operation: Operation) -> Iterator[list[Recorded]]:
         yield uses
     finally:
         rules.saves, core.backward, core.vjp_in_place, core.keeps = saves, rule, vjp_in_place, keeps
-        core.plans.clear()
+        for each in (core, *operation.named.values()):
+            each.plans.clear()
 
 
 def uses_of(operation: Operation, case: Case) -> list[Recorded]:

@@ -117,8 +117,12 @@ def replace(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
         adopt_result(result.node, x, result)
     about_to_change(x)  # x.mul_(x) has saved it once more
     assign(x, result.array)
-    if result.needs_grad and isinstance(result.node, Node) and result.array.dtype != x.array.dtype:
-        result = result._to_array_dtype(x.array.dtype)
+    node = result.node
+    if result.needs_grad and isinstance(node, Node) and result.array.dtype != x.array.dtype:
+        if isinstance(node, Output) or node.order > start:  # recorded before
+            result = result._to_array_dtype(x.array.dtype)
+        else:
+            node.dtype = x.array.dtype  # of the gradients that it gets
     rebase(x, result if result.needs_grad else None)
     changed_in_modes(x, result)
     return x
