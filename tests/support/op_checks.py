@@ -24,7 +24,7 @@ import leafgrad.optim
 import sample_numbers as numbers
 from leafgrad import _dtypes
 from leafgrad._core.node import Node
-from leafgrad._core.op import OPTION, OUT, SHAPE
+from leafgrad._core.op import OPTION, OUT, SHAPE, GradientRules
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad.ops.registry import Composite, Operation
@@ -399,7 +399,7 @@ def recording_everything(operation: Operation) -> Iterator[list[Recorded]]:
     """Let an operation save all its inputs and options, whatever its rules ask for, and note each use of its rule."""
     core, uses = operation.core, []
     rules = core.gradient_rules()
-    for twin in operation.named.values():  # which have the same rules
+    for twin in operation.named.values():  # it has the same rules, and keeps them
         twin.gradient_rules()
     saves, rule, keeps, vjp_in_place = rules.saves, core.backward, core.keeps, core.vjp_in_place
 
@@ -423,14 +423,14 @@ def recording_everything(operation: Operation) -> Iterator[list[Recorded]]:
         uses.append(use)
         return rule(g, use.saved, edges)
 
-    rules.saves, core.backward, core.vjp_in_place, core.keeps = save_all, noted, None, [7] * len(keeps)
+    core.rules = GradientRules(noted, save_all, rules.saved_names, rules.hidden, None)
+    core.backward, core.vjp_in_place, core.keeps = noted, None, [7] * len(keeps)
     core.plans.clear()
     try:
         yield uses
     finally:
-        rules.saves, core.backward, core.vjp_in_place, core.keeps = saves, rule, vjp_in_place, keeps
-        for each in (core, *operation.named.values()):
-            each.plans.clear()
+        core.rules, core.backward, core.vjp_in_place, core.keeps = rules, rule, vjp_in_place, keeps
+        core.plans.clear()
 
 
 def uses_of(operation: Operation, case: Case) -> list[Recorded]:
