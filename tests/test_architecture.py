@@ -38,7 +38,7 @@ FILES: dict[str, tuple[str, str]] = {
     "_missing": ("", ""),
     "_settings": ("_core _device _dtypes kernels", "leafgrad _build ops"),
     "cuda": ("_missing", ""),
-    "profiler": ("autograd", ""),
+    "profiler": ("autograd errors", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
 }

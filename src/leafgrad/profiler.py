@@ -15,12 +15,12 @@ import json
 import os
 import socket
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, InitVar, dataclass, fields
 from enum import Enum
 from typing import Any
 
+from leafgrad import errors
 from leafgrad.autograd import profiler as recording
 from leafgrad.autograd.profiler import Profiler, ProfilerActivity, kineto_available, record_function
 from leafgrad.autograd.profiler_util import DeviceType, EventList
@@ -61,7 +61,7 @@ def schedule(
             f"active={active} (need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0)."
         )
     if warmup == 0:
-        warnings.warn("Profiler won't be using warmup, this can skew profiler results", UserWarning, stacklevel=2)
+        errors.warn("Profiler won't be using warmup, this can skew profiler results")
     cycle = wait + warmup + active
 
     def action(step: int) -> ProfilerAction:
@@ -127,7 +127,7 @@ class profile(Profiler):
     def __post_init__(self, experimental_config: Any, execution_trace_observer: Any, use_cuda: bool | None) -> None:
         if use_cuda is not None:
             text = "`use_cuda` is deprecated, use `activities` argument instead"
-            warnings.warn(text, FutureWarning, stacklevel=3)
+            errors.warn(text, FutureWarning)
         unknown = {"experimental_config": experimental_config, "execution_trace_observer": execution_trace_observer}
         for name, value in unknown.items():
             if value is not None:
@@ -175,12 +175,12 @@ class profile(Profiler):
         """From one action to the next; None is the end."""
         if before is SAVE or (before is RECORD and after in (None, NONE, WARMUP)):
             if after is not None and before is RECORD:
-                warnings.warn(f"Incorrect schedule: RECORD followed by {after.name}", UserWarning, stacklevel=4)
+                errors.warn(f"Incorrect schedule: RECORD followed by {after.name}")
             self.stop_trace()
             if self.on_trace_ready is not None and (before is SAVE or after is None):
                 self.on_trace_ready(self)
         elif before is WARMUP and after is NONE:
-            warnings.warn("Incorrect schedule: WARMUP followed by NONE", UserWarning, stacklevel=4)
+            errors.warn("Incorrect schedule: WARMUP followed by NONE")
         if after in (RECORD, SAVE) and not self._recording:
             self.start_trace()
         elif after is WARMUP:
@@ -279,7 +279,7 @@ def checked_activities(activities: Iterable[Any] | None) -> set[ProfilerActivity
     if not wanted:
         raise AssertionError("No valid profiler activities found")
     if ProfilerActivity.CUDA in wanted and ProfilerActivity.CPU in wanted:
-        warnings.warn("CUDA is not available, disabling CUDA profiling", UserWarning, stacklevel=4)
+        errors.warn("CUDA is not available, disabling CUDA profiling")
     if ProfilerActivity.CPU not in wanted:
         raise AssertionError("No activities specified for the profiler")
     return wanted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -102,7 +101,7 @@ class AutogradTensor(TensorOperators):
     @property
     def grad(self) -> Tensor | None:
         if self._grad is None and self.node is not None and not (self.rare is not None and self.rare.retains_grad):
-            warnings.warn(errors.grad_of_non_leaf(self), UserWarning, stacklevel=2)
+            errors.warn(errors.grad_of_non_leaf(self))
         return self._grad  # type: ignore[no-any-return]
 
     @grad.setter

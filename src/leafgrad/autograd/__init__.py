@@ -72,7 +72,7 @@ def backward(
     respect to them. `inputs` restricts which tensors get a gradient.
     """
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        errors.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
@@ -116,11 +116,10 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     if not only_inputs:
-        warnings.warn(
+        errors.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
             "other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
-            stacklevel=2,
         )
     if is_grads_batched:
         from leafgrad.autograd.functional import grad_of_batch
@@ -154,13 +153,11 @@ def grad(
 
 
 def warn_of_cycle() -> None:
-    warnings.warn(
+    errors.warn(
         "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
         "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
         "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
-        f"the cycle and avoid the leak.\n  at {errors.here()}",
-        UserWarning,
-        stacklevel=3,
+        f"the cycle and avoid the leak.\n  at {errors.here()}"
     )
 
 

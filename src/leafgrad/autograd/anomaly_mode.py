@@ -7,12 +7,12 @@ call comes on top of it, if the mode was on at that time.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core import origin
 from leafgrad._core.modes import Mode, Rule, share
 from leafgrad._core.node import Node
@@ -105,7 +105,7 @@ def warn(node: Node, name: str) -> None:
     text = f"Error detected in {name}. "
     if node.hooks is None or "traceback_" not in node.hooks.metadata:
         text += "No forward pass information available. Enable detect anomaly during forward pass for more information."
-        warnings.warn(text, UserWarning, stacklevel=2)
+        errors.warn(text)
         return
     text += "Traceback of forward call that caused the error:"
     for each in (node, *causes(node)):
@@ -113,7 +113,7 @@ def warn(node: Node, name: str) -> None:
             text = f"\n\nPrevious calculation was induced by {each.op.node_name}. "
             text += "Traceback of forward call that induced the previous calculation:"
         stack = () if each.hooks is None else each.hooks.metadata.get("traceback_", ())
-        warnings.warn(f"{text}\n{''.join(stack)}", UserWarning, stacklevel=2)
+        errors.warn(f"{text}\n{''.join(stack)}")
 
 
 def is_anomaly_enabled() -> bool:
@@ -148,7 +148,7 @@ class detect_anomaly:
         self._entered: list[set_detect_anomaly] = []
         self.check_nan = check_nan
         text = "This mode will increase the runtime and should only be enabled for debugging."
-        warnings.warn(f"Anomaly Detection has been enabled. {text}", UserWarning, stacklevel=2)
+        errors.warn(f"Anomaly Detection has been enabled. {text}")
 
     def __enter__(self) -> None:
         self._entered.append(set_detect_anomaly(True, self.check_nan))

@@ -25,7 +25,6 @@ Exp.apply(x)
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -82,11 +81,10 @@ class FunctionCtx(Context):
 
     def mark_shared_storage(self, *pairs: Any) -> None:
         """mark_shared_storage(*pairs): not needed any more."""
-        warnings.warn(
+        errors.warn(
             "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
             f"calls to `set_()` are not tracked\n  at {errors.here()}",
             FutureWarning,
-            stacklevel=2,
         )
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -116,7 +114,7 @@ class BackwardCFunction(FunctionCtx):
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        errors.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return saved_tensors(self)
 
     @property
@@ -185,12 +183,11 @@ class Function(FunctionCtx, FunctionMethods, metaclass=FunctionMeta):
     _arity: tuple[Any, int]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
+        errors.warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
             "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
             "version of PyTorch.",
             DeprecationWarning,
-            stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -3,7 +3,6 @@ results, arguments returned as they are or changed in place, views, results with
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from leafgrad._core.function import result_of
 from leafgrad._core.inplace import count_change
 from leafgrad._core.modes import recorded_in_modes
 from leafgrad._core.node import UNCHANGING
-from leafgrad._core.origin import COMPILED, user_frame
+from leafgrad._core.origin import user_frame
 from leafgrad._core.tensor import TensorBase, links, wrap, wrap_node
 from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW
@@ -151,11 +150,9 @@ def change_history(cls: Any, t: Any, node: Any, index: int, is_input: bool, coun
     if t.node is None and t.needs_grad:
         raise errors.leaf_in_place(t, False, done=True)
     if not is_input:
-        warnings.warn(
+        errors.warn(
             "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
-            f"should be passed to ctx.mark_dirty().\n  in {cls.__name__}.forward",
-            UserWarning,
-            stacklevel=3 if COMPILED else 4,  # `apply` has no frame if it is compiled
+            f"should be passed to ctx.mark_dirty().\n  in {cls.__name__}.forward"
         )
         give_history(t, node, index)
         return

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
+from leafgrad import errors
 from leafgrad._core.modes import switches
 from leafgrad._core.thread_state import every_thread, state
 
@@ -87,12 +87,11 @@ class Mode:
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
-            warnings.warn(
+            errors.warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
                 "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
                 "the `__init__` method and nothing else.",
                 FutureWarning,
-                stacklevel=2 if self.parentheses else 3,
             )
             setattr(function, "__init__", self(function.__init__))  # noqa: B010  a class is what it decorates
             return function

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,10 +26,9 @@ def checked_variables(inputs: tuple[Any, ...]) -> list[Any]:
             continue
         variables.append(x)
         if x.array.dtype not in (np.float64, np.complex128):
-            warnings.warn(
+            errors.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
-                "will likely fail if all the inputs are not of double precision floating point or complex. ",
-                stacklevel=4,
+                "will likely fail if all the inputs are not of double precision floating point or complex. "
             )
         if x.array.size and any([s == 0 and n > 1 for s, n in zip(x.array.strides, x.array.shape, strict=True)]):
             raise errors.mistake(
@@ -317,9 +315,8 @@ def without_gradients(node: Any) -> list[Any]:
 
 
 def warn_of_undefined_check() -> None:
-    warnings.warn(
+    errors.warn(
         "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
         "break existing callers of this function. If this is true for you, you can call this function with "
-        '"check_undefined_grad=False" to disable the feature',
-        stacklevel=4,
+        '"check_undefined_grad=False" to disable the feature'
     )

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import inspect
 import uuid
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
@@ -22,6 +21,7 @@ from dataclasses import KW_ONLY, InitVar, dataclass, field
 from enum import Enum
 from typing import Any, ClassVar
 
+from leafgrad import errors
 from leafgrad._core.modes import pop, push
 from leafgrad._profiler.mode import Profile, Record, current_profiles
 from leafgrad.autograd.profiler_util import MEMORY_EVENT_NAME as MEMORY_EVENT_NAME
@@ -163,7 +163,7 @@ class profile(Profiler):
             return
         if use_cuda:
             text = "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead."
-            warnings.warn(text, FutureWarning, stacklevel=3)
+            errors.warn(text, FutureWarning)
             use_device = "cuda"
         if use_device is not None:
             warn_of_device(use_device)
@@ -256,7 +256,7 @@ def warn_of_device(name: str) -> None:
         text = f"{name.upper()} is not available, disabling {name.upper()} profiling"
     else:
         text = f"The {name} is not a valid device option."
-    warnings.warn(text, UserWarning, stacklevel=4)
+    errors.warn(text)
 
 
 class record_function(ContextDecorator):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
 
 
@@ -20,11 +20,7 @@ class Variable(metaclass=_IsTensor):
         from leafgrad.ops.creation.factories import empty
 
         if volatile is not None:
-            warnings.warn(
-                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
-                UserWarning,
-                stacklevel=2,
-            )
+            errors.warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         if data is None:
             data = empty(0)
         if not isinstance(data, TensorBase):

@@ -18,6 +18,7 @@ Everything here runs only when something has gone wrong. The functions return th
     shapes.py    shapes that do not fit together
     values.py    changes in place, conversions, arguments
     arguments.py arguments that are not what a function takes
+    warning.py   warnings
     functions.py autograd.Function: gradients that do not fit, saved tensors, arguments changed in place
 
 Nothing of it is imported before that either: `errors.name` looks for the name in these files, but for functions.py.
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from leafgrad.errors.naming import *  # noqa: F403
     from leafgrad.errors.shapes import *  # noqa: F403
     from leafgrad.errors.values import *  # noqa: F403
+    from leafgrad.errors.warning import *  # noqa: F403
 
 # First sentences that callers choose before anything has gone wrong.
 CREATED = "Only Tensors of floating point and complex dtype can require gradients"
@@ -45,7 +47,7 @@ NO_GRAD_INPUT = "One of the differentiated Tensors does not require grad"
 
 
 def __getattr__(name: str) -> Any:
-    for file in ("form", "naming", "backward", "shapes", "values", "arguments"):
+    for file in ("form", "naming", "warning", "backward", "shapes", "values", "arguments"):
         found = getattr(import_module(f"leafgrad.errors.{file}"), name, None)
         if found is not None:
             globals()[name] = found

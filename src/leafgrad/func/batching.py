@@ -8,12 +8,12 @@ each sample.
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.modes import Below, Mode, Rule, in_vmap
 from leafgrad._core.node import Node
 from leafgrad._core.op import Op
@@ -95,7 +95,7 @@ def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...], below: Belo
 
 
 def sample_by_sample(batch: Batch) -> Any:
-    warnings.warn(SLOW.format(name=batch.op.name), UserWarning, stacklevel=3)
+    errors.warn(SLOW.format(name=batch.op.name))
     try:
         return batch.by_sample()
     except ValueError as error:
@@ -137,7 +137,7 @@ def total_of_samples(g: Any, level: int, size: int) -> Any:
 
 def rule_by_sample(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> list[Any]:
     """A gradient rule that computes with what NumPy knows only of plain arrays, once for each sample."""
-    warnings.warn(SLOW.format(name=op.name + "_backward"), UserWarning, stacklevel=3)
+    errors.warn(SLOW.format(name=op.name + "_backward"))
     leaves, spec = trees.flatten((g, saved))
     arrays = [v.array if isinstance(v, TensorBase) else v for v in leaves]
     level = b.highest(arrays)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-
-from leafgrad import _missing
+from leafgrad import _missing, errors
 from leafgrad._core.bind import execute
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.arguments import function_of
@@ -60,11 +58,11 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     return _log_softmax(input, implicit_dim("log_softmax", input, _stacklevel) if dim is None else dim, dtype)
 
 
-def implicit_dim(name: str, input: TensorBase, stacklevel: int) -> int:
+def implicit_dim(name: str, input: TensorBase, stacklevel: int = 3) -> int:
     """The dimension that PyTorch chooses, with a warning, if none is named."""
-    warnings.warn(
+    errors.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel,
+        further=stacklevel - 3,
     )
     return 0 if input.array.ndim in (0, 1, 3) else 1
 

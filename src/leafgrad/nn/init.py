@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from leafgrad import _missing
+from leafgrad import _missing, errors
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.ops.creation import ranges
 
@@ -102,7 +101,7 @@ def kaiming_uniform_(
 ) -> Filled:
     """kaiming_uniform_(tensor, a=0, mode='fan_in', nonlinearity='leaky_relu'): U(-b, b) with b = gain sqrt(3 / fan)."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        errors.warn("Initializing zero-element tensors is a no-op")
         return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
     bound = math.sqrt(3.0) * std  # in this order: the product decides the last bit of every number
@@ -114,7 +113,7 @@ def kaiming_normal_(
 ) -> Filled:
     """kaiming_normal_(tensor, a=0, mode='fan_in', nonlinearity='leaky_relu'): N(0, std²), std = gain / sqrt(fan)."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        errors.warn("Initializing zero-element tensors is a no-op")
         return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
     return normal_(tensor, 0.0, std, generator)

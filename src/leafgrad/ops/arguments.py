@@ -317,7 +317,7 @@ class Arguments:
         first = [given[p.name] for p in self.positional]
         further = {p.name: given[p.name] for p in self.keywords}
         if out is not None:
-            return into_out(self.name, self.call, first, further, out, stacklevel=5)
+            return into_out(self.name, self.call, first, further, out)
         return self.call(*first, **further)
 
     def wrong_call(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> TypeError:

@@ -7,7 +7,6 @@ takes if need be.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,9 +19,7 @@ from leafgrad._core.thread_state import state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
 
 
-def into_out(
-    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: Any, stacklevel: int = 4
-) -> Any:
+def into_out(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
     """The results of a function, written into `out`."""
     targets = out if isinstance(out, (tuple, list)) else (out,)
     if not all([isinstance(t, TensorBase) for t in targets]):
@@ -36,7 +33,7 @@ def into_out(
         raise TypeError(f"{name}(): argument 'out' must hold as many tensors as there are results, here {count}")
     results = result if isinstance(result, tuple) else (result,)
     for target, value in zip(targets, results):
-        write_out(name, target, value.array, stacklevel)
+        write_out(name, target, value.array)
     return type(result)(targets) if isinstance(result, tuple) else out
 
 
@@ -52,19 +49,17 @@ def check_no_gradient(name: str, values: list[Any]) -> None:
             )
 
 
-def write_out(name: str, out: TensorBase, array: Any, stacklevel: int = 3) -> Any:
+def write_out(name: str, out: TensorBase, array: Any) -> Any:
     """Write a result into `out`: the dtype must be able to hold it; another shape is taken over, with a warning."""
     source, target = from_numpy_dtype(array.dtype), from_numpy_dtype(out.array.dtype)
     if not can_cast(source, target):
         raise RuntimeError(f"result type {source.alias} can't be cast to the desired output type {target.alias}")
     if out.array.size and out.array.shape != array.shape:
-        warnings.warn(
+        errors.warn(
             f"An output with one or more elements was resized since it had shape {errors.size(out.array.shape)}, which "
             f"does not match the required output shape {errors.size(array.shape)}. This behavior is deprecated, and in "
             "a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
-            "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-            UserWarning,
-            stacklevel=stacklevel,
+            "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
         )
     resize_output(out, array.shape)
     return store_output(name, out, array)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 import types
-import warnings
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from leafgrad import _missing
+from leafgrad import _missing, errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad.optim.optimizer import Optimizer
 
@@ -80,13 +79,13 @@ class LRScheduler:
     def step(self, epoch: int | None = None) -> None:
         """step(): go on to the next epoch. Called after `optimizer.step()`."""
         if self._step_count == 1 and not self.optimizer._has_stepped():
-            warnings.warn(WRONG_ORDER, UserWarning, stacklevel=2)
+            errors.warn(WRONG_ORDER)
         self._step_count += 1
         if epoch is None:
             self.last_epoch += 1
             values = self.get_lr()
         else:
-            warnings.warn(EPOCH_ARGUMENT, UserWarning, stacklevel=2)
+            errors.warn(EPOCH_ARGUMENT)
             self.last_epoch = epoch
             values = self._get_closed_form_lr()
         for group, rate in zip(self.optimizer.param_groups, values, strict=True):
@@ -268,7 +267,7 @@ class ReduceLROnPlateau(LRScheduler):
         """step(metrics): take note of the quantity after an epoch, and reduce the rates if it is time."""
         current = float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH_ARGUMENT, UserWarning, stacklevel=2)
+            errors.warn(EPOCH_ARGUMENT)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current):
             self.best = current

@@ -8,7 +8,6 @@ for each, let the update change all of them in place, count the version.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -260,10 +259,9 @@ class Optimizer:
             group.setdefault(name, default)
         refuse_unsupported(group)
         if len(set(map(id, group["params"]))) != len(group["params"]):
-            warnings.warn(
+            errors.warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
-                "see github.com/pytorch/pytorch/issues/40967 for more information",
-                stacklevel=3,
+                "see github.com/pytorch/pytorch/issues/40967 for more information"
             )
         self._check_against_other_groups(group)
         self.param_groups.append(group)

@@ -12,7 +12,6 @@ backward pass of its own.
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -103,7 +102,7 @@ def checkpoint(
     """
     if use_reentrant is None:
         text = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception."
-        warnings.warn(f"torch.utils.checkpoint: {_PASS_EXPLICITLY}{text} {_RECOMMENDED}", stacklevel=2)
+        errors.warn(f"torch.utils.checkpoint: {_PASS_EXPLICITLY}{text} {_RECOMMENDED}")
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant is None or use_reentrant:
         if kwargs:
@@ -136,7 +135,7 @@ def checkpoint_sequential(
     if use_reentrant is None:
         text = "In version 2.9 we will raise an exception if use_reentrant is not passed."
         name = "torch.utils.checkpoint.checkpoint_sequential"
-        warnings.warn(f"{name}: {_PASS_EXPLICITLY}{text} {_RECOMMENDED}", stacklevel=2)
+        errors.warn(f"{name}: {_PASS_EXPLICITLY}{text} {_RECOMMENDED}")
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
@@ -206,7 +205,7 @@ def requires_grad(value: Any) -> bool:
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """check_backward_validity(inputs): warn if no gradient can come out of a reentrant checkpoint."""
     if not any([requires_grad(i) for i in inputs]):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        errors.warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -10,13 +10,13 @@ by first, and those of the inputs when the module is done.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd.function import Function
 from leafgrad.autograd.hooks import RemovableHandle, checked
@@ -41,10 +41,9 @@ def warn_if_has_hooks(tensor: Any) -> None:
     """warn_if_has_hooks(tensor): warn of each hook that will be missing when the tensor is saved."""
     for hook in (tensor._backward_hooks or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(
+            errors.warn(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
-                "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
-                stacklevel=2,
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
             )
 
 
@@ -90,7 +89,7 @@ class BackwardHook:
         grad_output, by = self._asked(self.user_pre_hooks, wrong, spread_out(gradients, places, count))
         self.grad_outputs = grad_output
         if self.input_tensors_index is None:
-            warnings.warn(_NO_INPUT, stacklevel=5)
+            errors.warn(_NO_INPUT)
             nothing = (None,) * self.n_inputs
             for hook in self.user_hooks:
                 returned = hook(self.module, nothing, self.grad_outputs)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.hooks import RemovableHandle, registered
 from leafgrad.nn.modules import _global_hooks
@@ -62,10 +62,9 @@ class Called:
                 result = result if changed is None else changed
             if around is not None:
                 if not isinstance(result, (TensorBase, tuple)):
-                    warnings.warn(
+                    errors.warn(
                         "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
-                        f"received {type(result)}",
-                        stacklevel=3,
+                        f"received {type(result)}"
                     )
                 else:
                     result = around.setup_output_hook(result)
@@ -79,10 +78,9 @@ class Called:
                         changed = self._run_hook(number, hook, args, kwargs, result)
                         result = result if changed is None else changed
                     except Exception as error:
-                        warnings.warn(
+                        errors.warn(
                             "module forward hook with ``always_call=True`` raised an exception that was silenced as "
-                            f"another error was raised in forward: {error}",
-                            stacklevel=2,
+                            f"another error was raised in forward: {error}"
                         )
             raise
 
@@ -180,7 +178,7 @@ class Called:
         for hook in hooks:
             node.register_hook(functools.partial(hook, self))
         if shortcoming := what_is_missing(args, result, node):
-            warnings.warn(f"{shortcoming} {_FULL}", FutureWarning, stacklevel=4)
+            errors.warn(f"{shortcoming} {_FULL}", FutureWarning)
 
 
 def what_is_missing(args: tuple[Any, ...], result: Any, node: Any) -> str | None:

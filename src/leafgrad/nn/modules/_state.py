@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.autograd.hooks import RemovableHandle, registered
@@ -56,11 +56,10 @@ class Stateful:
         The tensors share memory with the module's own; they are detached from the graph unless `keep_vars`.
         """
         if args:
-            warnings.warn(
+            errors.warn(
                 "Positional args are being deprecated, use kwargs instead. Refer to "
                 "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
                 FutureWarning,
-                stacklevel=2,
             )
             destination, prefix, keep_vars = args + (destination, prefix, keep_vars)[len(args) :]
         if destination is None:

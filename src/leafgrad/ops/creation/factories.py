@@ -268,7 +268,7 @@ def new_full(self: Tensor, size: Shape, fill_value: Number, **options: Options) 
 def new_tensor(self: Tensor, data: Any, **options: Options) -> Tensor:
     """new_tensor(data, *, **options): a new leaf with a copy of data in the dtype of this tensor."""
     if isinstance(data, TensorBase):
-        warn_of_copy("tensor.new_tensor(sourceTensor)", 4)
+        warn_of_copy("tensor.new_tensor(sourceTensor)")
     own = _dtypes.from_numpy_dtype((data if isinstance(data, TensorBase) else self).array.dtype)
     make = lambda dtype: copied(data, _dtypes.from_numpy_dtype(dtype))
     return create("new_tensor", options, make, default=lambda: own)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -120,12 +119,10 @@ def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
     return made
 
 
-def warn_of_copy(call: str, stacklevel: int = 3) -> None:
-    warnings.warn(
+def warn_of_copy(call: str) -> None:
+    errors.warn(
         "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-        f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}.",
-        UserWarning,
-        stacklevel=stacklevel,
+        f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}."
     )
 
 
@@ -198,11 +195,9 @@ def nested(data: Any, kind: Dtype | None) -> Any:
                 return cast(array, wanted)
     shape = shape_of(data)
     if kinds and any([isinstance(k, type) and issubclass(k, np.ndarray) for k in kinds]):
-        warnings.warn(
+        errors.warn(
             "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to "
-            "a single numpy.ndarray with numpy.array() before converting to a tensor.",
-            UserWarning,
-            stacklevel=4,
+            "a single numpy.ndarray with numpy.array() before converting to a tensor."
         )
     if kind is None:
         kind = inferred(data)
@@ -275,11 +270,9 @@ def store(array: Any, data: Any, shape: tuple[int, ...], dim: int, kind: Dtype) 
             if data.array.size != 1:
                 raise ValueError("only one element tensors can be converted to Python scalars")
             if data.needs_grad:
-                warnings.warn(
+                errors.warn(
                     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                    "Consider using tensor.detach() first.",
-                    UserWarning,
-                    stacklevel=2,
+                    "Consider using tensor.detach() first."
                 )
             data = data.array.item()
         elif isinstance(data, (np.generic, np.ndarray)) and data.ndim == 0:
@@ -329,12 +322,10 @@ def from_numpy(ndarray: Any) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {_full_name(type(ndarray))})")
     array = checked(ndarray)
     if not array.flags.writeable:
-        warnings.warn(
+        errors.warn(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
             "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
-            "data or make it writable before converting it to a tensor.",
-            UserWarning,
-            stacklevel=2,
+            "data or make it writable before converting it to a tensor."
         )
     return wrap(array.view(np.ndarray))
 
@@ -390,11 +381,9 @@ def asarray(
         result = shared.clone()
     if requires_grad is None:
         if result.requires_grad:
-            warnings.warn(
+            errors.warn(
                 "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
-                "requires_grad=False explicitly to get the old behavior and silence this warning.",
-                UserWarning,
-                stacklevel=2,
+                "requires_grad=False explicitly to get the old behavior and silence this warning."
             )
         return result
     return result.detach().requires_grad_(True) if requires_grad else result.detach()
@@ -453,12 +442,10 @@ def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, r
             f"actual buffer length ({length} bytes)"
         )
     if memory.readonly:
-        warnings.warn(
+        errors.warn(
             "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "
             "write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the "
-            "buffer to protect its data or make it writable before converting it to a tensor.",
-            UserWarning,
-            stacklevel=2,
+            "buffer to protect its data or make it writable before converting it to a tensor."
         )
     return finished(np.frombuffer(memory, kind.np, max(count, -1), offset), requires_grad)
 

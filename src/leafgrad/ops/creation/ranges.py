@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -99,12 +98,10 @@ def arange_array(start: Any, end: Any, step: Any, kind: Dtype) -> Any:
 
 def _warn_of_resize(out: TensorBase, length: int) -> None:
     if out.array.size not in (0, length):
-        warnings.warn(
+        errors.warn(
             f"The number of elements in the out tensor of shape {errors.size(out.array.shape)} is {out.array.size} "
             f"which does not match the computed number of elements {length}. Note that this may occur as a result of "
-            f"rounding error. The out tensor will be resized to a tensor of shape ({length},).",
-            UserWarning,
-            stacklevel=3,
+            f"rounding error. The out tensor will be resized to a tensor of shape ({length},)."
         )
 
 

@@ -8,7 +8,6 @@ x[0, :, rows] is x[0][:, rows].
 
 from __future__ import annotations
 
-import warnings
 from builtins import slice as Slice
 from collections.abc import Sequence
 from typing import Any
@@ -310,7 +309,7 @@ def check_part_writable(x: TensorBase, part: TensorBase) -> None:
 
 def warn_of_lost_imaginary(into: Array) -> None:
     if into.dtype.kind not in "bc":
-        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
+        errors.warn("Casting complex values to real discards the imaginary part")
 
 
 def write_places(x: Any, places: parse.Places, values: Any, accumulate: bool) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from builtins import slice as Slice
 from typing import Any, NamedTuple
 
@@ -28,12 +27,10 @@ def items_of(index: Any) -> tuple[Any, ...]:
         return (index,)
     if any([isinstance(i, (TensorBase, Slice)) or i is None or i is ... or is_sequence(i) for i in index]):
         if not isinstance(index, str):
-            warnings.warn(
+            errors.warn(
                 "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
                 "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
-                "x[torch.tensor(seq)], which will result either in an error or a different result",
-                UserWarning,
-                stacklevel=4,
+                "x[torch.tensor(seq)], which will result either in an error or a different result"
             )
         return tuple(index)
     return (index,)
@@ -80,11 +77,7 @@ def index_array(array: Array) -> Array:
     if array.dtype == np.int32:
         return array.astype(np.int64)
     if array.dtype == np.uint8:
-        warnings.warn(
-            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
-            UserWarning,
-            stacklevel=5,
-        )
+        errors.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
         return array != 0
     raise errors.mistake(
         IndexError,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from math import prod
 from typing import Any
 
@@ -345,11 +344,9 @@ class scatter(Overwriting):
             check_along(index.array, dim, input.array, "self")
             return ((input, index, wrap(number_as(src, input.array))), (dim, reduce or ""), "ScatterBackward1")
         if reduce is not None:
-            warnings.warn(
+            errors.warn(
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
-                "PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
-                UserWarning,
-                stacklevel=4,
+                "PyTorch release. Use torch.scatter_reduce instead for more reduction options."
             )
         check_along(index.array, dim, input.array, "self", src.array)
         same_dtype(input.array, src.array, "scatter(): Expected self.dtype to be equal to src.dtype")

@@ -7,7 +7,6 @@ precision and rounded once. Everything that is a product of two matrices in the 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -334,9 +333,9 @@ def transposed(self: Any) -> Any:
     """T: the dimensions in reverse order; meant for matrices."""
     n = self.array.ndim
     if n == 0:
-        _warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+        errors.warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
     elif n != 2:
-        _warn(
+        errors.warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
             "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
@@ -347,7 +346,7 @@ def transposed(self: Any) -> Any:
 def matrices_transposed(self: Any) -> Any:
     """mT: the last two dimensions exchanged."""
     if self.array.ndim == 0:
-        _warn("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.")
+        errors.warn("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.")
         return self
     return _exchange(self, "tensor.mT is only supported on matrices or batches of matrices.")
 
@@ -356,7 +355,7 @@ def conjugate_transposed(self: Any) -> Any:
     """H: a matrix transposed and conjugated."""
     n = self.array.ndim
     if n == 0:
-        _warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
+        errors.warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
         return conj.function(self)
     if n != 2:
         more = " For batches of matrices, consider using tensor.mH" if n > 2 else ""
@@ -379,7 +378,7 @@ def adjoint(input: Tensor) -> Tensor:
 
 def _conjugate_exchange(x: Any, deprecated: str, refused: str) -> Any:
     if x.array.ndim == 0:
-        _warn(f"{deprecated} is deprecated on 0-D tensors. Consider using x.conj().", 4)
+        errors.warn(f"{deprecated} is deprecated on 0-D tensors. Consider using x.conj().")
         return conj.function(x)
     return conj.function(_exchange(x, f"{refused} is only supported on matrices or batches of matrices."))
 
@@ -389,10 +388,6 @@ def _exchange(x: Any, otherwise: str) -> Any:
     if n < 2:
         raise errors.mistake(RuntimeError, f"{otherwise} Got {n}-D tensor.")
     return view_of(transpose, x, n - 2, n - 1)
-
-
-def _warn(message: str, stacklevel: int = 3) -> None:
-    warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
 
 METHODS = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import Size
@@ -19,27 +19,23 @@ A = Any  # an array, or a tensor under create_graph
 REDUCTIONS = ("mean", "sum", "none")
 
 
-def legacy_reduction(size_average: Any, reduce: Any, stacklevel: int = 3) -> str:
+def legacy_reduction(size_average: Any, reduce: Any) -> str:
     """The `reduction` that the two flags of old times stand for."""
     if reduce is not None and not reduce:
         reduction = "none"
     else:
         reduction = "mean" if size_average is None or size_average else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-        UserWarning,
-        stacklevel=stacklevel,
-    )
+    errors.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
     return reduction
 
 
 def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
     """The `reduction` that the arguments of a loss ask for."""
     if size_average is not None or reduce is not None:
-        return legacy_reduction(size_average, reduce, stacklevel=4)
+        return legacy_reduction(size_average, reduce)
     if reduction == "elementwise_mean":
         message = "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead."
-        warnings.warn(message, UserWarning, stacklevel=3)
+        errors.warn(message)
         return "mean"
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction\n  fix: 'mean', 'sum' or 'none'")
@@ -49,12 +45,10 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
 def warn_of_broadcasting(input: TensorBase, target: TensorBase) -> None:
     if input.array.shape == target.array.shape:
         return
-    warnings.warn(
+    errors.warn(
         f"Using a target size ({Size(target.array.shape)}) that is different to the input size "
         f"({Size(input.array.shape)}). This will likely lead to incorrect results due to broadcasting. Please ensure "
-        "they have the same size.",
-        UserWarning,
-        stacklevel=3,
+        "they have the same size."
     )
 
 

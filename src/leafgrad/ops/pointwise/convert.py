@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._device import channels_last
@@ -87,7 +87,7 @@ class to_dtype(Family):
         if have is wanted or have == wanted:
             return input
         if have.kind == "c" and not kind.is_complex and kind is not bool_:
-            warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3)
+            errors.warn("Casting complex values to real discards the imaginary part")
         return to_dtype.record(input, kind)
 
     def vjp(g: A) -> A:

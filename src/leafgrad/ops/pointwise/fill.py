@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -178,7 +177,7 @@ class copy_from(Family):
 
     def call(input: A, other: TensorBase) -> Any:
         if other.array.dtype.kind == "c" and input.array.dtype.kind not in "cb":
-            warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4)
+            errors.warn("Casting complex values to real discards the imaginary part")
         return copy_from.record(input, other)
 
     def in_place(self: Tensor, other: Tensor | Number, non_blocking: bool = False) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -84,11 +83,9 @@ def _mask(condition: TensorBase) -> Any:
     if array.dtype != np.uint8:
         alias = from_numpy_dtype(array.dtype).alias
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {alias}")
-    warnings.warn(
+    errors.warn(
         "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version "
-        "of PyTorch. Use a boolean condition instead.",
-        UserWarning,
-        stacklevel=4,
+        "of PyTorch. Use a boolean condition instead."
     )
     return array != 0
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import contextlib
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels._random_numpy import libm
@@ -340,7 +340,7 @@ def _check_integer_bounds(about: Dtype, start: int, stop: int) -> None:
             raise RuntimeError(f"{which} is out of bounds for {about.cpp}")
         if about.is_floating_point and abs(bound) > last_integer(about):
             gaps = f"{which} is out of bounds [-(2^{DIGITS[about]}), 2^{DIGITS[about]}]. There {about.name} has gaps."
-            warnings.warn(gaps, stacklevel=4)
+            errors.warn(gaps)
 
 
 def _inwards(dtype: np.dtype[Any], bound: int, step: int) -> int:

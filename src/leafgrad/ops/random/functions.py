@@ -235,7 +235,7 @@ def bernoulli(
     """bernoulli(input, p=None, *, generator=None, out=None): ones with the probabilities that input gives (or all with
     probability p), zeros elsewhere."""
     if out is not None:
-        return write_out("bernoulli", out, execute(draw_bernoulli.core, (input.array,), (p, generator)), 4)
+        return write_out("bernoulli", out, execute(draw_bernoulli.core, (input.array,), (p, generator)))
     return bind(draw_bernoulli.core, (input,), (p, generator))
 
 
@@ -264,7 +264,7 @@ def multinomial(
     """multinomial(input, num_samples, replacement=False, *, generator=None, out=None): indices drawn with
     probabilities in proportion to each row of input."""
     indices = execute(draw_indices.core, (input.array,), (num_samples, replacement, generator))
-    return write_out("multinomial", out, indices, 4) if out is not None else wrap(indices)
+    return write_out("multinomial", out, indices) if out is not None else wrap(indices)
 
 
 # -- in place ---------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -82,11 +81,9 @@ def _var_arguments(
         raise RuntimeError(f"{who} only support floating point and complex dtypes\n  at {errors.here()}")
     dims = dims_of(dim, len(shape))
     if (0 if 0 in shape else count_of(shape, dims)) - correction <= 0:
-        warnings.warn(
+        errors.warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
-            "(input numel divided by output numel).",
-            UserWarning,
-            stacklevel=4,
+            "(input numel divided by output numel)."
         )
     return dims, correction, keepdim
 

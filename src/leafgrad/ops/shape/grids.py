@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.registry import composite
@@ -31,11 +29,7 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> tuple[T
         if t.array.dtype != tensors[0].array.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if indexing is None:
-        warnings.warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
-            UserWarning,
-            stacklevel=2,
-        )
+        errors.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     elif indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(tensors) > 1

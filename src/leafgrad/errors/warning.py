@@ -1,0 +1,24 @@
+"""Warnings, which point at the user's line wherever in leafgrad they are given."""
+
+from __future__ import annotations
+
+import warnings
+
+from leafgrad.errors.naming import users_frame
+
+
+def warn(message: str, category: type[Warning] = UserWarning, further: int = 0) -> None:
+    """warnings.warn(message, category) as if the user's line had called it, or the line that called that one, and so
+    on, `further` times. A number of frames to skip would not do: compiled functions and shortcuts have none."""
+    frame = users_frame()
+    while further > 0 and frame.f_back is not None:
+        frame, further = frame.f_back, further - 1
+    space = frame.f_globals
+    warnings.warn_explicit(
+        message,
+        category,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        module=space.get("__name__") or "<string>",
+        registry=space.setdefault("__warningregistry__", {}),
+    )

@@ -1,0 +1,371 @@
+"""Every warning names the line of the user's program that caused it, whichever way it took through leafgrad."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import leafgrad as torch
+import leafgrad.nn.functional as F
+from leafgrad import errors, func, nn, profiler
+from leafgrad.autograd import Function
+from leafgrad.autograd import profiler as autograd_profiler
+from leafgrad.errors.warning import warn
+from leafgrad.utils.checkpoint import checkpoint, checkpoint_sequential
+
+SOURCES = Path(torch.__file__).parent
+CASES: dict[str, Callable[[], Any]] = {}
+
+
+def case(function: Callable[[], Any]) -> Callable[[], Any]:
+    CASES[function.__name__] = function
+    return function
+
+
+def leaf(*shape: int, dtype: Any = None) -> Any:
+    return torch.ones(shape, dtype=dtype, requires_grad=True)
+
+
+def sgd() -> Any:
+    return torch.optim.SGD([leaf(1)], lr=0.1)
+
+
+# -- tensors and functions --------------------------------------------------------------------------------------------
+
+
+@case
+def transposes() -> None:
+    torch.ones(2, 3, 4).T
+    for name in ("T", "mT", "H", "mH"):
+        getattr(torch.ones(()), name)
+    torch.ones(()).adjoint()
+
+
+@case
+def copies() -> None:
+    torch.tensor(torch.ones(2))
+    torch.ones(2).new_tensor(torch.ones(2))
+
+
+@case
+def other_data() -> None:
+    torch.tensor([np.ones(2), np.ones(2)])
+    torch.tensor([leaf(), leaf()])
+    read_only = np.ones(2)
+    read_only.flags.writeable = False
+    torch.from_numpy(read_only)
+    torch.asarray(leaf(2))
+    torch.frombuffer(b"12345678", dtype=torch.float32)
+
+
+@case
+def imaginary_parts() -> None:
+    numbers = torch.ones(2, dtype=torch.complex64)
+    numbers.to(torch.float32)
+    numbers.float()
+    torch.ones(2).copy_(numbers)
+    torch.ones(2)[0:1] = numbers[0:1]
+
+
+@case
+def outputs_of_other_sizes() -> None:
+    torch.add(torch.ones(2), 1, out=torch.ones(3))
+    torch.arange(3, out=torch.ones(2))
+    torch.bernoulli(torch.full((2,), 0.5), out=torch.ones(3))
+    torch.normal(torch.ones(2), torch.ones(2), out=torch.ones(3))
+    torch.multinomial(torch.ones(4), 2, out=torch.ones(3, dtype=torch.int64))
+
+
+@case
+def indices() -> None:
+    x = torch.ones(2, 2)
+    x[[slice(0, 1), slice(0, 1)]]
+    x[torch.tensor([0, 1], dtype=torch.uint8)]
+    x[torch.tensor([0, 1], dtype=torch.uint8)] = 2
+    x.scatter(0, torch.tensor([[0]]), torch.ones(1, 1), reduce="add")
+    torch.where(torch.tensor([1, 0], dtype=torch.uint8), x, x)
+    x.where(torch.tensor([1, 0], dtype=torch.uint8), x)
+
+
+@case
+def other_functions() -> None:
+    torch.meshgrid(torch.ones(2), torch.ones(2))
+    torch.ones(1).var()
+    torch.std(torch.ones(1))
+    torch.empty(2, dtype=torch.float16).random_(0, 2**13)
+    Function()
+    torch.autograd.Variable(torch.ones(1), volatile=True)
+
+
+# -- gradients --------------------------------------------------------------------------------------------------------
+
+
+@case
+def a_gradient_that_is_not_kept() -> None:
+    (leaf(2) * 2).grad
+
+
+@case
+def deprecated_arguments_of_backward() -> None:
+    torch.autograd.backward((leaf(1) * 2,), grad_variables=[torch.ones(1)])
+    x = leaf(1)
+    torch.autograd.grad(x * 2, x, only_inputs=False)
+    x.sum().backward(create_graph=True)
+    torch.autograd.backward(x.sum(), create_graph=True)
+
+
+@case
+def decorated_classes() -> None:
+    @torch.no_grad()
+    class First:
+        pass
+
+    @torch.no_grad
+    class Second:
+        pass
+
+
+class Nan(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * float("nan")
+
+
+@case
+def anomalies() -> None:
+    x = leaf(1)
+    before = Nan.apply(x)
+    with torch.autograd.detect_anomaly():
+        for y in (before, Nan.apply(x) * 2, torch.sqrt(x * 0) * 0):
+            with pytest.raises(RuntimeError, match="nan"):
+                y.backward()
+
+
+class Deprecated(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        other = x + 1
+        ctx.mark_shared_storage((x, other))
+        ctx.mark_dirty(other)
+        ctx.save_for_backward(x)
+        return other
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        ctx.saved_variables
+        return g
+
+
+@case
+def functions_of_the_user() -> None:
+    Deprecated.apply(leaf(1)).sum().backward()
+
+
+class OfNothing(Function):
+    """Makes something of no gradient at all."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.set_materialize_grads(False)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return torch.ones(1, dtype=torch.float64) if g is None else g * 2
+
+
+@case
+def gradient_checks() -> None:
+    single = leaf(1, dtype=torch.float32)
+    torch.autograd.gradcheck(lambda x: x * 2, (single,), raise_exception=False)
+    torch.autograd.gradcheck(OfNothing.apply, (leaf(1, dtype=torch.float64),), raise_exception=False)
+    torch.autograd.gradgradcheck(lambda x: x * 2, (single,), raise_exception=False)
+
+
+@case
+def samples_one_by_one() -> None:
+    x, index = torch.rand(2, 3), torch.tensor([0, 1, 0])
+    func.vmap(lambda a: a.masked_scatter(a > 0.5, a))(x)
+    func.vmap(func.grad(lambda a: a.scatter_reduce(0, index, a, "prod").sum()))(x)
+
+
+@case
+def checkpoints() -> None:
+    checkpoint(torch.sin, leaf(1))
+    checkpoint(torch.sin, torch.ones(1), use_reentrant=True)
+    checkpoint_sequential(nn.Sequential(nn.ReLU(), nn.ReLU()), 2, leaf(1))
+
+
+# -- modules and optimizers -------------------------------------------------------------------------------------------
+
+
+@case
+def losses() -> None:
+    x, y = torch.ones(2), torch.zeros(2)
+    F.mse_loss(x, y, size_average=True)
+    F.l1_loss(x, y, reduction="elementwise_mean")
+    F.mse_loss(x, torch.zeros(2, 1))
+    F.binary_cross_entropy(x, y, reduce=False)
+    nn.MSELoss(size_average=False)
+    nn.MSELoss()(x, torch.zeros(2, 1))
+    nn.Sequential(nn.ReLU(), nn.L1Loss(reduction="elementwise_mean"))
+
+
+@case
+def dimensions_that_are_not_named() -> None:
+    F.softmax(torch.ones(2))
+    F.log_softmax(torch.ones(2))
+    nn.Softmax()(torch.ones(2))
+    nn.Sequential(nn.Softmax())(torch.ones(2))
+    nn.init.kaiming_uniform_(torch.ones(0, 2))
+    nn.init.kaiming_normal_(torch.ones(0, 2))
+
+
+@case
+def modules() -> None:
+    nn.ReLU().state_dict({})
+    full = nn.Identity()
+    full.register_full_backward_hook(lambda *given: None)
+    full([leaf(1)])
+    full(torch.ones(1))
+    weights = nn.Linear(1, 1)
+    weights.register_full_backward_hook(lambda *given: None)
+    weights(torch.ones(1)).sum().backward()
+    old = nn.Identity()
+    old.register_backward_hook(lambda *given: None)
+    old([leaf(1) * 2])
+    failing = nn.Linear(2, 2)
+    failing.register_forward_hook(lambda *given: 1 / 0, always_call=True)
+    with pytest.raises(RuntimeError):
+        failing(torch.ones(3))
+
+
+@case
+def hooks_that_are_not_saved() -> None:
+    x = leaf(1)
+    x.register_hook(lambda g: None)
+    torch.utils.hooks.warn_if_has_hooks(x)
+
+
+@case
+def optimizers() -> None:
+    x = leaf(1)
+    torch.optim.SGD([x, x], lr=0.1)
+    torch.optim.lr_scheduler.StepLR(sgd(), 1).step()
+    optimizer = sgd()
+    optimizer.step()
+    torch.optim.lr_scheduler.StepLR(optimizer, 1).step(3)
+    torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer).step(1.0, epoch=2)
+
+
+# -- profilers --------------------------------------------------------------------------------------------------------
+
+
+@case
+def profilers() -> None:
+    NONE, WARMUP, RECORD = profiler.ProfilerAction.NONE, profiler.ProfilerAction.WARMUP, profiler.ProfilerAction.RECORD
+    profiler.schedule(wait=0, warmup=0, active=1)
+    profiler.profile(use_cuda=False)
+    profiler.profile(activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.CUDA])
+    autograd_profiler.profile(use_cuda=True)
+    autograd_profiler.profile(use_device="xpu")
+    for first in (WARMUP, RECORD):
+        with profiler.profile(schedule=lambda step, first=first: NONE if step else first) as running:
+            running.step()
+
+
+# -- the tests --------------------------------------------------------------------------------------------------------
+
+
+def observed(name: str, patch: pytest.MonkeyPatch) -> tuple[list[warnings.WarningMessage], set[tuple[str, int]]]:
+    """The warnings that a case gives, and the lines of leafgrad that give them."""
+    calls = set()
+
+    def noted(*given: Any, **named: Any) -> None:
+        frame = sys._getframe(1)
+        calls.add((frame.f_code.co_filename, frame.f_lineno))
+        warn(*given, **named)
+
+    patch.setattr(errors, "warn", noted)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        CASES[name]()
+    return caught, calls
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_warnings_name_the_users_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    caught, calls = observed(name, monkeypatch)
+    assert calls
+    elsewhere = [(each.filename, each.lineno, str(each.message)) for each in caught if each.filename != __file__]
+    assert elsewhere == []
+
+
+def test_every_warning_that_leafgrad_gives_is_among_the_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = {call for name in CASES for call in observed(name, monkeypatch)[1]}
+    there = {
+        (str(path), node.lineno)
+        for path in SOURCES.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "errors.warn"
+    }
+    assert there - seen == set()
+
+
+def test_nothing_else_warns() -> None:
+    """A number of frames that was right when it was written points somewhere else after the next change."""
+    others = {path for path in SOURCES.rglob("*.py") if "warnings.warn" in path.read_text(encoding="utf-8")}
+    assert others == {SOURCES / "errors" / "warning.py"}
+
+
+def line_of_warning(function: Callable[[], Any]) -> int:
+    with pytest.warns(UserWarning) as caught:
+        function()
+    assert [each.filename for each in caught] == [__file__]
+    return caught[0].lineno
+
+
+def test_the_line_is_exact_and_behind_the_standard_library_as_well() -> None:
+    here = inspect.currentframe()
+    assert here is not None
+    x = torch.ones(1)
+    function = lambda: x.var()
+    assert line_of_warning(function) == function.__code__.co_firstlineno
+    with pytest.warns(UserWarning) as caught:
+        functools.reduce(lambda a, b: b, map(torch.var, [x]))
+        line = here.f_lineno - 1
+    assert [(each.filename, each.lineno) for each in caught] == [(__file__, line)]
+    with torch.autograd.graph.save_on_cpu(), pytest.warns(UserWarning) as caught:
+        nn.Sequential(nn.Identity(), nn.Softmax())(x)
+    assert caught[0].lineno == here.f_lineno - 1
+
+
+def test_softmax_of_a_function_that_speaks_for_its_caller() -> None:
+    def inner() -> Any:
+        return F.softmax(torch.ones(1), _stacklevel=4)
+
+    outer = lambda: inner()
+    assert line_of_warning(outer) == outer.__code__.co_firstlineno
+
+
+def test_a_line_is_warned_of_once_by_default() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            torch.ones(1).var()
+        torch.ones(1).var()
+    assert len(caught) == 2
