@@ -2,11 +2,13 @@
 
 A large array is given fresh pages by the operating system, one page fault for every four kilobytes, and gives them
 back when it dies. For a computation that makes one array after another that costs more than the arithmetic. The C
-library can be told to keep freed memory for the next array instead.
+library can be told to keep freed memory for the next array instead. That holds for the whole process, so a program that
+has settings of its own can forbid it: LEAFGRAD_KEEP_MEMORY=0 in the environment, before leafgrad is imported.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 KEEP_UP_TO = 1 << 28  # bytes of freed memory at the end of the heap that stay with the process
@@ -15,7 +17,7 @@ FROM_HEAP_UP_TO = 1 << 25  # larger arrays than this are always mapped separatel
 
 def keep_freed_memory() -> bool:
     """Ask the C library to keep freed memory for reuse. Returns whether it did (glibc only)."""
-    if not sys.platform.startswith("linux"):
+    if not sys.platform.startswith("linux") or os.environ.get("LEAFGRAD_KEEP_MEMORY") == "0":
         return False
     import ctypes  # NumPy has imported it already
 
