@@ -2,8 +2,9 @@
 
 Each library runs in a process of its own. The processes take turns, round after round, so that whatever else the
 machine does hits all of them. They are started anew a few times, because a process keeps the pages it was given, and
-some lie so badly in the caches that arrays of some sizes take twice as long. The best round of all counts. Forms:
-PyTorch, leafgrad as installed (compiled if it was), and leafgrad in plain Python, from the sources in src/.
+some lie so badly in the caches that arrays of some sizes take twice as long. Of a process its best round counts, and of
+the processes their median; noise.py says how far they disagree, and whether the machine was busy. Forms: PyTorch,
+leafgrad as installed (compiled if it was), and leafgrad in plain Python, from the sources in src/.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import argparse
 import importlib
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from noise import Others, remarks, shown
 from operations import OPERATIONS
 from workloads import WORKLOADS, Workloads
 
@@ -94,7 +98,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     """What every comparison can be told."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", help=argparse.SUPPRESS)
-    parser.add_argument("--starts", type=int, default=4, help="how often the processes are started anew (default 4)")
+    parser.add_argument("--starts", type=int, default=5, help="how often the processes are started anew (default 5)")
     parser.add_argument("--rounds", type=int, default=8, help="how often they take turns each time (default 8)")
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
     parser.add_argument("--threads", type=int, default=0, help="set_num_threads(...) in both libraries")
@@ -113,7 +117,8 @@ def compare(script: str, workloads: Workloads, options: argparse.Namespace) -> N
     if not is_found(*forms["compiled"]):
         print("leafgrad is not installed: its plain form alone is compared", file=sys.stderr)
         del forms["compiled"]
-    best = {(label, name): float("inf") for label in forms for name in names}
+    times: dict[tuple[str, str], list[float]] = {(label, name): [] for label in forms for name in names}
+    others = Others()
     for part in range(options.starts):
         runners = {label: Runner(script, *form, options.threads) for label, form in forms.items()}
         if part == 0:
@@ -122,21 +127,30 @@ def compare(script: str, workloads: Workloads, options: argparse.Namespace) -> N
         for name in names:
             progress = f"start {part + 1} of {options.starts}, {name}"
             print(f"\r{progress:60}", end="", file=sys.stderr, flush=True)
+            best = dict.fromkeys(forms, float("inf"))
             for _ in range(options.rounds):
                 for label, runner in runners.items():
                     time.sleep(PAUSE)
-                    best[label, name] = min(best[label, name], runner.time(name))
+                    best[label] = min(best[label], runner.time(name))
+            for label, microseconds in best.items():
+                times[label, name].append(microseconds)
         for runner in runners.values():
             runner.stop()
     print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
-    own = list(forms)[1:]
-    print("| workload | PyTorch, us |" + "".join([f" leafgrad {label}, us | ratio |" for label in own]))
-    print("|---|---|" + "---|---|" * len(own))
+    print(*table(names, list(forms)[1:], times), "", *remarks(times, others.cores()), sep="\n")
+
+
+def table(names: Sequence[str], own: Sequence[str], times: Mapping[tuple[str, str], Sequence[float]]) -> Iterator[str]:
+    """The lines of a table with the medians: PyTorch's, and those of leafgrad's own forms with the ratio to it."""
+    yield "| workload | PyTorch, us |" + "".join([f" leafgrad {label}, us | ratio |" for label in own])
+    yield "|---|---|" + "---|---|" * len(own)
     for name in names:
-        row = [name, f"{best['PyTorch', name]:,.1f}"]
+        theirs = times["PyTorch", name]
+        row = [name, shown(theirs)]
         for label in own:
-            row += [f"{best[label, name]:,.1f}", f"{best['PyTorch', name] / best[label, name]:.2f}"]
-        print("| " + " | ".join(row) + " |")
+            ours = times[label, name]
+            row += [shown(ours), f"{statistics.median(theirs) / statistics.median(ours):.2f}"]
+        yield "| " + " | ".join(row) + " |"
 
 
 def main() -> None:

@@ -53,6 +53,37 @@ def test_the_search_for_the_line_can_be_taken_out(tmp_path: Path) -> None:
     assert "_getframe(_PAIR_DEPTH)" in before and "_getframe(_PAIR_DEPTH)" not in after
 
 
+def test_a_table_shows_medians_and_how_far_the_processes_disagree() -> None:
+    run, noise = load("run"), load("noise")
+    times = {("PyTorch", "x * x"): [9.0, 10.0, 11.0, 30.0, 8.0], ("compiled", "x * x"): [4.0, 3.9, 4.1, 4.0, 4.0]}
+    assert list(run.table(["x * x"], ["compiled"], times)) == [
+        "| workload | PyTorch, us | leafgrad compiled, us | ratio |",
+        "|---|---|---|---|",
+        "| x * x | 10.0 ± 110% | 4.0 ± 2% | 2.50 |",
+    ]
+    first, noisy = noise.remarks(times, others=0.0)
+    assert "Median of 5 processes" in first
+    assert noisy == "NOT TO BE QUOTED, because the processes disagree: x * x (PyTorch, ± 110%)."
+    calm = {("PyTorch", "x * x"): [9.9, 10.0, 10.1]}
+    assert len(list(noise.remarks(calm, others=0.1))) == 1
+    assert "other programs used 0.8 cores" in list(noise.remarks(calm, others=0.8))[1]
+    assert "fewer than 3" in list(noise.remarks({("PyTorch", "x * x"): [9.9, 10.0]}, others=0.0))[1]
+
+
+def test_a_benchmark_sees_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = load("noise")
+    clock = {"time": 100.0, "all": 1000.0, "own": 5.0}
+    monkeypatch.setattr(noise.time, "monotonic", lambda: clock["time"])
+    monkeypatch.setattr(noise, "busy_seconds", lambda: clock["all"])
+    monkeypatch.setattr(noise, "own_seconds", lambda: clock["own"])
+    others = noise.Others()
+    clock.update(time=110.0, all=1015.0, own=12.0)  # 15 seconds in all, 7 of them its own, in 10 seconds
+    assert others.cores() == pytest.approx(0.8)
+    clock["all"] = None  # type: ignore[assignment]
+    monkeypatch.setattr(others, "load", 1.5)
+    assert others.cores() == 1.5  # nobody counts: the load average of before
+
+
 @pytest.mark.slow
 def test_imports_are_compared() -> None:
     """benchmarks/import_time.py, where leafgrad is found as these tests find it."""
