@@ -230,6 +230,60 @@ def test_traceback_of_an_error_in_leafgrad_ends_in_the_users_line(scripts: Scrip
         assert scripts.run(source).stderr.count("  File ") > 1
 
 
+FAILING = """
+    import sys, threading, torch
+
+    class Failing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            raise ValueError("in backward")
+
+    def hook(g):
+        raise KeyError("in a hook")
+
+    x = torch.ones(1, requires_grad=True)
+    y = torch.nn.Sequential(torch.nn.Linear(1, 1))(x)
+    y.register_hook(hook)
+    failing = {"function": Failing.apply(x), "hook": y}[sys.argv[1]]
+    if sys.argv[2] == "main":
+        failing.backward()
+    else:
+        thread = threading.Thread(target=lambda: failing.backward())
+        thread.start()
+        thread.join()
+"""
+
+
+@pytest.mark.parametrize("thread", ["main", "other"])
+@pytest.mark.parametrize("where", ["function", "hook"])
+def test_tracebacks_of_errors_inside_backward(scripts: Scripts, where: str, thread: str) -> None:
+    shown = scripts.run(FAILING, where, thread).stderr
+    files = [line for line in shown.splitlines() if line.startswith("  File ") and "threading.py" not in line]
+    assert len(files) == 2 and all("script.py" in line for line in files), shown
+    assert "failing.backward()" in shown
+
+
+def test_warnings_and_the_stacks_in_them_are_the_users_own(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import torch
+        x = torch.zeros(1, requires_grad=True)
+        torch.ones(1).var()
+        with torch.autograd.detect_anomaly():
+            y = torch.nn.Sequential(torch.nn.ReLU())(x).sqrt() * 0
+            y.backward()
+    """)
+    assert_users_own(result.stderr)
+    lines = result.stderr.splitlines()
+    warned = [line.split("script.py:")[1][:2] for line in lines if "UserWarning" in line]
+    assert warned == ["4:", "5:", "7:"]
+    stack = [line for line in lines if line.startswith("  File ")]  # of the forward call, and of the error
+    assert [line.split("script.py")[1] for line in stack] == ['", line 6, in <module>', '", line 7, in <module>']
+
+
 def test_traceback_of_a_module_is_the_users_own(scripts: Scripts) -> None:
     scripts.write("tool.py", "import torch\nraise KeyError('gone')")
     result = leafgrad_cli("run", "-m", "tool", cwd=scripts.directory)

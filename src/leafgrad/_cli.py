@@ -16,6 +16,7 @@ import os
 import re
 import runpy
 import sys
+import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from types import CodeType, ModuleType, TracebackType
@@ -86,18 +87,39 @@ def stop(message: str) -> NoReturn:
 
 def run_as_users_own(body: Callable[[], None]) -> None:
     """Calls `body`; an error that leaves it is shown as if Python itself had run the user's program."""
+    threading.excepthook = shown_in_threads(threading.excepthook)
     try:
         body()
     except SystemExit:
         raise
     except BaseException as error:
-        for each in with_causes(error):
-            each.__traceback__ = without_our_frames(each.__traceback__)
-            name_torch_in_import_error(each)
+        clean(error)
         sys.excepthook(type(error), error, error.__traceback__)
         # It is raised on for its exit status (1; the signal for Ctrl-C), and has been shown already.
         sys.excepthook = lambda *shown: None
         raise
+
+
+def shown_in_threads(
+    show: Callable[[threading.ExceptHookArgs], object],
+) -> Callable[[threading.ExceptHookArgs], object]:
+    """Shows the error that ended a thread, without leafgrad's frames, by `show`."""
+
+    def hook(args: threading.ExceptHookArgs) -> None:
+        error = args.exc_value
+        if error is not None:
+            clean(error)
+            args = threading.ExceptHookArgs((args.exc_type, error, error.__traceback__, args.thread))
+        show(args)
+
+    return hook
+
+
+def clean(error: BaseException) -> None:
+    """Takes leafgrad out of everything that will be shown of an error."""
+    for each in with_causes(error):
+        each.__traceback__ = without_our_frames(each.__traceback__)
+        name_torch_in_import_error(each)
 
 
 def with_causes(error: BaseException) -> Iterator[BaseException]:

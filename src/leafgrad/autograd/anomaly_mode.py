@@ -63,10 +63,11 @@ anomaly = Anomaly()
 
 
 def forward_lines() -> list[str]:
-    """The stack of the user's program, as a traceback shows it."""
+    """The stack of the user's program, as a traceback shows it, without leafgrad's frames."""
     import traceback  # here, because loading it takes time that few programs have to spend
 
-    return traceback.format_stack(origin.user_frame())
+    stack = traceback.extract_stack(origin.user_frame())
+    return traceback.format_list([frame for frame in stack if not origin.is_internal(frame.filename)])
 
 
 def has_nan(r: Any) -> bool:
