@@ -9,6 +9,8 @@
 #   make test-torch  the tests that compare with an installed PyTorch (downloads it: about 200 MB)
 #   make test-oldest the tests of test-fast with the oldest NumPy that pyproject.toml allows
 #   make bench       leafgrad and PyTorch side by side
+#   make dist        what is published, in dist/, and checked: a source distribution, a compiled wheel for this
+#                    platform (on Linux one for many), and a wheel in plain Python for any
 #   make clean       remove environments and everything that was built
 #
 # ARGS= is passed on to pytest and to the benchmarks: make test-fast ARGS="-k softmax"
@@ -28,10 +30,11 @@ VENV := .venv$(OWN)
 VENV_TORCH := .venv-torch$(OWN)
 VENV_OLDEST := .venv-oldest$(OWN)
 VENV_LINT := .venv-lint
+VENV_DIST := .venv-dist$(OWN)
 WHEELS := build/wheels$(OWN)
 SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.c' -o -name '*.h')
 
-.PHONY: demo check lint format test-fast test test-torch test-oldest bench clean clean-inplace
+.PHONY: demo check lint format test-fast test test-torch test-oldest bench dist clean clean-inplace
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -78,6 +81,18 @@ bench: $(VENV_TORCH)/installed
 	@$(VENV_TORCH)/bin/python benchmarks/run.py $(ARGS)
 	@$(VENV_TORCH)/bin/python benchmarks/import_time.py
 
+# auditwheel finds out how old a Linux may be for the compiled wheel, and names it so.
+dist: $(VENV_DIST)/tools clean-inplace
+	@echo "==> building the source distribution and two wheels"
+	@rm -rf dist build/dist && mkdir -p dist build/dist
+	@$(call logged,$(VENV_DIST)/bin/python -m build --sdist --outdir dist .)
+	@$(call logged,LEAFGRAD_COMPILE=0 $(VENV_DIST)/bin/python -m build --wheel --outdir dist .)
+	@$(call logged,LEAFGRAD_COMPILE=1 $(VENV_DIST)/bin/python -m build --wheel --outdir build/dist .)
+	@if [ "$$(uname)" != Linux ]; then cp build/dist/*.whl dist; else \
+	  $(call logged,PATH="$(CURDIR)/$(VENV_DIST)/bin:$$PATH" auditwheel repair -w dist build/dist/*.whl); fi
+	@echo "==> checking them"
+	@$(VENV_DIST)/bin/python tools/check_dist.py dist
+
 clean: clean-inplace
 	@echo "==> removing environments, builds and caches"
 	@rm -rf .venv .venv-* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -90,7 +105,7 @@ clean-inplace:
 
 # The environments. Files named after what has been done say when it has to be done again.
 
-$(foreach venv,$(VENV) $(VENV_TORCH) $(VENV_OLDEST) $(VENV_LINT),$(venv)/bin/python):
+$(foreach venv,$(VENV) $(VENV_TORCH) $(VENV_OLDEST) $(VENV_LINT) $(VENV_DIST),$(venv)/bin/python):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "error: leafgrad needs Python 3.11 or later, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)." >&2; \
 	  echo "       Name another one, for instance: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -128,10 +143,18 @@ $(VENV_OLDEST)/tools: pyproject.toml | $(VENV_OLDEST)/bin/python
 	@$(VENV_OLDEST)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_OLDEST)) test | sed 's/numpy>=/numpy==/')
 	@touch $@
 
+$(VENV_DIST)/tools: pyproject.toml | $(VENV_DIST)/bin/python
+	@echo "==> installing the tools that build packages into $(VENV_DIST)"
+	@$(VENV_DIST)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_DIST)) dist)
+	@touch $@
+
 $(VENV_LINT)/tools: pyproject.toml | $(VENV_LINT)/bin/python
 	@echo "==> installing ruff and mypy into $(VENV_LINT)"
 	@$(VENV_LINT)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_LINT)) lint)
 	@touch $@
+
+# A command that says nothing unless it fails.
+logged = { $(1) > build/dist/log 2>&1 || { cat build/dist/log >&2; exit 1; }; }
 
 # What leafgrad needs, and the extra that is named behind it, as pyproject.toml has them; without leafgrad itself.
 extras = $(1)/bin/python -c 'import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import importlib.machinery
 import os
+import re
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +155,14 @@ def all_extensions() -> list[Extension]:
     return hot_extensions() + loops_extensions()
 
 
+def readme() -> str:
+    """README.md with the whole address in links to files of the repository, which nobody has beside the page of the
+    package."""
+    source = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
+    text = Path("README.md").read_text(encoding="utf-8")
+    return re.sub(r"\]\((?![a-z]+:|#)", f"]({source}/blob/main/", text)
+
+
 class OptionalBuildExt(build_ext):
     """build_ext that gives up on the compiled form, not on the installation."""
 
@@ -180,7 +190,11 @@ class CleanBuild(build):
         super().run()
 
 
-arguments: dict[str, Any] = {"cmdclass": {"build": CleanBuild, "build_ext": OptionalBuildExt}}
+arguments: dict[str, Any] = {
+    "cmdclass": {"build": CleanBuild, "build_ext": OptionalBuildExt},
+    "long_description": readme(),
+    "long_description_content_type": "text/markdown",
+}
 commands = set(sys.argv[1:])
 if commands & BUILD_COMMANDS:
     if commands & INPLACE_COMMANDS or "--inplace" in commands or "-i" in commands:
