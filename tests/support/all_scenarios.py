@@ -16,6 +16,7 @@ import graph_scenarios
 import inplace_scenarios
 import mode_scenarios
 import module_hook_scenarios
+import topology_scenarios
 import value_scenarios
 import view_scenarios
 from scenarios import Scenario, observe
@@ -30,6 +31,7 @@ SETS = {
     "in place": inplace_scenarios,
     "modes": mode_scenarios,
     "module hooks": module_hook_scenarios,
+    "topology": topology_scenarios,
     "values": value_scenarios,
     "views": view_scenarios,
 }

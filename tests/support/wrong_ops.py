@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import leafgrad as lg
-from leafgrad._core.modes import Observer
+from leafgrad._core.modes import Mode, Observer
 from leafgrad._core.tensor import wrap
 from leafgrad.func.batched_array import BatchedArray
 from leafgrad.ops.registry import Composite, registry
@@ -69,28 +69,32 @@ def wrong_function(composite: Composite) -> Iterator[None]:
         yield
 
 
+class WrongRule(Mode):
+    """While it is active, gradients that the rule of one operation computes are changed, wherever it is used."""
+
+    def __init__(self, name: str, change: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.name = name
+        self.change = change
+
+    def run_rule(self, node: Any, g: Any, saved: Any, inputs: Any, below: Any) -> Sequence[Any]:
+        results = below(node, g, saved, inputs)
+        if node.op.name != self.name:
+            return results  # type: ignore[no-any-return]
+        tensors = [None if r is None or at is None else raw_tensor(r) for r, at in zip(results, inputs, strict=True)]
+        changed = [None if t is None else self.change(t) for t in tensors]
+        return [c if c is None or isinstance(r, lg.Tensor) else c.array for c, r in zip(changed, results, strict=True)]
+
+
+def raw_tensor(value: Any) -> Any:
+    return value if isinstance(value, lg.Tensor) else wrap(np.asarray(value))
+
+
 def wrong_rule(name: str, change: Callable[[Any], Any]) -> Callable[..., Any]:
-    """`autograd.grad`, but gradients that the rule of one operation computes are changed, wherever it is used."""
+    """`autograd.grad`, with a wrong rule."""
 
-    def hook(inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple([None if g is None else change(g) for g in inputs])
-
-    def grad(roots: Any, *args: Any, **kwargs: Any) -> Any:
-        for node in graph_of(roots):
-            if getattr(node, "op", None) is not None and node.op.name == name:
-                node.register_hook(hook)
-        return lg.autograd.grad(roots, *args, **kwargs)
+    def grad(*args: Any, **kwargs: Any) -> Any:
+        with WrongRule(name, change):
+            return lg.autograd.grad(*args, **kwargs)
 
     return grad
-
-
-def graph_of(tensors: Sequence[Any]) -> list[Any]:
-    """All nodes of a graph, as users see them."""
-    found = list({id(t.grad_fn): t.grad_fn for t in tensors if t.grad_fn is not None}.values())
-    known = {id(node) for node in found}
-    for node in found:
-        for following, _ in node.next_functions:
-            if following is not None and id(following) not in known:
-                known.add(id(following))
-                found.append(following)
-    return found

@@ -49,6 +49,7 @@ class Op:
 
     __slots__ = (
         "backward",
+        "composition",
         "conjugated",
         "keeps",
         "kernel",
@@ -82,6 +83,9 @@ class Op:
         self.writes_into = False  # does the kernel take an array for its result as one more argument?
         self.conjugated: Op | None = None  # the twin that serves complex numbers, see leafgrad.ops.registry
         self.node_class: Any = None
+        # Several nodes, where PyTorch records several: an expression and the names of the inputs in it, or a function
+        # that makes these of a node. It is for the eyes of users, see leafgrad.autograd.composition.
+        self.composition: Any = None
         self.rules: GradientRules | None = None
         self.read: Callable[[], GradientRules] | None = None
         if isinstance(rules, GradientRules):

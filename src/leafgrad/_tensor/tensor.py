@@ -215,7 +215,7 @@ class Tensor(OpMethods, AutogradTensor):
         if is_batched(self.array):
             return self.array.shown()  # type: ignore[no-any-return]
         try:
-            name = None if self.grad_fn is None else self.grad_fn.op.node_name
+            name = None if self.grad_fn is None else type(self.grad_fn).__name__
         except RuntimeError:  # a view whose base was changed: using it explains more than printing it could
             name = "Invalid"
         from leafgrad._tensor import printing  # when something is first printed

@@ -19,6 +19,7 @@ from leafgrad._core.node import Node
 from leafgrad._core.origin import line_of
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import shared_modes, state
+from leafgrad.autograd.composition import inputs_behind, sources_of
 from leafgrad.autograd.hooks import of_node
 
 
@@ -48,11 +49,8 @@ class Anomaly(Mode):
         finally:
             state.running.pop()
         if self.check_nan:
-            hidden = node.op.gradient_rules().hidden
-            shown = [r for i, r in enumerate(results) if i not in hidden]
-            sources = [s for i, s in enumerate(inputs) if i not in hidden]
-            for index, (r, source) in enumerate(zip(shown, sources, strict=True)):
-                if r is not None and source is not None and has_nan(r):
+            for index, (source, _) in enumerate(sources_of(node)):
+                if any([inputs[i] is not None and has_nan(results[i]) for i in inputs_behind(source)]):
                     warn(node, name)
                     first = f"Function '{name}' returned nan values in its {index}th output."
                     raise RuntimeError(f"{first}\n{report(node)}")
@@ -71,6 +69,8 @@ def forward_lines() -> list[str]:
 
 
 def has_nan(r: Any) -> bool:
+    if r is None:
+        return False
     array = r.array if isinstance(r, TensorBase) else r
     return bool(np.isnan(array).any())
 

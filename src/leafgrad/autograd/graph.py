@@ -15,8 +15,9 @@ from leafgrad._core.node import Node, output_of
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
+from leafgrad.autograd.composition import fused
 from leafgrad.autograd.hooks import RemovableHandle, hooks_of, registered
-from leafgrad.autograd.public_nodes import AccumulateGrad, public_edge
+from leafgrad.autograd.public_nodes import AccumulateGrad, InnerNode, public_edge
 from leafgrad.autograd.saved_tensor_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 __all__ = [
@@ -57,6 +58,8 @@ def place_of(target: GradientEdge) -> Any:
     node = target.node
     if isinstance(node, AccumulateGrad):
         return node.variable
+    if isinstance(node, InnerNode):
+        raise fused(node.owner, f"{node.name()} is shown as PyTorch has it")
     shape: Any = node.shape
     if not shape or not isinstance(shape[0], tuple):
         return node

@@ -20,6 +20,7 @@ from leafgrad._core.modes import switches
 from leafgrad._core.node import Freed, Node
 from leafgrad._core.tensor import RareFields, TensorBase, links, wrap
 from leafgrad._core.thread_state import every_thread, state
+from leafgrad.autograd.composition import between, replace_between, sources_of
 
 Registered = dict[int, Callable[..., Any]]
 # Several threads may go back through the same graph, and add to the same retained gradient. One lock for one thread at
@@ -81,6 +82,7 @@ class Hooks:
         self.after_accumulation: Any = OrderedDict()
         self.keep_for: Any = None  # a weak reference to the tensor that wants its gradient retained
         self.metadata: dict[Any, Any] = {}
+        self.inner_metadata: dict[Any, dict[Any, Any]] = {}  # of the nodes that are part of this one
         self.tangents: dict[int, dict[int, Any]] = {}  # forward mode: of saved values, by their place and by level
         self.packed: dict[int, Any] = {}  # saved values in the care of hooks, by their place among the saved
 
@@ -124,16 +126,15 @@ class Hooks:
         if not self.after:
             return results
         raw = not any([isinstance(one, TensorBase) for one in results])
-        hidden = node.op.gradient_rules().hidden
-        shown = [i for i in range(len(results)) if i not in hidden]
+        sources = [source for source, _ in sources_of(node)]
         wrapped = [wrap_raw(r) if r is not None and node.inputs[i] is not None else None for i, r in enumerate(results)]
         outer = tuple([None if one is None else wrap_raw(one) for one in (g if g.__class__ is list else [g])])
         for hook in list(self.after.values()):
-            given = tuple([wrapped[i] for i in shown])
+            given = tuple([between(node, source, wrapped, outer[0]) for source in sources])
             returned = quietly(not raw, hook, given, outer)
             if returned is not None:
-                for i, one in zip(shown, all_checked(returned, given, hook), strict=True):
-                    wrapped[i] = one
+                for source, one in zip(sources, all_checked(returned, given, hook), strict=True):
+                    replace_between(node, source, wrapped, one)
         # views, because hooks may have kept the tensors: the engine must not take their memory for its own
         return [one.array.view() if raw and one is not None else one for one in wrapped]
 

@@ -14,6 +14,16 @@ from leafgrad._core.op import NOTHING, OPTION, SHAPE
 from leafgrad._core.origin import line_of
 from leafgrad._core.saved import changed, saved_tensors, unusable
 from leafgrad._core.tensor import wrap
+from leafgrad.autograd.composition import (
+    Part,
+    between,
+    check_hook,
+    first_seen,
+    fused,
+    inputs_behind,
+    sources_of,
+    visible_name,
+)
 from leafgrad.autograd.hooks import RemovableHandle, hooks_of, of_node, registered
 
 
@@ -21,17 +31,26 @@ def shown(node: Node) -> Node:
     """A node under the class name that PyTorch users know."""
     if type(node) is Node:
         op = node.op
+        name = visible_name(node)
+        if name != op.node_name:
+            if name not in _other_classes:
+                _other_classes[name] = type(name, (Node,), members())
+            node.__class__ = _other_classes[name]
+            return node
         if op.node_class is None:
-            op.node_class = type(op.node_name, (Node,), members())
+            op.node_class = type(name, (Node,), members())
         node.__class__ = op.node_class
     return node
+
+
+_other_classes: dict[str, Any] = {}  # of nodes whose name is not that of their operation
 
 
 def members() -> dict[str, Any]:
     """What a node has when it is shown to users."""
     return {
         "__slots__": (),
-        "__repr__": lambda node: f"<{node.op.node_name} object at {id(node):#x}>",
+        "__repr__": lambda node: f"<{type(node).__name__} object at {id(node):#x}>",
         "__call__": _call,
         "__getattr__": _saved_attribute,
         "__dir__": _dir,
@@ -40,7 +59,7 @@ def members() -> dict[str, Any]:
         "origin": property(lambda node: line_of(node.code, node.lasti)),
         "metadata": property(lambda node: of_node(node).metadata),
         "requires_grad": property(lambda node: True),
-        "register_hook": lambda node, hook: registered(of_node(node).after, hook),
+        "register_hook": _register_hook,
         "register_prehook": lambda node, hook: registered(of_node(node).before, hook),
         "_sequence_nr": lambda node: -node.order,
         "_input_metadata": property(_input_metadata),
@@ -48,18 +67,27 @@ def members() -> dict[str, Any]:
 
 
 def _name(node: Node) -> str:
-    name = node.op.node_name
+    name = type(node).__name__
     return name if "Backward" in name and name[-1] in "0123456789" else f"torch::autograd::{name}"
 
 
 def _next_functions(node: Node) -> tuple[Any, ...]:
-    hidden = node.op.gradient_rules().hidden
-    return tuple([public_edge(source) for i, source in enumerate(node.inputs) if i not in hidden])
+    return tuple([edge_from(node, *source) for source in sources_of(node)])
+
+
+def edge_from(node: Node, source: Any, number: int) -> tuple[Any, int]:
+    """One of the edges that a node shows: to where an input came from, or to a node that PyTorch has in between."""
+    if not isinstance(source, Part):
+        return public_edge(node.inputs[source])
+    if all([node.inputs[i] is None for i in inputs_behind(source)]):
+        return (None, 0)
+    return (inner_node(node, source), number)
 
 
 def _call(node: Node, *gradients: Any) -> Any:
     """Run the rule of one node by hand, on tensors."""
     check_usable(node)
+    check_hook(node)
     saved: Any = node.saved
     g: Any = list(gradients) if is_several(node) else gradients[0]
     if node.hooks is not None:
@@ -68,9 +96,14 @@ def _call(node: Node, *gradients: Any) -> Any:
     results: Any = node.op.backward(g, saved_tensors(node, saved), node.inputs)
     if node.hooks is not None:
         results = node.hooks.ran(node, results, g)
-    hidden = node.op.gradient_rules().hidden
-    kept = [r if node.inputs[i] is not None else None for i, r in enumerate(results) if i not in hidden]
+    wanted = [r if node.inputs[i] is not None else None for i, r in enumerate(results)]
+    kept = [between(node, source, wanted, g) for source, _ in sources_of(node)]
     return kept[0] if len(kept) == 1 else tuple(kept)
+
+
+def _register_hook(node: Node, hook: Any) -> RemovableHandle:
+    check_hook(node)
+    return registered(of_node(node).after, hook)
 
 
 def is_several(node: Node) -> bool:
@@ -228,8 +261,68 @@ def arrival_at(leaf: Any) -> AccumulateGrad:
 
 def public_edge(place: Any) -> tuple[Any, int]:
     """An edge as PyTorch shows it: (node, number of the node's result)."""
+    place = first_seen(place)
     if place is None:
         return (None, 0)
     if isinstance(place, Output):
         return (shown(place.parent), place.index)
     return (shown(place) if isinstance(place, Node) else arrival_at(place), 0)
+
+
+# -- nodes that PyTorch has where leafgrad has one ---------------------------------------------------------------------
+
+
+class InnerNode(Node):
+    """A node of PyTorch's that is part of `owner` here: to be seen, but nothing happens at it."""
+
+    __slots__ = ("__weakref__", "owner", "part")
+
+    owner: Node
+    part: Part
+
+    def name(self) -> str:
+        return self.part.name
+
+    @property
+    def next_functions(self) -> tuple[Any, ...]:
+        return tuple([edge_from(self.owner, *source) for source in self.part.sources])
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        found: dict[Any, Any] = of_node(self.owner).inner_metadata.setdefault(self.part, {})
+        return found
+
+    @property
+    def origin(self) -> tuple[str, int]:
+        return line_of(self.owner.code, self.owner.lasti)
+
+    @property
+    def requires_grad(self) -> bool:
+        return True
+
+    def _sequence_nr(self) -> int:
+        return -self.owner.order
+
+    def _refused(self, *args: Any) -> Any:
+        raise fused(self.owner, f"{self.part.name} is shown as PyTorch has it")
+
+    __call__ = register_hook = register_prehook = _refused
+
+    def __repr__(self) -> str:
+        return f"<{self.part.name} object at {id(self):#x}>"
+
+
+_inner_classes: dict[str, Any] = {}
+_inner_nodes: weakref.WeakValueDictionary[tuple[int, int], InnerNode] = weakref.WeakValueDictionary()
+
+
+def inner_node(owner: Node, part: Part) -> InnerNode:
+    """The one that stands for a part of an expression, as long as somebody holds it (and so its owner)."""
+    key = (id(owner), id(part))
+    found = _inner_nodes.get(key)
+    if found is None:
+        if part.name not in _inner_classes:
+            _inner_classes[part.name] = type(part.name, (InnerNode,), {"__slots__": ()})
+        found = _inner_nodes[key] = _inner_classes[part.name]()
+        found.owner, found.part = owner, part
+    return found

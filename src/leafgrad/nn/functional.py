@@ -13,7 +13,7 @@ from leafgrad.ops.loss import binary
 from leafgrad.ops.loss import cross_entropy as classification
 from leafgrad.ops.loss import elementwise as distances
 from leafgrad.ops.loss.elementwise import in_total, weighted
-from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, warn_of_broadcasting
+from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, of_one_shape
 from leafgrad.ops.pointwise import elementwise
 from leafgrad.ops.random.dropout import dropout_mask as _dropout_mask
 from leafgrad.ops.reduce import softmax as reduce_softmax
@@ -88,7 +88,7 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """l1_loss(input, target, reduction='mean', weight=None): |input - target|, its mean, its sum, or itself."""
-    warn_of_broadcasting(input, target)
+    input, target = of_one_shape("l1_loss", input, target)
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
     losses = (input - target).abs()

@@ -40,6 +40,7 @@ leafgrad/ops/samples.py), and where PyTorch has no function of the same public n
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -125,10 +126,13 @@ class Operation(Entry):
         self.refuses: dict[int, Any] = refuses if isinstance(refuses, dict) else dict.fromkeys(refuses)
         node_name = self.node_name or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
         vmap = self.vmap, self.options
-        self.core = core = Op(name, node_name, self.kernel, lambda: gradient_rules(self, known), vmap)
+        outermost = node_name.partition("(")[0]
+        self.core = core = Op(name, outermost, self.kernel, lambda: gradient_rules(self, known), vmap)
+        compose(core, self, node_name)
         core.writes_into = self.writes_into or is_float_ufunc(self.kernel, len(self.inputs))
         if self.holomorphic and self.differentiable:
-            core.conjugated = Op(name, node_name, self.kernel, lambda: conjugated_rules(core), vmap)
+            core.conjugated = Op(name, outermost, self.kernel, lambda: conjugated_rules(core), vmap)
+            compose(core.conjugated, self, node_name)
         self.named = {other: renamed(self, core, other) for other in self.node_names}
         # what is recorded if the second operand is a number
         self.by_number = core if self.number_name is None else renamed(self, core, self.number_name)
@@ -269,7 +273,10 @@ class Family(metaclass=Block, family=True):
     # (None: "... not implemented for ...").
     refuses: Any = ()
     no_bool = ""  # why not even one of two operands may be bool
-    node_name: str | None = None  # in the graph
+    # In the graph. Where PyTorch records several operations, an expression of nodes and inputs,
+    # "AddmmBackward0(bias, input, TBackward0(weight))": what `next_functions` shows.
+    node_name: str | None = None
+    composition: Any = None  # the same as a function of the node, where it depends on what the node has saved
     node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`
     saves_view_of: str | None = None  # the input of which PyTorch saves a transposed view, as its messages tell
     number_name: str | None = None  # in the graph, if the second operand is a number
@@ -318,8 +325,17 @@ def defaults(family: type) -> dict[str, Any]:
     return found
 
 
-def renamed(operation: Operation, core: Op, node_name: str) -> Op:
+def compose(core: Op, operation: Operation, expression: str) -> None:
+    """Let a node be shown as several, if it has an expression in place of a name, or its block a `composition`."""
+    if "(" in expression:
+        core.composition = (expression, operation.inputs)
+    elif (of_node := operation.composition) is not None:
+        core.composition = lambda node: (of_node(node), operation.inputs)
+
+
+def renamed(operation: Any, core: Op, expression: str) -> Op:
     """The same operation under the name that PyTorch's graph has for it in another case, which may hide something."""
+    node_name = expression.partition("(")[0]
 
     def rules() -> GradientRules:
         known = core.gradient_rules()
@@ -336,9 +352,20 @@ def renamed(operation: Operation, core: Op, node_name: str) -> Op:
         return GradientRules(known.backward, saves, known.saved_names, tuple(hidden), known.vjp_in_place)
 
     twin = Op(core.name, node_name, core.kernel, rules, core.vmap)
+    compose(twin, operation, expression)
     twin.writes_into = core.writes_into
     if core.conjugated is not None:
-        twin.conjugated = renamed(operation, core.conjugated, node_name)
+        twin.conjugated = renamed(operation, core.conjugated, expression)
+    return twin
+
+
+@functools.cache
+def unseen(operation: Operation) -> Op:
+    """The same operation as a step that PyTorch does not record by itself: its graph has no such node."""
+    twin = renamed(operation, operation.core, operation.core.node_name)
+    for each in (twin, twin.conjugated):
+        if each is not None:
+            each.composition = ()
     return twin
 
 

@@ -29,18 +29,19 @@ from leafgrad.ops.index.masks import masked_fill, places_of_mask
 from leafgrad.ops.index.overwrite import fits, number_as, overwrite
 from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
-from leafgrad.ops.index.slices import new_dimension, select, slice_, view_at, write_slice
+from leafgrad.ops.index.slices import ONE_SLICE, new_dimension, select, slice_, view_at, write_slice
 from leafgrad.ops.inplace import check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import composite
+from leafgrad.ops.registry import composite, unseen
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import axes_of, current_steps, permute, reshape
+from leafgrad.ops.shape.views import axes_of, current_steps, permute, reshape, view
 from leafgrad.ops.signature import Tensor
 
 Array = Any
 
 _BOOL = np.dtype(np.bool_)
+_one_slice = slice_.named[ONE_SLICE]
 
 # -- x[index] ---------------------------------------------------------------------------------------------------------
 
@@ -59,7 +60,7 @@ def getitem(self: Any, index: Any) -> Any:
             raise (parse.out_of_bounds(index, 0, array.shape) if array.ndim else parse.too_many(index, ())) from None
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
-        return bind_view(slice_.core, slice_, self, (where,))
+        return bind_view(_one_slice, slice_, self, (where,))
     if kind is tuple and (operation := simple(index, array.shape)) is not None:
         where = index if ... in index else (*index, ...)
         try:
@@ -175,7 +176,10 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         return
     if reading.view is not None:
         self = view_at(reading.operation, self, reading.view)
-    write_places(self, parse.places_of(reading.arrays, self.array.shape), part, False)
+    places = parse.places_of(reading.arrays, self.array.shape)
+    if places.mask and part.array.size == 1 and part.array.ndim:
+        part = reshape(part, ())
+    write_places(self, places, part, False)
 
 
 def written_directly(x: Any, index: Any, value: Any) -> bool:
@@ -324,7 +328,9 @@ def write_places(x: Any, places: parse.Places, values: Any, accumulate: bool) ->
 def broadcastable(values: Any, x: Any, places: parse.Places, accumulate: bool) -> Any:
     """Values that can be broadcast to what the index selects of x."""
     if places.mask and values.array.size == 1 and not accumulate:
-        return reshape(values, ()).to(x.dtype)  # PyTorch fills masks, and only there takes another dtype
+        if values.array.ndim:
+            values = bind_view(unseen(view), view, values, ((),))
+        return values.to(x.dtype)  # PyTorch fills masks, and only there takes another dtype
     shape = places.shape
     if values.array.shape != shape:
         values = fitting(values, shape)

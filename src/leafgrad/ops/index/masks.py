@@ -10,6 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind, bind_many
 from leafgrad._core.tensor import TensorBase
+from leafgrad._core.views import bind_view
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import alias, index, index_sum
@@ -18,7 +19,7 @@ from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.reduce.common import raw
-from leafgrad.ops.registry import Family, Operation, composite, op, with_kernel
+from leafgrad.ops.registry import Family, Operation, composite, op, unseen, with_kernel
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import expand
 from leafgrad.ops.signature import Number, Prepared, Tensor
@@ -42,7 +43,7 @@ def broadcast_with(input: TensorBase, mask: TensorBase, name: str) -> tuple[Any,
         shape = np.broadcast_shapes(input.array.shape, mask.array.shape)
     except ValueError:
         raise errors.broadcast_mismatch(name, (mask.array, input.array)) from None
-    wide = input if input.array.shape == shape else expand.function(input, shape)
+    wide = input if input.array.shape == shape else bind_view(unseen(expand), expand, input, (shape,))
     return wide, mask if mask.array.shape == shape else expand.function(mask, shape)
 
 

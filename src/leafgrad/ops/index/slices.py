@@ -28,6 +28,7 @@ from leafgrad.ops.signature import Dim, Tensor
 A = Any  # an array, or a tensor under create_graph
 
 ALL = Slice(None)
+ONE_SLICE = "SliceBackward0(input)"
 
 
 class Part(ViewFamily, family=True):
@@ -45,6 +46,24 @@ class Part(ViewFamily, family=True):
 
     def vjp(g: A, input_shape: A, index: A) -> A:
         return around(g, input_shape, index)
+
+    @staticmethod
+    def composition(node: Any) -> str:
+        """What x[a, b, c] consists of in PyTorch: a node for each part that is not everything."""
+        shape, index = node.saved
+        found, dim = "input", 0
+        for part in index:
+            if part is None:
+                found = f"UnsqueezeBackward0({found})"
+            elif part is ...:
+                dim += len(shape) - len([other for other in index if other is not None and other is not ...])
+            else:
+                if part.__class__ is not Slice:
+                    found = f"SelectBackward0({found})"
+                elif part.start not in (None, 0) or part.indices(shape[dim]) != (0, shape[dim], 1):
+                    found = f"SliceBackward0({found})"
+                dim += 1
+        return "AliasBackward0(input)" if found == "input" else found
 
 
 def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...]) -> Any:
@@ -78,6 +97,8 @@ class select(Part):
 @op
 class slice_(Part):
     """slice(input, index): a part of input, by a tuple as NumPy takes it."""
+
+    node_names = (ONE_SLICE,)  # also if that is everything
 
     samples = lambda t: [
         S(t(5, 4), (Slice(1, 4, 2), ...)),
@@ -183,7 +204,7 @@ def narrow(input: Tensor, dim: Dim, start: int | Tensor, length: int) -> Tensor:
     if first + length > size:
         message = f"start ({first}) + length ({length}) exceeds dimension size ({size})."
         raise errors.mistake(RuntimeError, message, ("tensor", errors.describe(input)))
-    return slice_.function(input, (*(ALL,) * dim, Slice(first, first + length), ...))
+    return bind_view(slice_.named[ONE_SLICE], slice_, input, ((*(ALL,) * dim, Slice(first, first + length), ...),))
 
 
 @composite(lambda t: [S(t(3, 4), t(4), 0, 1), S(t(3, 4), t(3), -1, -1)])

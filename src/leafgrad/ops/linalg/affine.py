@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
-from leafgrad.ops.linalg import checks
+from leafgrad._core.recorder import needs_recording
+from leafgrad._core.tensor import is_batched
+from leafgrad.ops.linalg import checks, folding
 from leafgrad.ops.linalg.checks import alike, factor
-from leafgrad.ops.linalg.products import any_product, flops_of_product, is_half, matmul, rows, times
+from leafgrad.ops.linalg.products import any_product, flops_of_product, form, is_half, matmul, rows, times
 from leafgrad.ops.pointwise.elementwise import add
 from leafgrad.ops.reduce.common import total
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.shape.views import t
 from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -85,18 +88,24 @@ def _addmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     return out
 
 
+TRANSPOSED = "TBackward0(weight)"
+WITHOUT_BIAS = "MmBackward0(input, TBackward0(weight))"
+OF_VECTOR = "SqueezeBackward4(MmBackward0(UnsqueezeBackward0(input), TBackward0(weight)))"  # without a bias
+OF_MORE = "ViewBackward0(AddmmBackward0(bias, ViewBackward0(input), TBackward0(weight)))"  # or less than a matrix
+ADDED = f"AddBackward0({OF_VECTOR}, bias)"  # of a vector whose elements do not lie side by side
+
+
 @op
 class linear(Family):
     """linear(input, weight, bias=None): input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
 
     inputs = ("input", "weight", "bias")
     public_name = ""  # nn.functional has it
-    node_name = "AddmmBackward0"
-    # without a bias; of more than a matrix; of more without a bias; of a vector without a bias
-    node_names = ("MmBackward0", "ViewBackward0", "UnsafeViewBackward0", "SqueezeBackward4")
+    node_name = "AddmmBackward0(bias, input, TBackward0(weight))"
+    node_names = (WITHOUT_BIAS, OF_MORE, OF_VECTOR, ADDED)
     aten = {
         "AddmmBackward0": "addmm", "MmBackward0": "mm", "ViewBackward0": "addmm", "UnsafeViewBackward0": "mm",
-        "SqueezeBackward4": "mm",
+        "SqueezeBackward4": "mm", "AddBackward0": "mm",
     }  # fmt: skip
     saves_view_of = "weight"
     method = False
@@ -127,10 +136,15 @@ class linear(Family):
             checks.check_linear(x, w, b)
             if w.ndim == 1 or (b is not None and b.ndim != 1 and n != 2):
                 return _linear_unusual(input, weight, bias)
-        if b is not None:
-            core = linear.core if n == 2 else linear.named["ViewBackward0"]
+        if n == 2:
+            core = linear.core if b is not None else linear.named[WITHOUT_BIAS]
+        elif b is not None and (x.flags.c_contiguous or is_batched(x)):
+            core = linear.named[OF_MORE]
+        elif n == 1 or not needs_recording((input, weight, bias)) or is_batched(x) or is_batched(w):
+            core = linear.named[OF_VECTOR if b is None else ADDED]
         else:
-            core = linear.named["MmBackward0" if n == 2 else "SqueezeBackward4" if n == 1 else "UnsafeViewBackward0"]
+            product = folding.composition(x, input.needs_grad, w.T, weight.needs_grad).replace("other", TRANSPOSED)
+            core = form(linear, product if b is None else f"AddBackward0({product}, bias)")
         return bind(core, (input, weight, bias))
 
     def vjp_input(g: A, weight: A) -> A:
@@ -174,7 +188,7 @@ def _linear_unusual(input: Any, weight: Any, bias: Any) -> Any:
         if bias is not None and input.array.ndim == 2:
             call = checks.Call("linear", input.array, weight.array)
             raise call.refused("mat2 must be a matrix, got 1-D tensor", "with a bias, the weight must be a matrix")
-        result = matmul.function(input, weight)
+        result = matmul.function(input, t.function(weight))
         return result if bias is None else add.function(result, bias)
     if checks.adds_before_unfolding(input.array, bias.array):
         folded = linear.function(rows(input), weight, bias)

@@ -14,14 +14,16 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad.ops.linalg import checks
+from leafgrad._core.op import Op
+from leafgrad._core.recorder import needs_recording
+from leafgrad._core.tensor import TensorBase, is_batched, wrap
+from leafgrad.ops.linalg import checks, folding
 from leafgrad.ops.linalg.checks import Call, alike
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import permute, transpose, unsqueeze, view_of
+from leafgrad.ops.shape.views import permute, transpose, unsqueeze, view, view_of
 from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -245,7 +247,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
         if x.ndim != 1:
             first = f"outer: Expected 1-D argument {name}, but got {x.ndim}-D"
             raise Call("outer", a, b).refused(first, "both must be vectors")
-    return mul.function(unsqueeze.function(input, 1), vec2)
+    return mul.function(view.function(input, (a.shape[0], 1)), vec2)
 
 
 # -- any number of dimensions -----------------------------------------------------------------------------------------
@@ -266,6 +268,9 @@ def reflected_matmul_operator(self: Any, other: Any) -> Any:
     return matmul.function(wrap(other), self) if isinstance(other, ndarray) else NotImplemented
 
 
+OF_VECTOR_AND_MATRIX = "SqueezeBackward4(MmBackward0(UnsqueezeBackward0(input), other))"
+
+
 @op
 class matmul(Product):
     """matmul(input, other): the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading
@@ -274,8 +279,10 @@ class matmul(Product):
     inputs = ("input", "other")
     kernel = any_product
     node_name = "UnsafeViewBackward0"  # what PyTorch's composition of reshapes and bmm ends in
-    node_names = ("SqueezeBackward4",)  # of a vector and a matrix
-    aten = {"UnsafeViewBackward0": "bmm", "SqueezeBackward4": "mm"}
+    node_names = (OF_VECTOR_AND_MATRIX,)
+    aten = {
+        "UnsafeViewBackward0": "bmm", "SqueezeBackward4": "mm", "CloneBackward0": "mm", "TransposeBackward0": "mm",
+    }  # fmt: skip
     operators = {"__matmul__": matmul_operator, "__rmatmul__": reflected_matmul_operator}
 
     def call(input: Tensor, other: Tensor) -> Tensor:
@@ -287,9 +294,12 @@ class matmul(Product):
         if n <= 2 and m <= 2:
             if not (n and m and a.shape[-1] == b.shape[0] and alike(a, b)):
                 checks.check_matmul(input, other)
-            core = matmul.named["SqueezeBackward4"] if m == 2 else mv.core if n == 2 else dot.core
-        elif not (n == m and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and alike(a, b)):
+            core = matmul.named[OF_VECTOR_AND_MATRIX] if m == 2 else mv.core if n == 2 else dot.core
+            return bind(core, (input, other))
+        if not (n == m and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and alike(a, b)):
             checks.check_matmul(input, other)
+        if needs_recording((input, other)) and not (is_batched(a) or is_batched(b)):
+            core = form(matmul, folding.composition(a, input.needs_grad, b, other.needs_grad))
         return bind(core, (input, other))
 
     def vjp_input(g: A, other: A, input_shape: A, other_shape: A) -> A:
@@ -317,6 +327,14 @@ class matmul(Product):
         *[S(t(2, 1, 2, 3), t(*b)) for b in [(3,), (3, 2), (4, 3, 2)]],
         *[S(t(*a), t(*b)) for a, b in [((0,), (0,)), ((2, 0, 3), (3, 4)), ((2, 3, 0), (0, 2)), ((0, 2, 3), (3,))]],
     ]
+
+
+def form(operation: Any, composition: str) -> Op:
+    """An operation as PyTorch's graph shows it: there are some twenty forms of matmul."""
+    found: Op | None = operation.named.get(composition)
+    if found is None:
+        found = operation.named[composition] = renamed(operation, operation.core, composition)
+    return found
 
 
 def as_matrices(g: A, input_shape: Any, other_shape: Any) -> A:

@@ -13,7 +13,7 @@ from leafgrad._core.thread_state import silence_numpy, state
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import exponential, subtract
 from leafgrad.ops.loss.options import checked_reduction, refuse_gradient
-from leafgrad.ops.pointwise.elementwise import true_div
+from leafgrad.ops.pointwise.elementwise import BY_A_NUMBER, mul, true_div
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import (
     F32,
@@ -135,6 +135,12 @@ def combine(losses: Any, total_weight: float, reduction: str, shape: Dims, kind:
     return out if out.dtype is kind else np.asarray(out, kind)
 
 
+OF_MORE = (
+    "NllLoss2DBackward0(input)",
+    "NllLoss2DBackward0(ViewBackward0(input))",
+    "ViewBackward0(NllLoss2DBackward0(ViewBackward0(input)))",
+)
+
 # -- nll_loss ---------------------------------------------------------------------------------------------------------
 
 
@@ -149,8 +155,12 @@ class nll_loss(Family):
     public_name = ""
     reference = "nn.functional.nll_loss"
     aten_function = "nll_loss_nd"
-    node_names = ("NllLoss2DBackward0",)  # of scores with further dimensions
-    aten = {"NllLossBackward0": "nll_loss_forward", "NllLoss2DBackward0": "nll_loss2d_forward"}
+    # of scores with further dimensions: two; another number, of which PyTorch makes two; the same, copied first
+    node_names = (*OF_MORE, *[each.replace("input", "CloneBackward0(input)") for each in OF_MORE[1:]])
+    aten = {
+        "NllLossBackward0": "nll_loss_forward", "NllLoss2DBackward0": "nll_loss2d_forward",
+        "ViewBackward0": "nll_loss2d_forward",
+    }  # fmt: skip
 
     def kernel(x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         rows = as_rows(x)
@@ -273,8 +283,17 @@ def negative_log_likelihood(input: Any, target: Any, weight: Any, ignore_index: 
             own, found = [from_numpy_dtype(v.dtype).alias for v in (x, weight.array)]
             raise RuntimeError(f"expected scalar type {own} but found {found}")
         refuse_gradient("nll_loss_forward", weight=weight)
-    core = nll_loss.core if x.ndim <= 2 else nll_loss.named["NllLoss2DBackward0"]
+    core = nll_loss.core
+    if x.ndim > 2:
+        name = of_more(x, reduction)
+        copied = name != OF_MORE[0] and not x.flags.c_contiguous
+        core = nll_loss.named[name.replace("input", "CloneBackward0(input)") if copied else name]
     return bind(core, (input, target, weight), (ignore_index, reduction))
+
+
+def of_more(x: Any, reduction: str) -> str:
+    """The nodes of a loss of scores that have further dimensions."""
+    return OF_MORE[0 if x.ndim == 4 else 2 if reduction == "none" else 1]
 
 
 # -- cross_entropy ----------------------------------------------------------------------------------------------------
@@ -292,8 +311,8 @@ class cross_entropy(Family):
     public_name = ""
     reference = "nn.functional.cross_entropy"
     aten = "cross_entropy_loss"
-    node_name = "NllLossBackward0"
-    node_names = ("NllLoss2DBackward0",)
+    node_name = "NllLossBackward0(LogSoftmaxBackward0(input))"
+    node_names = tuple([each.replace("input", "LogSoftmaxBackward0(input)") for each in OF_MORE])
 
     def kernel(x: A, target: A, ignore_index: int, reduction: str) -> tuple[A, Any]:
         rows = as_rows(x)
@@ -340,7 +359,9 @@ class cross_entropy(Family):
         if x.dtype.kind in "biuc":
             raise refused("log_softmax_lastdim_kernel_impl", input)
         check_shapes(x, target, None)
-        core = cross_entropy.core if x.ndim <= 2 else cross_entropy.named["NllLoss2DBackward0"]
+        core = cross_entropy.core
+        if x.ndim > 2:
+            core = cross_entropy.named[of_more(x, reduction).replace("input", "LogSoftmaxBackward0(input)")]
         return bind_finding(core, (input, target), (ignore_index, reduction))
 
     def vjp_input(g: A, input: A, target: A, ignore_index: A, reduction: A, kept: A, input_shape: A) -> A:
@@ -432,7 +453,7 @@ def _of_probabilities(
     if reduction == "sum":
         return total
     count = input.array.size // shape[dim] if input.array.size else 0
-    return binary(true_div.named["DivBackward1"], total, count)
+    return binary(true_div.named["DivBackward1(input)"], total, count)
 
 
 def _for_classes(weight: Any, shape: Dims) -> Any:
@@ -449,7 +470,7 @@ def _smoothed(input: Any, target: Any, weight: Any, ignore_index: int, reduction
     likelihood = negative_log_likelihood(scores, target, weight, ignore_index, reduction)
     even = -(scores if weight is None else scores * _for_classes(weight, shape)).sum(dim)
     counts = target.array.reshape(even.array.shape) != ignore_index
-    even = where(counts, even, np.zeros((), even.array.dtype))
+    even = even.masked_fill(wrap(~counts), 0.0)
     if reduction != "none":
         even = even.sum()
     if reduction == "mean":
@@ -457,4 +478,5 @@ def _smoothed(input: Any, target: Any, weight: Any, ignore_index: int, reduction
         if weight is not None:
             each = each * weight.index_select(0, where(each, target.reshape(-1), 0))
         even = even / each.sum()
-    return (1 - label_smoothing) * likelihood + even * (label_smoothing / shape[dim])
+    scaled = mul.named[BY_A_NUMBER]
+    return binary(scaled, likelihood, 1 - label_smoothing) + binary(scaled, even, label_smoothing / shape[dim])

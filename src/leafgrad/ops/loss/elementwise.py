@@ -16,9 +16,9 @@ from leafgrad.ops.loss.options import (
     Loss,
     checked_reduction,
     legacy_reduction,
+    of_one_shape,
     reduced,
     share,
-    warn_of_broadcasting,
 )
 from leafgrad.ops.pointwise.elementwise import sgn
 from leafgrad.ops.pointwise.where import where
@@ -55,9 +55,9 @@ class mse_loss(Loss):
         weight: Tensor | None = None,
     ) -> Tensor:
         silence_numpy()
+        if input.array.shape != target.array.shape:
+            input, target = of_one_shape("mse_loss", input, target)
         x, y = input.array, target.array
-        if x.shape != y.shape:
-            warn_of_broadcasting(input, target)
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
         if weight is not None:
@@ -129,7 +129,7 @@ class smooth_l1_loss(Loss):
         reduction: str = "mean",
         beta: float = 1.0,
     ) -> Tensor:
-        warn_of_broadcasting(input, target)
+        input, target = of_one_shape("smooth_l1_loss", input, target)
         reduction = checked_reduction(reduction, size_average, reduce)
         if beta == 0:
             return in_total((input - target).abs(), reduction)
@@ -165,7 +165,7 @@ class huber_loss(Loss):
     def call(
         input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
     ) -> Tensor:
-        warn_of_broadcasting(input, target)
+        input, target = of_one_shape("huber_loss", input, target)
         kind = from_numpy_dtype(input.array.dtype)
         if not kind.is_floating_point:
             raise refused("huber_cpu", input)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from leafgrad import errors
 from leafgrad._core.recorder import needs_recording
-from leafgrad._core.tensor import TensorBase
 from leafgrad._device import Size
 from leafgrad.ops.reduce.common import F32, F64, raw, total, total_of_all
 from leafgrad.ops.reduce.reductions import mean
 from leafgrad.ops.reduce.reductions import sum as sum_all
 from leafgrad.ops.registry import Family
+from leafgrad.ops.shape.views import expand
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -42,14 +44,21 @@ def checked_reduction(reduction: str, size_average: Any = None, reduce: Any = No
     return reduction
 
 
-def warn_of_broadcasting(input: TensorBase, target: TensorBase) -> None:
+def of_one_shape(name: str, input: Any, target: Any) -> tuple[Any, Any]:
+    """Both, expanded to a common shape if they differ, of which is warned."""
     if input.array.shape == target.array.shape:
-        return
+        return input, target
     errors.warn(
         f"Using a target size ({Size(target.array.shape)}) that is different to the input size "
         f"({Size(input.array.shape)}). This will likely lead to incorrect results due to broadcasting. Please ensure "
         "they have the same size."
     )
+    try:
+        shape = np.broadcast_shapes(input.array.shape, target.array.shape)
+    except ValueError:
+        raise errors.broadcast_mismatch(name, (input.array, target.array)) from None
+    input, target = [t if t.array.shape == shape else expand.function(t, shape) for t in (input, target)]
+    return input, target
 
 
 def refuse_gradient(name: str, **constants: Any) -> None:

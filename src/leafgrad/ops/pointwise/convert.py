@@ -154,7 +154,7 @@ class ComplexView(ViewFamily, family=True):
 class real_part(ComplexView):
     """real(input): the real part, as a view."""
 
-    node_name = "SelectBackward0"  # of view_as_real, in PyTorch
+    node_name = "SelectBackward0(ViewAsRealBackward0(input))"
     public_name = "real"
     is_property = True
     samples = staticmethod(lambda t: [S(t(3, 2)), S(t())])
@@ -173,7 +173,7 @@ class real_part(ComplexView):
 class imag_part(ComplexView):
     """imag(input): the imaginary part, as a view. Only complex tensors have one."""
 
-    node_name = "SelectBackward0"
+    node_name = "SelectBackward0(ViewAsRealBackward0(input))"
     public_name = "imag"
     is_property = True
     samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])

@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad._core.bind import TensorOperators, bind
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.ops.creation.fresh import zeros_like
-from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, sub, true_div
+from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, scaled, sub, true_div
 from leafgrad.ops.promotion import OPERANDS
 from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S, pairs
@@ -94,6 +94,7 @@ class floor_divide(Rounded):
 
     kernel = floor_quotient
     node_name = "NotImplemented"
+    number_name = "NotImplemented(input)"
     operators = ("__floordiv__", "__rfloordiv__")
     samples = staticmethod(
         lambda t: [
@@ -119,7 +120,7 @@ class remainder(Rounded):
         return np.remainder(x, y)
 
     node_name = "RemainderBackward1"
-    number_name = "RemainderBackward0"
+    number_name = "RemainderBackward0(input)"
     operators = ("__mod__", "__rmod__")
 
     def vjp_input(g: A) -> A:
@@ -137,7 +138,7 @@ class rsub_same(Binary):
         return np.subtract(y, x)
 
     node_name = "RsubBackward0"
-    number_name = "RsubBackward1"
+    number_name = "RsubBackward1(input)"
     public_name = ""
     reference = "rsub"
     aten = "rsub"
@@ -164,7 +165,7 @@ def subtract_from(self: Any, other: Any) -> Any:
 def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """rsub(input, other, *, alpha=1): other - alpha * input."""
     if alpha != 1 and input.array.dtype.kind != "b":  # bools are refused below
-        input = mul.function(input, alpha)
+        input = scaled(input, alpha)
     return rsub_same.function(input, other)
 
 

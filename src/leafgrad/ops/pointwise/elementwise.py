@@ -19,7 +19,7 @@ from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
-from leafgrad.ops.registry import Family, Operation, op, registry
+from leafgrad.ops.registry import Family, Operation, op, registry, unseen
 from leafgrad.ops.samples import pairs, real
 from leafgrad.ops.signature import Number, Tensor
 
@@ -363,6 +363,11 @@ def as_many_as_elements(shapes: Sequence[Any]) -> int:
     return math.prod(shapes[0])
 
 
+def scaled(operand: TensorBase, alpha: Number) -> Any:
+    """An operand of a sum times its factor, which is part of the sum in PyTorch's graph."""
+    return broadcast_binary(unseen(mul), operand, alpha)
+
+
 def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
     """add and sub take `alpha`, a factor for the second operand."""
 
@@ -376,7 +381,7 @@ def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
             if isinstance(alpha, complex) and kind.category < COMPLEX:
                 raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
             alpha = bool(alpha) if kind.category == BOOL else alpha
-            other = mul.function(other, alpha) if isinstance(other, TensorBase) else other * alpha
+            other = scaled(other, alpha) if isinstance(other, TensorBase) else other * alpha
         return plain(input, other)
 
     return function
@@ -425,6 +430,9 @@ class sub(Binary):
         return -g
 
 
+BY_A_NUMBER = "MulBackward1(input)"  # that is no argument, as in a loss
+
+
 @op
 class mul(Binary):
     """mul(input, other): input * other."""
@@ -433,6 +441,7 @@ class mul(Binary):
     aliases = ("multiply",)
     flops = as_many_as_elements
     operators = {"__mul__": TensorOperators.__mul__, "__rmul__": TensorOperators.__rmul__}
+    node_names = (BY_A_NUMBER,)
 
     def vjp_input(g: A, other: A) -> A:
         return times(g, other)
@@ -458,7 +467,7 @@ class true_div(Binary):
     kernel = native(np.true_divide)
     as_float = True
     node_name = "DivBackward0"
-    node_names = ("DivBackward1",)  # by a number that is no argument, as in the mean of a loss
+    node_names = ("DivBackward1(input)",)  # by a number that is no argument, as in the mean of a loss
     public_name = ""
     reference = "div"
     aten = "div"

@@ -150,7 +150,7 @@ class clamp_by_tensors(Family):
     jvp = "elementwise"
     vmap = "elementwise"
     node_name = "ClampBackward0"
-    node_names = ("ClampMinBackward1", "ClampMaxBackward1")  # for one bound
+    node_names = ("ClampMinBackward1(input, min)", "ClampMaxBackward1(input, max)")  # for one bound
     public_name = ""
     # PyTorch does not take a tensor and a number as bounds of one clamp
     reference = lambda torch, x, *bounds: torch.clamp(
@@ -192,8 +192,8 @@ def _clamp(name: str, input: TensorBase, low: Any, high: Any, by_numbers: Op, by
         raise errors.broadcast_mismatch("clamp", mismatched_pair(arrays)) from None
 
 
-_MIN = clamp.named["ClampMinBackward0"], clamp_by_tensors.named["ClampMinBackward1"]
-_MAX = clamp.named["ClampMaxBackward0"], clamp_by_tensors.named["ClampMaxBackward1"]
+_MIN = clamp.named["ClampMinBackward0"], clamp_by_tensors.named["ClampMinBackward1(input, min)"]
+_MAX = clamp.named["ClampMaxBackward0"], clamp_by_tensors.named["ClampMaxBackward1(input, max)"]
 
 
 def _by_one_bound(t: Any) -> list[S]:

@@ -10,6 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
+from leafgrad._core.views import bind_view
 from leafgrad._dtypes import FLOAT, can_cast, from_numpy_dtype, promote_types
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply
@@ -36,9 +37,9 @@ from leafgrad.ops.reduce.common import (
     sum_of_squares,
     total,
 )
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, op, unseen
 from leafgrad.ops.samples import S, ValuesOnly
-from leafgrad.ops.shape.views import wrap_dim
+from leafgrad.ops.shape.views import unsqueeze, wrap_dim
 from leafgrad.ops.signature import DimOrDims, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -197,8 +198,8 @@ def norm(
         raise errors.mistake(RuntimeError, f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind.alias}")
     out = nuclear_norm.record(_as_checked(input, dtype, "linalg.matrix_norm"), first, second)
     if keepdim:
-        for d in sorted((first, second)):
-            out = out.unsqueeze(d)
+        out = unsqueeze.function(bind_view(unseen(unsqueeze), unsqueeze, out, (ndim - 2,)), ndim - 1)
+        out = out.movedim((-2, -1), (first, second))
     return out
 
 
@@ -216,7 +217,7 @@ class OfMatrices(Family, family=True):
 class nuclear_norm(OfMatrices):
     """nuclear_norm(input, dim0, dim1): the sum of the singular values of the matrices in two dimensions."""
 
-    node_name = "SumBackward1"
+    node_name = "SumBackward1(LinalgSvdBackward0(PermuteBackward0(input)).1)"
     reference = lambda torch, x, first, second: torch.linalg.matrix_norm(x, "nuc", (first, second))
 
     @in_single

@@ -10,8 +10,9 @@ import numpy as np
 from leafgrad._core.bind import bind
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import divide, exponential, multiply, subtract
+from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.pointwise.elementwise import exp
-from leafgrad.ops.promotion import cast, float_input
+from leafgrad.ops.promotion import float_input
 from leafgrad.ops.reduce.common import (
     F32,
     F64,
@@ -83,7 +84,8 @@ class Softmax(Reduction, family=True):
             if dtype is None and (x.dtype is F32 or x.dtype is F64):
                 return bind(core, (input,), (one_dim(dim, x.ndim),))
             if dtype is not None:
-                x = cast(x, dtype)
+                input = to_dtype.call(input, dtype)
+                x = input.array
             place = one_dim(dim, x.ndim)
             if x.dtype.kind in "biuc":
                 raise refused(f"{name}{'_lastdim' if place >= x.ndim - 1 else ''}_kernel_impl", input)
