@@ -90,6 +90,7 @@ def _addmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
 
 TRANSPOSED = "TBackward0(weight)"
 WITHOUT_BIAS = "MmBackward0(input, TBackward0(weight))"
+OF_BATCH = f"UnsafeViewBackward0(MmBackward0(ViewBackward0(input), {TRANSPOSED}))"
 OF_VECTOR = "SqueezeBackward4(MmBackward0(UnsqueezeBackward0(input), TBackward0(weight)))"  # without a bias
 OF_MORE = "ViewBackward0(AddmmBackward0(bias, ViewBackward0(input), TBackward0(weight)))"  # or less than a matrix
 ADDED = f"AddBackward0({OF_VECTOR}, bias)"  # of a vector whose elements do not lie side by side
@@ -102,7 +103,7 @@ class linear(Family):
     inputs = ("input", "weight", "bias")
     public_name = ""  # nn.functional has it
     node_name = "AddmmBackward0(bias, input, TBackward0(weight))"
-    node_names = (WITHOUT_BIAS, OF_MORE, OF_VECTOR, ADDED)
+    node_names = (WITHOUT_BIAS, OF_MORE, OF_VECTOR, OF_BATCH, ADDED)
     aten = {
         "AddmmBackward0": "addmm", "MmBackward0": "mm", "ViewBackward0": "addmm", "UnsafeViewBackward0": "mm",
         "SqueezeBackward4": "mm", "AddBackward0": "mm",
@@ -138,9 +139,9 @@ class linear(Family):
                 return _linear_unusual(input, weight, bias)
         if n == 2:
             core = linear.core if b is not None else linear.named[WITHOUT_BIAS]
-        elif b is not None and (x.flags.c_contiguous or is_batched(x)):
-            core = linear.named[OF_MORE]
-        elif n == 1 or not needs_recording((input, weight, bias)) or is_batched(x) or is_batched(w):
+        elif is_batched(x) or x.flags.c_contiguous:
+            core = linear.named[OF_MORE if b is not None else OF_VECTOR if n == 1 else OF_BATCH]
+        elif n == 1 or not needs_recording((input, weight, bias)) or is_batched(w):
             core = linear.named[OF_VECTOR if b is None else ADDED]
         else:
             product = folding.composition(x, input.needs_grad, w.T, weight.needs_grad).replace("other", TRANSPOSED)

@@ -268,6 +268,7 @@ def reflected_matmul_operator(self: Any, other: Any) -> Any:
     return matmul.function(wrap(other), self) if isinstance(other, ndarray) else NotImplemented
 
 
+OF_BATCH_AND_MATRIX = "UnsafeViewBackward0(MmBackward0(ViewBackward0(input), other))"
 OF_VECTOR_AND_MATRIX = "SqueezeBackward4(MmBackward0(UnsqueezeBackward0(input), other))"
 
 
@@ -278,8 +279,12 @@ class matmul(Product):
 
     inputs = ("input", "other")
     kernel = any_product
-    node_name = "UnsafeViewBackward0"  # what PyTorch's composition of reshapes and bmm ends in
-    node_names = (OF_VECTOR_AND_MATRIX,)
+    # what PyTorch composes it of, if both lie in rows; see `folding` for the rest
+    node_name = (
+        "UnsafeViewBackward0("
+        "BmmBackward0(ViewBackward0(ExpandBackward0(input)), ViewBackward0(ExpandBackward0(other))))"
+    )
+    node_names = (OF_VECTOR_AND_MATRIX, OF_BATCH_AND_MATRIX)
     aten = {
         "UnsafeViewBackward0": "bmm", "SqueezeBackward4": "mm", "CloneBackward0": "mm", "TransposeBackward0": "mm",
     }  # fmt: skip
@@ -296,9 +301,14 @@ class matmul(Product):
                 checks.check_matmul(input, other)
             core = matmul.named[OF_VECTOR_AND_MATRIX] if m == 2 else mv.core if n == 2 else dot.core
             return bind(core, (input, other))
-        if not (n == m and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and alike(a, b)):
+        if n == m and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2] and alike(a, b):
+            is_usual = is_batched(a) or is_batched(b) or (a.flags.c_contiguous and b.flags.c_contiguous)
+        else:
             checks.check_matmul(input, other)
-        if needs_recording((input, other)) and not (is_batched(a) or is_batched(b)):
+            is_usual = is_batched(a) or is_batched(b)
+            if m == 2 and not is_usual and a.flags.c_contiguous:
+                core, is_usual = matmul.named[OF_BATCH_AND_MATRIX], True
+        if not is_usual and needs_recording((input, other)):
             core = form(matmul, folding.composition(a, input.needs_grad, b, other.needs_grad))
         return bind(core, (input, other))
 
