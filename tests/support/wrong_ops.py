@@ -56,7 +56,10 @@ def wrong_function(composite: Composite) -> Iterator[None]:
         return [change(one) for one in result] if isinstance(result, (list, tuple)) else result
 
     function, name = composite.function, composite.name
-    for place in (lg, lg.Tensor):  # all its forms are made when the first of them is used, which must not be a wrong one
+    for place in (
+        lg,
+        lg.Tensor,
+    ):  # all its forms are made when the first of them is used, which must not be a wrong one
         getattr(place, name, None)
     wrong = lambda *args, **kwargs: change(function(*args, **kwargs))
     with pytest.MonkeyPatch.context() as patch:

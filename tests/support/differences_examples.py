@@ -1,0 +1,62 @@
+"""The examples of docs/differences.md: what each row says of PyTorch and of leafgrad, as code and result."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
+
+
+class Example(NamedTuple):
+    row: str
+    code: str
+    result: str
+
+
+def rows() -> list[list[str]]:
+    """The cells of the table: what, PyTorch, leafgrad, why."""
+    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[1:]]
+
+
+def examples(column: int) -> list[Example]:
+    example = re.compile(r"`([^`]+)` → `([^`]+)`")
+    return [Example(row[0], code, result) for row in rows() for code, result in example.findall(row[column])]
+
+
+def outcome(torch: Any, code: str) -> str:
+    """The result of an example as text, or the name of the error."""
+
+    def entropy() -> Any:
+        scores = torch.ones(1, 2, requires_grad=True)
+        return torch.nn.functional.cross_entropy(scores, torch.tensor([0]))
+
+    def changed_view() -> Any:
+        y = torch.ones(2, requires_grad=True) * 1
+        y[0].mul_(2)
+        return y
+
+    def gradient_of_var() -> Any:
+        x = torch.tensor([1.0, 1.5], requires_grad=True)
+        return torch.autograd.grad(x.var(dim=()), x)[0]
+
+    def message(program: str) -> str:
+        try:
+            eval(program, {"torch": torch})
+        except Exception as error:
+            return str(error)
+        return ""
+
+    def warned(program: str) -> str:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            eval(compile(program, "the line of the caller", "eval"), {"torch": torch})
+        return caught[0].filename
+
+    try:
+        return repr(eval(code, {**locals()}))
+    except Exception as error:
+        return type(error).__name__
