@@ -9,20 +9,25 @@ values of what it made, or the error it ended in.
 
 from __future__ import annotations
 
-import os
+import gzip
+import json
 import re
 import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 
+import fuzz_graph_steps
 import fuzz_steps
 
 Torch = Any  # torch or leafgrad
 Tensor = Any
 
+STORED = Path(__file__).parents[1] / "data" / "fuzz.json.gz"
+STORED_SEEDS = range(120)
 LENGTH = 14  # steps of a program
 MOST = 12  # tensors that it keeps
 TOLERANCE = {"float16": 1e-2, "bfloat16": 6e-2, "float32": 5e-5, "complex64": 5e-5}  # times the largest value
@@ -69,7 +74,7 @@ def look_at(value: Any, with_history: bool = True) -> Any:
         "requires_grad": attempt(lambda: value.requires_grad),
     }
     if not with_history:
-        del facts["grad_fn"]
+        del facts["grad_fn"], facts["strides"]
     return Seen(facts, numbers(value))
 
 
@@ -108,13 +113,13 @@ class Program:
             for number in range(1, LENGTH):
                 if number not in skipped:
                     self.step(number, None)
-            self.step(LENGTH, fuzz_steps.end)
+            self.step(LENGTH, fuzz_graph_steps.end)
         return self.log
 
     def step(self, number: int, action: Any) -> None:
         r = Random(f"{self.seed}.{number}")
         if action is None:
-            kinds, weights = zip(*fuzz_steps.STEPS)
+            kinds, weights = zip(*fuzz_graph_steps.STEPS)
             action = r.choice(r.choices(kinds, weights)[0])
         entry = Entry(number, action.__name__)
         self.log.append(entry)
@@ -129,7 +134,7 @@ class Program:
             if tensor.numel() <= 64:
                 self.pool.append(tensor)
         entry.seen += [look_at(tensor, not entry.derived) for tensor in made] + self.calls
-        entry.seen += [look_at(leaf.grad) for leaf in self.leaves if action in fuzz_steps.BACKWARD]
+        entry.seen += [look_at(leaf.grad) for leaf in self.leaves if action in fuzz_graph_steps.BACKWARD]
         self.calls = []
         if len(self.pool) > MOST:
             del self.pool[r.randrange(len(self.pool) - MOST // 2)]
@@ -173,8 +178,6 @@ def unequal(ours: Any, theirs: Any, tolerance: float) -> str:
     if not (isinstance(ours, Seen) and isinstance(theirs, Seen)):
         return "" if type(ours) is type(theirs) and ours == theirs else f"{short(ours)}, not {short(theirs)}"
     for name, fact in theirs.facts.items():
-        if name == "strides" and os.environ.get("NOSTRIDES"):
-            continue
         if ours.facts[name] != fact:
             return f"{name} {ours.facts[name]}, not {fact}"
     a, b = ours.values, theirs.values
@@ -186,6 +189,46 @@ def unequal(ours: Any, theirs: Any, tolerance: float) -> str:
         return "" if np.array_equal(a, b) else f"values {short(ours)}, not {short(theirs)}"
     close = np.abs(a[finite] - b[finite]) <= tolerance * largest
     return "" if close.all() else f"values {short(ours)}, not {short(theirs)}"
+
+
+# -- stored logs ------------------------------------------------------------------------------------------------------
+
+
+def as_json(log: list[Entry]) -> Any:
+    return [[entry.step, entry.text, [plain(each) for each in entry.seen]] for entry in log]
+
+
+def plain(seen: Any) -> Any:
+    if isinstance(seen, list):
+        return [plain(each) for each in seen]
+    if not isinstance(seen, Seen):
+        return list(seen) if isinstance(seen, tuple) else seen
+    flat = np.ascontiguousarray(seen.values).reshape(-1)
+    pairs = flat.view(np.float64) if flat.dtype.kind == "c" else flat
+    return {**seen.facts, "kind": seen.values.dtype.str, "values": [float(f"{x:.12g}") for x in pairs.tolist()]}
+
+
+def stored() -> dict[int, list[Entry]]:
+    """What PyTorch shows (tests/data/make_fuzz.py)."""
+    return {int(seed): from_json(log) for seed, log in json.loads(gzip.decompress(STORED.read_bytes())).items()}
+
+
+def from_json(stored: Any) -> list[Entry]:
+    return [Entry(step, text, [rich(each) for each in seen]) for step, text, seen in stored]
+
+
+def rich(seen: Any) -> Any:
+    if isinstance(seen, list):
+        return [rich(each) for each in seen]
+    if not isinstance(seen, dict):
+        return seen
+    facts = {name: tuple(fact) if isinstance(fact, list) else fact for name, fact in seen.items()}
+    kind, values = np.dtype(facts.pop("kind")), np.array(facts.pop("values"), np.float64)
+    values = values.view(np.complex128) if kind.kind == "c" else values.astype(kind)
+    return Seen(facts, values.reshape(facts["shape"]))
+
+
+# -- comparing --------------------------------------------------------------------------------------------------------
 
 
 def compared(ours: Torch, theirs: Torch, seed: int, skipped: frozenset[int] = frozenset()) -> str:

@@ -1,0 +1,185 @@
+"""The steps of random programs that have to do with the graph: hooks, modes, transforms, gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from random import Random
+from typing import Any
+
+import fuzz_steps
+from fuzz_steps import has_dims, is_complex, is_float, is_full, is_inexact, name_of, pick
+
+Step = Callable[[Any, Random, Any], list[Any]]
+
+# -- hooks, graphs, modes ---------------------------------------------------------------------------------------------
+
+
+def hook(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, lambda x: x.requires_grad)
+    name = r.choice(["scale", "watch", "retain_grad", "prehook", "posthook", "accumulated"])
+    entry.text += f" {name}({name_of(p, x)})"
+    node = x.grad_fn
+    label = f"{name} of step {entry.step}"
+
+    def watch(*given: Any) -> None:
+        p.calls.append([label, *[None if g is None else list(g.shape) for g in flat(given)]])
+
+    if name == "scale":
+        x.register_hook(lambda g: g * 2)
+    elif name == "watch":
+        x.register_hook(watch)
+    elif name == "retain_grad":
+        x.retain_grad()
+        p.leaves.append(x)
+    elif name == "accumulated":
+        x.register_post_accumulate_grad_hook(lambda t: watch(t.grad))
+    elif node is not None:
+        # In PyTorch, what else is computed beside the wanted gradients differs from node to node.
+        node.register_prehook(watch) if name == "prehook" else node.register_hook(lambda inner, outer: watch(outer))
+    return []
+
+
+def flat(values: Any) -> list[Any]:
+    return [each for v in values for each in (flat(v) if isinstance(v, tuple) else [v])]
+
+
+def flags(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, lambda x: not x._is_view())
+    name = r.choice(["requires_grad_", "detach_", "no_requires_grad_", "zero_grad"])
+    entry.text += f" {name}({name_of(p, x)})"
+    if name == "zero_grad":
+        x.grad = None
+    elif name == "no_requires_grad_":
+        x.requires_grad_(False)
+    else:
+        getattr(x, name)()
+    return [x]
+
+
+def block(p: Any, r: Random, x: Any) -> Any:
+    """A small function of one tensor."""
+    which = r.randrange(6)
+    torch = p.torch
+    return [
+        lambda t: (t * t).sin(),
+        lambda t: t.exp() * t,
+        lambda t: (t * 2 + 1).tanh().sum(),
+        lambda t: torch.cat([t.reshape(-1), t.reshape(-1) * 3]),
+        lambda t: (t.clone().mul_(t) * 0.5).reshape(-1),
+        lambda t: t.sigmoid() * t.detach(),
+    ][which]
+
+
+def under(p: Any, r: Random, entry: Any) -> list[Any]:
+    torch = p.torch
+    x = pick(p, r, is_inexact)
+    name = r.choice(["no_grad", "enable_grad", "inference_mode", "saved_tensors_hooks", "scaled_saved", "anomaly"])
+    entry.text += f" {name}({name_of(p, x)})"
+    f = block(p, r, x)
+    graph = torch.autograd.graph
+    modes = {
+        "no_grad": torch.no_grad,
+        "enable_grad": torch.enable_grad,
+        "inference_mode": torch.inference_mode,
+        "anomaly": lambda: torch.autograd.detect_anomaly(check_nan=False),
+        "saved_tensors_hooks": lambda: graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t),
+        "scaled_saved": lambda: graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t),
+    }
+    with modes[name]():
+        made = f(x)
+    return [made]
+
+
+def checkpointed(p: Any, r: Random, entry: Any) -> list[Any]:
+    checkpoint = import_module(f"{p.torch.__name__}.utils.checkpoint").checkpoint
+    x = pick(p, r, is_inexact)
+    reentrant = r.random() < 0.3
+    entry.text += f" checkpoint({name_of(p, x)}, {reentrant})"
+    return [checkpoint(block(p, r, x), x, use_reentrant=reentrant)]
+
+
+def transformed(p: Any, r: Random, entry: Any) -> list[Any]:
+    func = import_module(f"{p.torch.__name__}.func")
+    x = pick(
+        p, r, is_float, is_full, has_dims, lambda x: x.element_size() > 2
+    )  # PyTorch's tangents of numbers become float64
+    f = block(p, r, x)
+    name = r.choice(["grad", "vjp", "jvp", "vmap", "jacrev", "jacfwd", "vmap_grad", "hessian"])
+    entry.text += f" {name}({name_of(p, x)})"
+    total = lambda t: f(t).sum()
+    made = {
+        "grad": lambda: func.grad(total)(x),
+        "vjp": lambda: func.vjp(total, x)[1](p.torch.ones((), dtype=x.dtype))[0],
+        "jvp": lambda: func.jvp(f, (x,), (p.torch.ones_like(x),))[1],
+        "vmap": lambda: func.vmap(f)(x),
+        "jacrev": lambda: func.jacrev(f)(x),
+        "jacfwd": lambda: func.jacfwd(f)(x),
+        "vmap_grad": lambda: func.vmap(func.grad(total))(x),
+        "hessian": lambda: func.hessian(total)(x),
+    }
+    return observed(p, made[name](), x)
+
+
+def observed(p: Any, made: Any, x: Any) -> list[Any]:
+    """The values of a derivative, and its own gradient. Where that is zero, PyTorch may or may not have recorded it."""
+    found = None
+    if made.requires_grad and x.requires_grad:
+        (found,) = p.torch.autograd.grad(made.sum(), x, allow_unused=True, retain_graph=True)
+    return [each.clone(memory_format=p.torch.contiguous_format)
+            for each in (made.detach(), p.torch.zeros_like(x) if found is None else found)]  # fmt: skip
+
+
+# -- gradients --------------------------------------------------------------------------------------------------------
+
+
+def scalar_of(p: Any, r: Random, x: Any) -> Any:
+    """A real number with the history of a tensor."""
+    return (p.torch.view_as_real(x) if is_complex(x) else x).double().sum()
+
+
+def backward(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, lambda x: x.requires_grad, is_full)
+    keep = r.random() < 0.6
+    entry.text += f" backward({name_of(p, x)}, {keep})"
+    scalar_of(p, r, x).backward(retain_graph=keep)
+    return []
+
+
+def grad(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, lambda x: x.requires_grad, is_full)
+    wanted = [y for y in p.pool if y.requires_grad][:3]
+    create, unused, zeros = r.random() < 0.5, r.random() < 0.8, r.random() < 0.2
+    entry.text += f" grad({name_of(p, x)}, {[name_of(p, y) for y in wanted]}, {create}, {unused}, {zeros})"
+    made = p.torch.autograd.grad(
+        scalar_of(p, r, x), wanted, retain_graph=True, create_graph=create, allow_unused=unused or zeros,
+        materialize_grads=zeros,
+    )  # fmt: skip
+    entry.seen.append([g is None for g in made])
+    entry.derived = True
+    # In PyTorch two of them may be one tensor.
+    return [g if g.requires_grad else g.clone() for g in made if g is not None]
+
+
+def end(p: Any, r: Random, entry: Any) -> list[Any]:
+    roots = [x for x in p.pool if x.requires_grad and is_full(x)]
+    if roots:
+        total = sum([scalar_of(p, r, x) * (i + 1) for i, x in enumerate(roots)])
+        total.backward()
+    return []
+
+
+BACKWARD = {backward, end}
+
+# groups of steps, and how often each is drawn
+STEPS: list[tuple[list[Step], int]] = [
+    ([fuzz_steps.unary, fuzz_steps.unary, fuzz_steps.positive], 14),
+    ([fuzz_steps.binary, fuzz_steps.binary, fuzz_steps.operator_of, fuzz_steps.ternary], 16),
+    ([fuzz_steps.reduction, fuzz_steps.several, fuzz_steps.joined, fuzz_steps.matrices], 12),
+    ([fuzz_steps.view], 20),
+    ([fuzz_steps.complex_view], 8),
+    ([fuzz_steps.in_place], 20),
+    ([hook, flags], 8),
+    ([under, checkpointed, transformed], 10),
+    ([backward, grad], 8),
+]
