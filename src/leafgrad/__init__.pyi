@@ -168,8 +168,6 @@ def bitwise_left_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | N
     """bits moved up."""
 def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """each element with all bits flipped."""
-def bitwise_not_(input: Tensor) -> Tensor:
-    """bitwise_not, in place."""
 def bitwise_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in one or both."""
 def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -226,10 +224,10 @@ def cos_(input: Tensor) -> Tensor:
     """cos, in place."""
 def count_nonzero(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
     """how many elements are not zero, in the tensor or along dimensions."""
+def cumprod(input: Tensor, dim: Dim, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """the product up to and including each element along a dimension."""
 def cumsum(input: Tensor, dim: Dim, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """the sum up to and including each element along a dimension."""
-def cumsum_(input: Tensor, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
-    """cumsum, in place."""
 def detach(input: Tensor) -> Tensor:
     """the same memory without the history: gradients end here."""
 def diagonal(input: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
@@ -374,8 +372,6 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     """are both nonzero?"""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """is each element zero?"""
-def logical_not_(input: Tensor) -> Tensor:
-    """logical_not, in place."""
 def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """is one nonzero?"""
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -582,16 +578,12 @@ def set_rng_state(new_state: Tensor) -> None:
     """go on from a state that get_rng_state() returned."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """sign(input), and for complex numbers x / abs(x)."""
-def sgn_(input: Tensor) -> Tensor:
-    """sgn, in place."""
 def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / (1 + exp(-x)) of each element."""
 def sigmoid_(input: Tensor) -> Tensor:
     """sigmoid, in place."""
 def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-1, 0 or 1 for each element."""
-def sign_(input: Tensor) -> Tensor:
-    """sign, in place."""
 def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sine of each element."""
 def sin_(input: Tensor) -> Tensor:
@@ -676,14 +668,10 @@ def transpose(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
     """two dimensions exchanged."""
 def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """the lower triangle of matrices, zero above `diagonal`."""
-def tril_(input: Tensor, diagonal: builtins.int = 0) -> Tensor:
-    """tril, in place."""
 def tril_indices(row: builtins.int, col: builtins.int, offset: builtins.int = 0, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
     """the places of the lower triangle of a matrix, row numbers above column numbers."""
 def triu(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """the upper triangle of matrices, zero below `diagonal`."""
-def triu_(input: Tensor, diagonal: builtins.int = 0) -> Tensor:
-    """triu, in place."""
 def triu_indices(row: builtins.int, col: builtins.int, offset: builtins.int = 0, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
     """the places of the upper triangle of a matrix, row numbers above column numbers."""
 def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:

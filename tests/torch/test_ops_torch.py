@@ -97,7 +97,7 @@ def has_form(entry: Entry) -> bool:
 
 
 # PyTorch makes bools of the sums again.
-REFUSED_IN_PLACE = {("cumsum", "bool")}
+REFUSED_IN_PLACE = {("cumsum", "bool"), ("cumprod", "bool")}
 # Wrong in PyTorch: it takes logic in place for the identity, and does not conjugate products of complex numbers.
 WRONG_IN_PLACE = {(name, "float64") for name in ("logical_not", "logical_and", "logical_or", "logical_xor")}
 WRONG_IN_PLACE |= {(name, "float32") for name, _ in WRONG_IN_PLACE} | {

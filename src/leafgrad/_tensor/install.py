@@ -86,7 +86,8 @@ def functions_of(entry: Any) -> dict[str, Callable[..., Any]]:
     if entry.public_name and not entry.method_only:
         for name in (entry.public_name, *entry.aliases):
             found[name] = function_of(entry, name, entry.out)
-    if entry.in_place_function or (isinstance(entry, Operation) and len(entry.inputs) == 1):
+    of_one = isinstance(entry, Operation) and len(entry.inputs) == 1
+    if of_one if entry.in_place_function is None else entry.in_place_function:
         found.update({name: vars(OpMethods)[name] for name in in_place_names(entry)})
     return found
 

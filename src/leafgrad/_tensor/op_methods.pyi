@@ -199,6 +199,10 @@ class OpMethods:
         """the tensor itself, which is always there."""
     def cuda(self, device: Device | None = None, non_blocking: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
         """refused, leafgrad computes on the CPU only."""
+    def cumprod(self, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
+        """the product up to and including each element along a dimension."""
+    def cumprod_(self, dim: Dim, *, dtype: Dtype | None = None) -> Self:
+        """cumprod, in place."""
     def cumsum(self, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
         """the sum up to and including each element along a dimension."""
     def cumsum_(self, dim: Dim, *, dtype: Dtype | None = None) -> Self:

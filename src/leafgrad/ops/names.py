@@ -22,9 +22,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.index.embedding": "",
     "ops.index.gather": "gather index_select take take_along_dim",
     "ops.index.getitem": "index_put index_put_",
-    "ops.index.masks": (
-        "argwhere masked_fill masked_scatter masked_select nonzero nonzero_static tril tril_ triu triu_ "
-    ),
+    "ops.index.masks": "argwhere masked_fill masked_scatter masked_select nonzero nonzero_static tril triu",
     "ops.index.scatter": "index_add index_copy index_fill put scatter scatter_add",
     "ops.index.scatter_reduce": "index_reduce scatter_reduce",
     "ops.index.slices": "narrow select select_scatter slice_scatter",
@@ -35,9 +33,9 @@ FUNCTIONS: dict[str, str] = {
     "ops.loss.cross_entropy": "",
     "ops.loss.elementwise": "",
     "ops.pointwise.comparison": (
-        "bitwise_and bitwise_left_shift bitwise_not bitwise_not_ bitwise_or bitwise_right_shift bitwise_xor eq ge "
-        "greater greater_equal gt isfinite isinf isnan isneginf isposinf isreal le less less_equal logical_and "
-        "logical_not logical_not_ logical_or logical_xor lt ne not_equal "
+        "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq ge greater "
+        "greater_equal gt isfinite isinf isnan isneginf isposinf isreal le less less_equal logical_and "
+        "logical_not logical_or logical_xor lt ne not_equal "
     ),
     "ops.pointwise.complex": "complex conj_physical polar view_as_complex view_as_real",
     "ops.pointwise.convert": "clone conj detach imag real",
@@ -47,8 +45,8 @@ FUNCTIONS: dict[str, str] = {
     ),
     "ops.pointwise.elementwise": (
         "abs abs_ absolute absolute_ add cos cos_ exp exp_ log log_ mul multiply neg neg_ negative negative_ "
-        "reciprocal reciprocal_ relu relu_ rsqrt rsqrt_ sgn sgn_ sigmoid sigmoid_ sign sign_ sin sin_ sqrt sqrt_ "
-        "sub subtract tanh tanh_ "
+        "reciprocal reciprocal_ relu relu_ rsqrt rsqrt_ sgn sigmoid sigmoid_ sign sin sin_ sqrt sqrt_ sub "
+        "subtract tanh tanh_ "
     ),
     "ops.pointwise.fill": "fill fill_ zero_",
     "ops.pointwise.powers": "pow square",
@@ -62,7 +60,8 @@ FUNCTIONS: dict[str, str] = {
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
     "ops.reduce.norms": "norm",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
-    "ops.reduce.reductions": "all any count_nonzero cumsum cumsum_ mean prod sum",
+    "ops.reduce.reductions": "all any count_nonzero cumsum mean prod sum",
+    "ops.reduce.scans": "cumprod",
     "ops.reduce.softmax": "log_softmax logsumexp softmax",
     "ops.reduce.statistics": "nanmean nansum std std_mean var var_mean",
     "ops.shape.arrange": (
@@ -143,6 +142,7 @@ METHODS: dict[str, str] = {
     "ops.reduce.norms": "norm",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
     "ops.reduce.reductions": "all any count_nonzero cumsum cumsum_ mean prod sum sum_to_size",
+    "ops.reduce.scans": "cumprod cumprod_",
     "ops.reduce.softmax": "log_softmax logsumexp softmax",
     "ops.reduce.statistics": "nanmean nansum std var",
     "ops.shape.arrange": (

@@ -256,6 +256,7 @@ class Triangle(Family, family=True):
     holomorphic = False
     jvp = "linear"
     in_place = True
+    in_place_function = False
     out = True
     samples = lambda t: [S(t(3, 4)), S(t(4, 3), 1), S(t(2, 3, 3), -1), S(t(3, 3), diagonal=7), S(t(0, 3))]
 

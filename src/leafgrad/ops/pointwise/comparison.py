@@ -166,7 +166,9 @@ isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor 
 isposinf = _infinity("isposinf", np.inf, "is each element positive infinity?")
 isneginf = _infinity("isneginf", -np.inf, "is each element negative infinity?")
 isreal = _test("isreal", np.isreal, "has each element no imaginary part?")
-logical_not = _test("logical_not", np.logical_not, "is each element zero?", in_place=True, out=True)
+logical_not = _test(
+    "logical_not", np.logical_not, "is each element zero?", in_place=True, in_place_function=False, out=True
+)
 bitwise_not = _test(
     "bitwise_not",
     np.invert,
@@ -174,6 +176,7 @@ bitwise_not = _test(
     samples=lambda t: [S(t(3, dtype="int64", low=0, high=9)), S(t(3, dtype="bool"))],
     refuses=(FLOAT, COMPLEX),
     in_place=True,
+    in_place_function=False,
     out=True,
     operators={"__invert__": _invert},
 )

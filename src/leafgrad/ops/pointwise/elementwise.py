@@ -208,6 +208,7 @@ class sign(Unary):
     """sign(input): -1, 0 or 1 for each element."""
 
     kernel = _sign
+    in_place_function = False
     as_float = False
     refuses = {COMPLEX: (NotImplementedError, SIGN_OF_COMPLEX)}
 
@@ -232,6 +233,7 @@ class sgn(Unary):
     """sgn(input): sign(input), and for complex numbers x / abs(x)."""
 
     kernel = _sgn
+    in_place_function = False
     as_float = False
     holomorphic = False
     jvp = "transpose"

@@ -224,12 +224,12 @@ def product_of_others(x: A, product: A, dim: int) -> A:
     return before * after
 
 
-def shifted(x: A, by: int, dim: int) -> A:
-    """x moved by so many places along a dimension, with ones in the places left free."""
+def shifted(x: A, by: int, dim: int, fill: Callable[..., Any] = np.ones) -> A:
+    """x moved by so many places along a dimension, with ones (or what else `fill` makes) in the places left free."""
     shape, free = x.shape, abs(by)
     rest = slice_(x, range_of(dim, max(-by, 0), shape[dim] - free))
-    ones = np.ones((*shape[:dim], free, *shape[dim + 1 :]), raw(x).dtype)
-    parts = (ones, rest) if by > 0 else (rest, ones)
+    filled = fill((*shape[:dim], free, *shape[dim + 1 :]), raw(x).dtype)
+    parts = (filled, rest) if by > 0 else (rest, filled)
     return cat(*parts, dim, tuple([part.shape[dim] for part in parts]))
 
 
@@ -245,6 +245,7 @@ class cumsum(Reduction):
     kernel_name = "cumsum_out_cpu"
     jvp = "linear"
     in_place = True
+    in_place_function = False
 
     def kernel(x: A, dim: int, reverse: bool) -> A:
         if x.ndim == 0:
