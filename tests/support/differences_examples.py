@@ -43,6 +43,12 @@ def outcome(torch: Any, code: str) -> str:
         x = torch.tensor([1.0, 1.5], requires_grad=True)
         return torch.autograd.grad(x.var(dim=()), x)[0]
 
+    def reshaped_after_its_view() -> Any:
+        z = torch.ones(1, 2, dtype=torch.complex64, requires_grad=True) * 1
+        part = z.imag
+        z.squeeze_()
+        return part.sum().item()
+
     def message(program: str) -> str:
         try:
             eval(program, {"torch": torch})

@@ -46,12 +46,10 @@ def flat(values: Any) -> list[Any]:
 
 def flags(p: Any, r: Random, entry: Any) -> list[Any]:
     x = pick(p, r, lambda x: not x._is_view())
-    name = r.choice(["requires_grad_", "detach_", "no_requires_grad_", "zero_grad"])
+    name = r.choice(["requires_grad_", "detach_", "zero_grad"])
     entry.text += f" {name}({name_of(p, x)})"
     if name == "zero_grad":
         x.grad = None
-    elif name == "no_requires_grad_":
-        x.requires_grad_(False)
     else:
         getattr(x, name)()
     return [x]

@@ -33,7 +33,7 @@ class cumprod(Reduction):
         if x.ndim == 0:
             return x.copy()
         kind = F32 if is_half(x.dtype) else WIDE.get(x.dtype, x.dtype)
-        return np.cumprod(x, dim, kind).astype(x.dtype, copy=False)
+        return np.cumprod(x, dim, kind, np.empty(x.shape, kind)).astype(x.dtype, copy=False)
 
     def call(input: Tensor, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
         x = cast(input.array, dtype or sum_dtype(from_numpy_dtype(input.array.dtype)))
