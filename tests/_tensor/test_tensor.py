@@ -191,7 +191,7 @@ class Named(torch.Tensor):
 
 def test_subclasses() -> None:
     t = torch.ones(2).as_subclass(Named)
-    assert type(t) is Named and type(copy.deepcopy(t)) is Named and type(pickle.loads(pickle.dumps(t))) is Named
+    assert type(t) is Named and type(copy.copy(t)) is Named and type(pickle.loads(pickle.dumps(t))) is Named
     assert Named([1, 2]).tolist() == [1, 2]
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from leafgrad._core import origin, thread_state
+from leafgrad._core import origin, overrides, thread_state
 from leafgrad._core.bind import execute, run
 from leafgrad._core.modes import switches
 from leafgrad._core.op import Op
@@ -21,6 +21,7 @@ from leafgrad._core.tensor import Array, TensorBase, constant, links, ndarray, n
 from leafgrad.kernels import NATIVE, multiply
 
 state: Final[Any] = thread_state.state
+plain: Final[Any] = overrides.plain
 shared_modes: Final[Any] = thread_state.shared_modes
 _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
@@ -45,6 +46,8 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
     other: TensorBase | None = None
     if b is not None:
         if isinstance(b, TensorBase):
+            if b.__class__ not in plain:
+                return False
             y = b.array
             if y.dtype is not kind or (b.version is x.version and b is not x):  # they may overlap
                 return False

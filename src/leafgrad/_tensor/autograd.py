@@ -59,7 +59,7 @@ class AutogradTensor(TensorOperators):
     def _set_requires_grad(self, wanted: bool, refusal: str) -> Self:
         if wanted and self.array.dtype.kind in "biu":
             raise errors.integer_requires_grad(self, refusal)
-        if wanted and self.is_inference() and not state.inference:
+        if wanted and self.rare is not None and self.rare.inference and not state.inference:
             raise errors.inference_requires_grad(self)
         self.needs_grad = wanted
         if self.rare is not None and self.rare.view is not None:
@@ -222,7 +222,7 @@ class AutogradTensor(TensorOperators):
 
     @property
     def _version(self) -> int:
-        if self.is_inference():
+        if self.rare is not None and self.rare.inference:
             raise RuntimeError(f"Inference tensors do not track version counter.\n  at {errors.here()}")
         return self.version[0]  # type: ignore[no-any-return]
 

@@ -13,10 +13,10 @@ from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device
 from leafgrad._layouts import lies_in_format
-from leafgrad.ops.arguments import checked_functions, checked_methods
 from leafgrad.ops.creation import legacy
 from leafgrad.ops.pointwise.comparison import eq
 from leafgrad.ops.promotion import cast
+from leafgrad.ops.public_forms import checked_functions, checked_methods
 from leafgrad.ops.signature import Device, Dtype, MemoryFormat, Number, Tensor, declared
 
 # -- conversions ------------------------------------------------------------------------------------------------------

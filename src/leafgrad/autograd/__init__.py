@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from leafgrad import _missing, errors
-from leafgrad._core import engine
+from leafgrad._core import engine, overrides
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import graph
@@ -111,6 +111,17 @@ def grad(
 ) -> tuple[Tensor, ...]:
     """grad(outputs, inputs, grad_outputs=None, ...): the gradients of the sum of `outputs` with respect to `inputs`,
     returned, not accumulated."""
+    tensors = (*as_tuple(outputs), *as_tuple(inputs))
+    if overrides.modes_of_all_threads or not overrides.plain.issuperset(map(type, tensors)):
+        options = {
+            "grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph,
+            "only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched,
+            "materialize_grads": materialize_grads,
+        }  # fmt: skip
+        args = as_tuple(outputs), as_tuple(inputs)
+        taken = overrides.overridden(lambda: grad, args, options, tensors, in_python=True)
+        if taken is not overrides.UNCHANGED:
+            return taken  # type: ignore[no-any-return]
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."

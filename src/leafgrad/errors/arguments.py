@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dis
+import functools
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -155,9 +157,15 @@ def without(annotation: str, part: str) -> str:
 
 @quietly
 def keywords_here() -> tuple[str, ...]:
-    """The names of the keyword arguments in the user's call that is running: Python has them among the constants."""
+    """The names of the keyword arguments in the user's call that is running."""
     frame = users_frame()
-    run = [i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti and i.opname != "PRECALL"]
+    return keywords_at(frame.f_code, frame.f_lasti)
+
+
+@functools.lru_cache(maxsize=1000)
+def keywords_at(code: CodeType, lasti: int) -> tuple[str, ...]:
+    """The names of the keyword arguments in a call: Python has them among the constants."""
+    run = [i for i in dis.get_instructions(code) if i.offset <= lasti and i.opname != "PRECALL"]
     if run[-1].opname == "CALL_KW" or run[-2].opname == "KW_NAMES":  # from Python 3.13 on, and before
-        return tuple(frame.f_code.co_consts[run[-2].arg or 0])
+        return tuple(code.co_consts[run[-2].arg or 0])
     return ()

@@ -232,3 +232,15 @@ def grad_dtype(tensor: TensorBase, value: TensorBase) -> RuntimeError:
         ("gradient", f"{describe(value)}, {given}"),
         fix=f"{as_code(name_of(tensor))}.grad = {as_code(name_of(value), 'g')}.to({library()}.{own.name})",
     )
+
+
+def deepcopy_of_subclass(t: TensorBase) -> RuntimeError:
+    name = type(t).__name__
+    return mistake(
+        RuntimeError,
+        "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that "
+        "implement new_empty() and for which that function returns another instance of the same subclass. You should "
+        "either properly implement new_empty() for your subclass or override __deepcopy__() if it is intended behavior "
+        "for new_empty() to return an instance of a different type.",
+        fix=f"class {name}:   # of new_empty() return super().new_empty(...).as_subclass({name})",
+    )

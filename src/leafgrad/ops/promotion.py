@@ -12,6 +12,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.op import Op
+from leafgrad._core.overrides import NAMES_OF_OPERATORS, operator_overridden
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import (
@@ -84,7 +85,7 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     else:
         left, right = operand(a), operand(b)
         if left is None or right is None:
-            return NotImplemented
+            return overridden_operands(operation, a, b)
         kind = result_dtype([left[2], right[2]])
         tensors = (left[0], right[0])
         arrays = (left[1], right[1])
@@ -106,6 +107,18 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
 
 def can_be_broadcast(x: Array, y: Array) -> bool:
     return all([m == n or 1 in (m, n) for m, n in zip(reversed(x.shape), reversed(y.shape))])
+
+
+def overridden_operands(operation: Any, a: Any, b: Any) -> Any:
+    """What an operator does with an operand that cannot take part in arithmetic, but may take the call over."""
+    forward = next((name for name in operation.operators if not name.startswith("__r")), "__truediv__")
+    if operation.name.endswith("shift"):
+        forward = "__lshift__" if "left" in operation.name else "__rshift__"
+    if isinstance(a, TensorBase):
+        called = "eq" if forward == "__eq__" else NAMES_OF_OPERATORS.get(forward, forward)
+        return operator_overridden(called, a, b)
+    name = forward.replace("__", "__r", 1)
+    return operator_overridden(NAMES_OF_OPERATORS.get(name, name), b, a)
 
 
 def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:

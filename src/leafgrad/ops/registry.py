@@ -54,7 +54,7 @@ from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import dtype
 from leafgrad.ops import names
-from leafgrad.ops.arguments import method_of
+from leafgrad.ops.public_forms import method_of
 from leafgrad.ops.signature import Declaration, name_code
 from leafgrad.return_types import named_result
 

@@ -178,3 +178,30 @@ def name_code(function: Any, name: str) -> None:
 def is_method(function: Any) -> bool:
     code = function.__code__
     return bool(code.co_argcount and code.co_varnames[0] == "self")
+
+
+def in_python_form(function: Any, args: Any, kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call as PyTorch's Python code hands them on to who takes it over: all optional ones, by
+    name."""
+    from inspect import Parameter, signature
+
+    declaration = getattr(function, "__wrapped__", None)
+    form = declaration.all_signatures()[0] if isinstance(declaration, Declaration) else signature(function)
+    try:
+        bound = form.bind(*args, **kwargs)
+    except TypeError:  # the call is wrong, which the function will explain
+        return tuple(args), kwargs
+    bound.apply_defaults()
+    required: list[Any] = []
+    optional: dict[str, Any] = {}
+    for key, value in bound.arguments.items():
+        parameter = form.parameters[key]
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            required.extend(value)
+        elif parameter.kind is Parameter.VAR_KEYWORD:
+            optional.update(value)
+        elif parameter.default is Parameter.empty:
+            required.append(value)
+        else:
+            optional[key] = value
+    return tuple(required), optional

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
+from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads, plain_tensors
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import empty_array, empty_like_array
@@ -109,6 +110,10 @@ def named(function: Any, name: str, doc: str) -> Any:
 
 def of_size(name: str, make: Callable[..., Any], what: str) -> Any:
     def function(*args: Sizes, size: Shape | None = None, **options: OutOptions) -> Tensor:
+        if modes_of_all_threads or "out" in options:
+            taken = function_overridden(name, args, {"size": size, **options}, options.get("out"))
+            if taken is not UNCHANGED:
+                return taken
         shape = sizes(name, args, size)
         if (dtype := asked_dtype(options)) is not None:
             return wrap(fresh(name, make, shape, dtype))
@@ -126,6 +131,10 @@ def empty(
     *args: Sizes, size: Shape | None = None, memory_format: MemoryFormat | None = None, **options: OutOptions
 ) -> Tensor:
     """empty(*size, **options, memory_format=contiguous_format): a tensor whose values are whatever was in memory."""
+    if modes_of_all_threads:
+        taken = function_overridden("empty", args, {"size": size, "memory_format": memory_format, **options})
+        if taken is not UNCHANGED:
+            return taken
     shape = sizes("empty", args, size)
     if memory_format is None and (dtype := asked_dtype(options)) is not None:
         return wrap(fresh("empty", np.empty, shape, dtype))
@@ -210,6 +219,10 @@ def one(array: Any) -> Any:
 
 def of_shape_of(name: str, fill: Callable[[Any], Any], what: str) -> Any:
     def function(input: Tensor, **options: LikeOptions) -> Tensor:
+        if input.__class__ not in plain_tensors or modes_of_all_threads:
+            taken = function_overridden(name, (input,), options, input)
+            if taken is not UNCHANGED:
+                return taken
         return like(name, input, options, fill)
 
     return named(function, name, f"{name}(input, *, **options): {what}.")

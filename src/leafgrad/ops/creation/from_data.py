@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
+from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
 from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device, layout, strided
@@ -102,6 +103,10 @@ def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
 def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
     """tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False): a new leaf with a copy of
     data."""
+    if modes_of_all_threads:
+        taken = function_overridden("tensor", (data,), {"dtype": dtype, **options})
+        if taken is not UNCHANGED:
+            return taken
     if not options:  # the common case
         requires_grad = False
     elif "layout" in options:
@@ -338,6 +343,10 @@ def _full_name(cls: type) -> str:
 def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = None) -> Tensor:
     """as_tensor(data, dtype=None, device=None): data itself if it is a tensor, its memory if it is a NumPy array, else
     a new tensor."""
+    if modes_of_all_threads:
+        taken = function_overridden("as_tensor", (data,), {"dtype": dtype, "device": device})
+        if taken is not UNCHANGED:
+            return taken
     kind = as_dtype("as_tensor", dtype)
     check_device(device)
     if isinstance(data, TensorBase):
@@ -359,6 +368,11 @@ def asarray(
 ) -> Tensor:
     """asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False): a tensor of obj, which shares its
     memory where that is possible (always with copy=False, or an error; never with copy=True)."""
+    if modes_of_all_threads:
+        options = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad}
+        taken = function_overridden("asarray", (obj,), options)
+        if taken is not UNCHANGED:
+            return taken
     kind = as_dtype("asarray", dtype)
     check_device(device)
     if isinstance(obj, TensorBase):
@@ -380,7 +394,7 @@ def asarray(
     if copy and result is shared:
         result = shared.clone()
     if requires_grad is None:
-        if result.requires_grad:
+        if result.needs_grad:
             errors.warn(
                 "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
                 "requires_grad=False explicitly to get the old behavior and silence this warning."

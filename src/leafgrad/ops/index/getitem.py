@@ -18,6 +18,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.bind import execute
 from leafgrad._core.inplace import count_change, is_free, write
 from leafgrad._core.modes import current_modes
+from leafgrad._core.overrides import UNCHANGED, overridden, plain, plain_tensors
 from leafgrad._core.recorder import make_node, needs_recording, settle
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import state
@@ -73,6 +74,8 @@ def getitem(self: Any, index: Any) -> Any:
         except IndexError:  # NumPy checks while it reads
             parse.in_bounds(index.array, 0, array.shape, 0)
             raise
+    elif (taken := taken_over("__getitem__", self, index)) is not UNCHANGED:
+        return taken
     if (at := marked(index, array)) is not None:
         return index_op.record(self, 0, index.array.ndim, at)
     reading = parse.read(index, array.shape)
@@ -85,6 +88,15 @@ def getitem(self: Any, index: Any) -> Any:
     if places.order is not None:
         self = permute.function(self, places.order)
     return index_op.record(self, places.dim, places.span, kept(places.at, self))
+
+
+def taken_over(name: str, self: Any, index: Any, *value: Any) -> Any:
+    """What becomes of x[index] if a part of the index, or the value, takes the call over; otherwise UNCHANGED."""
+    parts = index if index.__class__ is tuple else (index,)
+    if plain.issuperset(map(type, (*parts, *value))):
+        return UNCHANGED
+    asked = [part for part in (*parts, *value) if part.__class__ is not list]
+    return overridden(lambda: getattr(links.tensor_class, name), (self, index, *value), {}, asked)
 
 
 def simple(index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
@@ -154,6 +166,8 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     """x[index] = value, where value is a tensor or a number."""
     if written_directly(self, index, value):
         return
+    if taken_over("__setitem__", self, index, value) is not UNCHANGED:
+        return
     if isinstance(value, TensorBase):
         part: Any = value
     elif isinstance(value, (int, float, complex, np.integer)):
@@ -187,8 +201,8 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
     array = x.array
     kind = index.__class__
     data: Any = value
-    if isinstance(value, TensorBase):
-        data = value.array
+    if value.__class__ in plain_tensors:
+        data = data.array
         if data.dtype is not array.dtype:
             return False
     elif not fits(value, array.dtype):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import TensorOperators, bind
+from leafgrad._core.overrides import operator_overridden
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, scaled, sub, true_div
@@ -154,7 +155,9 @@ class rsub_same(Binary):
 
 def subtract_from(self: Any, other: Any) -> Any:
     """`other - x`."""
-    return rsub_same.function(self, other) if isinstance(other, OPERANDS) else NotImplemented
+    if not isinstance(other, OPERANDS):
+        return operator_overridden("__rsub__", self, other)
+    return rsub_same.function(self, other)
 
 
 @composite(
@@ -172,7 +175,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
 def divide_into(self: Any, other: Any) -> Any:
     """`other / x`, by way of the reciprocal, as PyTorch computes it."""
     if not isinstance(other, OPERANDS):
-        return NotImplemented
+        return operator_overridden("__rtruediv__", self, other)
     return mul.function(reciprocal.function(self), other)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import TensorOperators, binary, bind
+from leafgrad._core.overrides import UNCHANGED, method_overridden, plain, takes_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.kernels import add as plus
@@ -323,10 +325,15 @@ class Binary(Family, family=True):
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         core, by_number, apply = operation.core, operation.by_number, body["apply"]
+        one_name = by_number is core
 
         def function(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+            if other.__class__ not in plain:
+                taken = overridden_by(operation.name, input, other)
+                if taken is not UNCHANGED:
+                    return taken
             if isinstance(input, TensorBase):
-                result = apply(core if isinstance(other, TensorBase) else by_number, input, other)
+                result = apply(core if one_name or isinstance(other, TensorBase) else by_number, input, other)
             else:
                 result = mixed_binary(core, input, other)
             if result is NotImplemented:
@@ -336,7 +343,7 @@ class Binary(Family, family=True):
         first, second = body["takes"]
         operation.checked = second == "Tensor"
         function.__annotations__.update(input=first, other=second)
-        return _with_alpha(function) if operation.takes_alpha else function
+        return _with_alpha(operation.name, function) if operation.takes_alpha else function
 
     @staticmethod
     def operator(operation: Operation, name: str, body: dict[str, Any]) -> Callable[..., Any]:
@@ -344,6 +351,16 @@ class Binary(Family, family=True):
         if is_reflected(name):
             return lambda self, other: mixed_binary(core, other, self)
         return lambda self, other: apply(core if isinstance(other, TensorBase) else by_number, self, other)
+
+
+def overridden_by(name: str, input: Any, other: Any, **options: Any) -> Any:
+    """What becomes of a method whose second operand takes the call over; otherwise UNCHANGED."""
+    frame = sys._getframe(2)  # the caller of the method
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    if takes_over(other) and "other" in errors.keywords_at(frame.f_code, frame.f_lasti):
+        return method_overridden(name, input, other=other, **options)
+    return method_overridden(name, input, other, **options)
 
 
 def is_reflected(name: str) -> bool:
@@ -368,11 +385,14 @@ def scaled(operand: TensorBase, alpha: Number) -> Any:
     return broadcast_binary(unseen(mul), operand, alpha)
 
 
-def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
+def _with_alpha(name: str, without: Callable[..., Any]) -> Callable[..., Any]:
     """add and sub take `alpha`, a factor for the second operand."""
 
     def function(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
         if alpha.__class__ is not int or alpha != 1:
+            taken = overridden_by(name, input, other, alpha=alpha)
+            if taken is not UNCHANGED:
+                return taken
             kind = common_dtype(input, other)
             if isinstance(alpha, bool) and kind.category != BOOL:
                 raise RuntimeError("Boolean alpha only supported for Boolean results.")
@@ -382,7 +402,7 @@ def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
                 raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
             alpha = bool(alpha) if kind.category == BOOL else alpha
             other = scaled(other, alpha) if isinstance(other, TensorBase) else other * alpha
-        return plain(input, other)
+        return without(input, other)
 
     return function
 

@@ -10,6 +10,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import assign as assign_to
 from leafgrad._core.inplace import is_free, write
+from leafgrad._core.overrides import UNCHANGED, method_overridden, plain_tensors
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.creation.from_data import copied
@@ -182,11 +183,14 @@ class copy_from(Family):
 
     def in_place(self: Tensor, other: Tensor | Number, non_blocking: bool = False) -> Tensor:
         """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
-        if isinstance(other, TensorBase) and is_free(self, other):  # the usual case
-            own, given = self.array, other.array
+        if other.__class__ in plain_tensors and is_free(self, other):  # the usual case
+            given: Any = other
+            own, given = self.array, given.array
             if own.dtype is given.dtype and own.shape == given.shape:
                 assign_to(self, given)
                 return self
+        if (taken := method_overridden("copy_", self, other)) is not UNCHANGED:
+            return taken
         if isinstance(other, (int, float, complex)):
             other = wrap(copied(other, None))
         if not isinstance(other, TensorBase):

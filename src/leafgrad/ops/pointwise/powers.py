@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.overrides import UNCHANGED, method_overridden, operator_overridden, plain
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import INTEGER
 from leafgrad.kernels import multiply, square_root
@@ -126,12 +127,12 @@ def power(self: Any, exponent: Any) -> Any:
     """`x ** exponent`."""
     if (exponent.__class__ is int or exponent.__class__ is float) and self.array.dtype.kind == "f":  # the common case
         return bind(pow_number.core, (self,), (exponent,))
-    return pow(self, exponent) if isinstance(exponent, OPERANDS) else NotImplemented
+    return pow(self, exponent) if isinstance(exponent, OPERANDS) else operator_overridden("__pow__", self, exponent)
 
 
 def power_of(self: Any, base: Any) -> Any:
     """`base ** x`."""
-    return pow(base, self) if isinstance(base, OPERANDS) else NotImplemented
+    return pow(base, self) if isinstance(base, OPERANDS) else operator_overridden("__rpow__", self, base)
 
 
 @composite(
@@ -150,6 +151,8 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
             f"pow() received an invalid combination of arguments - got ({type(input).__name__}, "
             f"{type(exponent).__name__}), but one of them has to be a Tensor"
         )
+    if exponent.__class__ not in plain and (taken := method_overridden("pow", input, exponent)) is not UNCHANGED:
+        return taken
     if isinstance(input, NUMBERS) and isinstance(exponent, TensorBase):
         return mixed_binary(pow_tensor.named["PowBackward2"], input, exponent)
     if not isinstance(input, (TensorBase, np.ndarray)):

@@ -8,7 +8,8 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.overrides import TakesOver, taking_over
+from leafgrad._core.tensor import TensorBase, links
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, composite, in_rows, op
@@ -39,6 +40,12 @@ class Joining(Family, family=True):
 
 def arrays_of(tensors: Any) -> list[Any]:
     """The arrays of the one argument of these functions, a list or tuple of tensors."""
+    plain = links.tensor_class
+    arrays = [t.array for t in tensors if t.__class__ is plain]
+    if len(arrays) == len(tensors):
+        return arrays
+    if taking_over(tensors):
+        raise TakesOver
     try:
         return [t.array for t in tensors]
     except AttributeError:

@@ -19,8 +19,9 @@ from leafgrad._core.recorder import make_node
 from leafgrad._core.tensor import TensorBase, View, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._layouts import copy_in_format
-from leafgrad.ops.arguments import checked, checked_methods
+from leafgrad.ops.arguments import checked
 from leafgrad.ops.inplace import check_writable, stand_in
+from leafgrad.ops.public_forms import checked_methods
 from leafgrad.ops.shape.strides import Geometry, as_strided, memory_of, offset_in_memory
 from leafgrad.ops.shape.views import shape_arguments, squeeze, t, transpose, unsqueeze
 from leafgrad.ops.signature import Dim, MemoryFormat, Shape, Sizes, Tensor, declared

@@ -17,8 +17,8 @@ from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.views import MULTI_VIEW
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.ops.arguments import function_of
 from leafgrad.ops.index.slices import select, slice_
+from leafgrad.ops.public_forms import function_of
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import ViewFamily, link, view_of, wrap_dim
