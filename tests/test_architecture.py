@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[1] / "src" / "leafgrad"
 
 # The files at the top of the package, which have no folder to speak for them: at module level, and inside functions.
 FILES: dict[str, tuple[str, str]] = {
+    "_C": ("_core _missing", ""),
     "__main__": ("_cli", ""),
     "_build": ("", "_core"),
     "_as_torch": ("_missing", ""),
@@ -38,6 +39,7 @@ FILES: dict[str, tuple[str, str]] = {
     "_missing": ("", ""),
     "_settings": ("_core _device _dtypes kernels", "leafgrad _build ops"),
     "cuda": ("_missing", ""),
+    "overrides": ("leafgrad _core _missing _tensor nn", ""),
     "profiler": ("autograd errors", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
@@ -84,7 +86,8 @@ LONGER = {("_core.bind", "binary")}  # the one written-out copy of a mechanism
 
 # Public files and folders at the top that PyTorch does not have.
 OWN_NAMES = {"errors", "explain", "kernels"}
-TORCH_NAMES = {"autograd", "cuda", "func", "nn", "ops", "optim", "profiler", "random", "return_types", "utils"}
+TORCH_NAMES = {"autograd", "cuda", "func", "nn", "ops", "optim", "overrides", "profiler", "random", "return_types"}
+TORCH_NAMES |= {"utils"}
 
 
 class Import(NamedTuple):

@@ -72,7 +72,7 @@ _links.functions = globals()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _LATER = {
-    **{name: name for name in ("cuda", "func", "nn", "optim", "profiler", "random", "utils")},
+    **{name: name for name in ("_C", "cuda", "func", "nn", "optim", "overrides", "profiler", "random", "utils")},
     "Generator": "random", "default_generator": "random", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random",
     "set_printoptions": "_tensor.printing", "vmap": "func",

@@ -4,12 +4,14 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
+from leafgrad import _C as _C
 from leafgrad import autograd as autograd
 from leafgrad import cuda as cuda
 from leafgrad import func as func
 from leafgrad import nn as nn
 from leafgrad import ops as ops
 from leafgrad import optim as optim
+from leafgrad import overrides as overrides
 from leafgrad import profiler as profiler
 from leafgrad import random as random
 from leafgrad import return_types as return_types

@@ -16,6 +16,8 @@ import graph_scenarios
 import inplace_scenarios
 import mode_scenarios
 import module_hook_scenarios
+import override_scenarios
+import subclass_scenarios
 import topology_scenarios
 import value_scenarios
 import view_scenarios
@@ -31,6 +33,8 @@ SETS = {
     "in place": inplace_scenarios,
     "modes": mode_scenarios,
     "module hooks": module_hook_scenarios,
+    "overrides": override_scenarios,
+    "subclasses": subclass_scenarios,
     "topology": topology_scenarios,
     "values": value_scenarios,
     "views": view_scenarios,
