@@ -13,7 +13,7 @@ import leafgrad as lg
 from leafgrad import _missing, zeros
 from leafgrad._core import overrides
 from leafgrad._core.bind import TensorOperators
-from leafgrad._tensor import install
+from leafgrad._tensor import install, overridable
 from leafgrad.ops import names
 from leafgrad.overrides import BaseTorchFunctionMode, TorchFunctionMode, get_testing_overrides
 
@@ -151,7 +151,7 @@ def test_a_method_where_a_classmethod_should_be() -> None:
             return self
 
     old, x = Old(), lg.ones(2)
-    overrides._warned.clear()
+    overridable.warned.clear()
     with pytest.warns(UserWarning, match="as a plain method is deprecated"):
         assert x + old is old
     assert lg.exp(old) is old  # warned once

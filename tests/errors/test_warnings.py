@@ -17,6 +17,7 @@ import pytest
 import leafgrad as torch
 import leafgrad.nn.functional as F
 from leafgrad import errors, func, nn, profiler
+from leafgrad._tensor import overridable
 from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
 from leafgrad.errors.warning import warn
@@ -104,6 +105,16 @@ def other_functions() -> None:
     torch.empty(2, dtype=torch.float16).random_(0, 2**13)
     Function()
     torch.autograd.Variable(torch.ones(1), volatile=True)
+
+
+@case
+def a_method_that_should_be_a_classmethod() -> None:
+    class Old:
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return None
+
+    overridable.warned.clear()
+    torch.exp(Old())
 
 
 # -- gradients --------------------------------------------------------------------------------------------------------

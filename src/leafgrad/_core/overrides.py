@@ -7,7 +7,6 @@ is not in `plain`, or while a mode is on: for plain tensors that is a look at cl
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -23,6 +22,8 @@ class TakesOver(Exception):
 # Classes whose instances never take a call over: those of tensors are added when they are defined.
 plain: set[type] = {int, float, complex, bool, str, slice, type(None), type(...)}
 plain_tensors: set[type] = set()
+
+warn_of_method: list[Callable[[], None]] = []  # leafgrad._tensor.overridable puts it here
 
 # The modes of all threads: while there is one, public functions ask whether it is one of their own thread.
 modes_of_all_threads: list[Any] = []
@@ -152,7 +153,7 @@ def taken_over(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: d
             continue
         handler = value.__torch_function__
         if getattr(handler, "__self__", None) is value:
-            warn_of_method()
+            warn_of_method[0]()
         result = handler(*given)
         if result is not NotImplemented:
             return result
@@ -217,17 +218,3 @@ def name_of(function: Any) -> str:
     if function.__module__.startswith("leafgrad.ops.") or function.__module__ == "leafgrad.nn.functional":
         return f"torch.nn.functional.{name}"
     return f"{function.__module__}.{name}".replace("leafgrad.", "torch.", 1)
-
-
-_warned: list[bool] = []
-
-
-def warn_of_method() -> None:
-    if not _warned:
-        _warned.append(True)
-        warnings.warn(
-            "Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, please "
-            "define it as a classmethod.",
-            UserWarning,
-            stacklevel=4,
-        )

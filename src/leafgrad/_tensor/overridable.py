@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core import overrides
 from leafgrad._core.overrides import NAMES_OF_OPERATORS, OPERATORS_IN_PYTHON, UNCHANGED, overridden
 from leafgrad._core.tensor import TensorBase, links
@@ -268,3 +269,19 @@ def pop_mode() -> Any:
 @functools.cache
 def base_in_modes() -> type:
     return base_class("OverridableInModes")
+
+
+warned: list[bool] = []
+
+
+def warn_of_method() -> None:
+    """`__torch_function__` is no classmethod, of which PyTorch warns once."""
+    if not warned:
+        warned.append(True)
+        errors.warn(
+            "Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, please "
+            "define it as a classmethod."
+        )
+
+
+overrides.warn_of_method.append(warn_of_method)
