@@ -44,7 +44,8 @@ class Part(ViewFamily, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        return ViewFamily.public(operation, {"call": lambda input, index: view_at(operation, input, index), **body})
+        whole = lambda input, index: bind_view(operation.core, operation, input, (index,))
+        return ViewFamily.public(operation, {"call": whole, **body})
 
     def vjp(g: A, input_shape: A, index: A) -> A:
         return around(g, input_shape, index)
