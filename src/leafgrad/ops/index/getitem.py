@@ -30,7 +30,7 @@ from leafgrad.ops.index.masks import masked_fill, places_of_mask
 from leafgrad.ops.index.overwrite import fits, number_as, overwrite
 from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
-from leafgrad.ops.index.slices import ONE_SLICE, new_dimension, select, slice_, view_at, write_slice
+from leafgrad.ops.index.slices import OF_PARTS, new_dimension, select, slice_, view_at, write_slice
 from leafgrad.ops.inplace import check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
@@ -42,7 +42,7 @@ from leafgrad.ops.signature import Tensor
 Array = Any
 
 _BOOL = np.dtype(np.bool_)
-_one_slice = slice_.named[ONE_SLICE]
+_slices = slice_.named[OF_PARTS]
 
 # -- x[index] ---------------------------------------------------------------------------------------------------------
 
@@ -61,11 +61,11 @@ def getitem(self: Any, index: Any) -> Any:
             raise (parse.out_of_bounds(index, 0, array.shape) if array.ndim else parse.too_many(index, ())) from None
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
-        return bind_view(_one_slice, slice_, self, (where,))
+        return bind_view(slice_.core, slice_, self, (where,))
     if kind is tuple and (operation := simple(index, array.shape)) is not None:
         where = index if ... in index else (*index, ...)
         try:
-            return bind_view(operation.core, operation, self, (where,))
+            return bind_view(_slices if operation is slice_ else operation.core, operation, self, (where,))
         except IndexError:
             pass  # read() finds out what is wrong, and says it as PyTorch does
     if kind is links.tensor_class and index.array.ndim and array.ndim and index.array.dtype == INT64:
