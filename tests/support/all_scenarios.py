@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+import autograd_api_scenarios
+import autograd_detail_scenarios
 import checkpoint_scenarios
 import forward_scenarios
 import function_scenarios
@@ -17,11 +19,14 @@ import inplace_scenarios
 import mode_scenarios
 import module_hook_scenarios
 import topology_scenarios
+import undefined_gradient_scenarios
 import value_scenarios
 import view_scenarios
 from scenarios import Scenario, observe
 
 SETS = {
+    "autograd api": autograd_api_scenarios,
+    "autograd details": autograd_detail_scenarios,
     "checkpoint": checkpoint_scenarios,
     "forward": forward_scenarios,
     "function": function_scenarios,
@@ -32,6 +37,7 @@ SETS = {
     "modes": mode_scenarios,
     "module hooks": module_hook_scenarios,
     "topology": topology_scenarios,
+    "undefined gradients": undefined_gradient_scenarios,
     "values": value_scenarios,
     "views": view_scenarios,
 }
