@@ -104,6 +104,10 @@ def absolute_(input: Tensor) -> Tensor:
     """abs, in place; not for complex numbers, whose absolute values are real."""
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + alpha * other."""
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
+    """input + value * tensor1 / tensor2."""
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
+    """input + value * tensor1 * tensor2."""
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
 def adjoint(input: Tensor) -> Tensor:
@@ -176,12 +180,16 @@ def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | 
     """bits moved down."""
 def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in exactly one."""
+def block_diag(*tensors: Tensor) -> Tensor:
+    """a matrix of zeros but for the tensors, one right below the other."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of two equally long stacks of matrices, (b, n, k) with (b, k, m)."""
 def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
     """all of them expanded to the one shape that they broadcast to."""
 def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     """another name of expand."""
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """all ways to take one element of each vector, a row for each; of one vector, itself."""
 def cat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors one after the other along a dimension."""
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -210,6 +218,8 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
     """a copy through which gradients flow."""
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """side by side; numbers and vectors are columns."""
+def combinations(input: Tensor, r: builtins.int = 2, with_replacement: builtins.bool = False) -> Tensor:
+    """all ways to take r elements of a vector, a row for each."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """complex numbers with these parts."""
 def concat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
@@ -232,14 +242,27 @@ def cumsum_(input: Tensor, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
     """cumsum, in place."""
 def detach(input: Tensor) -> Tensor:
     """the same memory without the history: gradients end here."""
+def diag(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
+    """the matrix that has a vector on its diagonal; or the diagonal of a matrix."""
+def diag_embed(input: Tensor, offset: builtins.int = 0, dim1: Dim = -2, dim2: Dim = -1) -> Tensor:
+    """the last dimension as a diagonal of two others, among zeros."""
+def diagflat(input: Tensor, offset: builtins.int = 0) -> Tensor:
+    """the matrix that has all elements of a tensor, in order, on its diagonal."""
 def diagonal(input: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
     """the diagonal of two dimensions, as the last one of the result."""
+def diagonal_copy(input: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1, *, out: Tensor | None = None) -> Tensor:
+    """the diagonal of two dimensions, in memory of its own."""
 def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
     """input / other; rounded towards zero by 'trunc', down by 'floor'."""
 def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
     """input / other; rounded towards zero by 'trunc', down by 'floor'."""
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sum of the products of the elements of two vectors."""
+@overload
+def dsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
+    """pieces along the third dimension, cut at indices, or in pieces of equal size."""
+@overload
+def dsplit(input: Tensor, indices: Shape) -> tuple[Tensor, ...]: ...
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """behind each other, along dimension 2."""
 @overload
@@ -310,6 +333,11 @@ def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None =
     """is input at least other, element by element?"""
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input greater than other, element by element?"""
+@overload
+def hsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
+    """pieces of columns, or of a vector, cut at indices, or in pieces of equal size."""
+@overload
+def hsplit(input: Tensor, indices: Shape) -> tuple[Tensor, ...]: ...
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """side by side, along dimension 1 (dimension 0 for vectors)."""
 def imag(input: Tensor) -> Tensor:
@@ -358,6 +386,8 @@ def kthvalue(input: Tensor, k: builtins.int, dim: Dim = -1, keepdim: builtins.bo
     """the k-th smallest element along a dimension, and its index."""
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at most other, element by element?"""
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """input + weight * (end - input)."""
 def less(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input less than other, element by element?"""
 def less_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -526,6 +556,8 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Dtyp
     """numbers of the standard normal distribution in the shape of input."""
 def randperm(n: builtins.int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
     """0, 1, ..., n - 1 in random order, of int64 if nothing else is asked for."""
+def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """start, start + step, ... up to and including end. PyTorch has deprecated it: arange leaves the end out, as Python's range does."""
 def real(input: Tensor) -> Tensor:
     """the real part, as a view."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -538,6 +570,13 @@ def relu_(input: Tensor) -> Tensor:
     """relu, in place."""
 def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """what floor division leaves, with the sign of the divisor."""
+@overload
+def repeat_interleave(repeats: Tensor, *, output_size: builtins.int | None = None) -> Tensor:
+    """each element (each slice of a dimension) so many times in a row. repeat_interleave(repeats): each index as many times as the element there says."""
+@overload
+def repeat_interleave(input: Tensor, repeats: Tensor, dim: Dim | None = None, *, output_size: builtins.int | None = None) -> Tensor: ...
+@overload
+def repeat_interleave(input: Tensor, repeats: builtins.int, dim: Dim | None = None, *, output_size: builtins.int | None = None) -> Tensor: ...
 @overload
 def reshape(input: Tensor, *shape: builtins.int) -> Tensor:
     """another shape; a view where that is possible, otherwise a copy."""
@@ -698,6 +737,8 @@ def unflatten(input: Tensor, dim: Dim, sizes: Shape) -> Tensor:
     """one dimension made several; one of the sizes may be -1."""
 def unsqueeze(input: Tensor, dim: Dim) -> Tensor:
     """with a new dimension of size 1 at `dim`."""
+def vander(x: Tensor, N: builtins.int | None = None, increasing: builtins.bool = False) -> Tensor:
+    """the Vandermonde matrix of a vector, whose columns are its powers."""
 @overload
 def var(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False, out: Tensor | None = None) -> Tensor:
     """the variance of all elements, or along dimensions."""
@@ -718,6 +759,11 @@ def view_as_complex(input: Tensor) -> Tensor:
     """the memory of pairs of real numbers, the last dimension, as complex ones."""
 def view_as_real(input: Tensor) -> Tensor:
     """the memory of complex numbers as pairs of real ones, in a new last dimension."""
+@overload
+def vsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
+    """pieces of rows, cut at indices, or in pieces of equal size."""
+@overload
+def vsplit(input: Tensor, indices: Shape) -> tuple[Tensor, ...]: ...
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """on top of each other, along dimension 0; vectors are rows."""
 @overload

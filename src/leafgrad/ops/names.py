@@ -18,7 +18,7 @@ FUNCTIONS: dict[str, str] = {
         "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
         "ShortTensor "
     ),
-    "ops.creation.ranges": "arange eye linspace logspace tril_indices triu_indices",
+    "ops.creation.ranges": "arange eye linspace logspace range tril_indices triu_indices",
     "ops.index.embedding": "",
     "ops.index.gather": "gather index_select take take_along_dim",
     "ops.index.getitem": "index_put index_put_",
@@ -53,6 +53,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.pointwise.fill": "fill fill_ zero_",
     "ops.pointwise.powers": "pow square",
     "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
+    "ops.pointwise.ternary": "addcdiv addcmul lerp",
     "ops.pointwise.where": "where",
     "ops.random.drawing": "",
     "ops.random.dropout": "",
@@ -69,13 +70,15 @@ FUNCTIONS: dict[str, str] = {
         "broadcast_tensors broadcast_to flatten flip fliplr flipud moveaxis movedim roll rot90 swapaxes tile "
         "unflatten "
     ),
-    "ops.shape.grids": "meshgrid",
+    "ops.shape.diagonals": "block_diag diag diag_embed diagflat diagonal_copy",
+    "ops.shape.grids": "cartesian_prod combinations meshgrid vander",
     "ops.shape.join": (
         "atleast_1d atleast_2d atleast_3d cat column_stack concat concatenate dstack hstack row_stack stack "
         "vstack "
     ),
+    "ops.shape.repeat": "repeat_interleave",
     "ops.shape.resize": "",
-    "ops.shape.split": "chunk diagonal split split_with_sizes tensor_split unbind",
+    "ops.shape.split": "chunk diagonal dsplit hsplit split split_with_sizes tensor_split unbind vsplit",
     "ops.shape.strides": "as_strided",
     "ops.shape.views": "permute reshape squeeze swapdims t transpose unsqueeze",
 }
@@ -133,6 +136,7 @@ METHODS: dict[str, str] = {
     "ops.pointwise.fill": "copy_ fill_ zero_",
     "ops.pointwise.powers": "__ipow__ __pow__ __rpow__ pow pow_ square square_",
     "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
+    "ops.pointwise.ternary": "addcdiv addcdiv_ addcmul addcmul_ lerp lerp_",
     "ops.pointwise.where": "where",
     "ops.random.drawing": "",
     "ops.random.dropout": "",
@@ -149,10 +153,12 @@ METHODS: dict[str, str] = {
         "broadcast_to expand_as flatten flip fliplr flipud moveaxis movedim repeat reshape_as roll rot90 swapaxes "
         "tile unflatten view_as "
     ),
+    "ops.shape.diagonals": "diag diag_embed diagflat",
     "ops.shape.grids": "",
     "ops.shape.join": "",
+    "ops.shape.repeat": "repeat_interleave",
     "ops.shape.resize": "as_strided_ resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
-    "ops.shape.split": "chunk diagonal split split_with_sizes tensor_split unbind",
+    "ops.shape.split": "chunk diagonal dsplit hsplit split split_with_sizes tensor_split unbind vsplit",
     "ops.shape.strides": "as_strided",
     "ops.shape.views": "expand permute reshape squeeze swapdims t transpose unsqueeze view",
 }

@@ -78,8 +78,10 @@ def create(
     make: Callable[..., Any],
     *args: Any,
     default: Callable[[], Dtype] = _dtypes.get_default_dtype,
+    keeps_shape: bool = False,
 ) -> Any:
-    """A tensor around `make(*args, dtype)`, or `out` with those values, after a look at the common arguments."""
+    """A tensor around `make(*args, dtype)`, or `out` with those values, after a look at the common arguments. `out`
+    may keep its own shape if it has as many elements."""
     out, kind = options.pop("out", None), options.pop("dtype", None)
     if kind.__class__ is not Dtype:
         kind = as_dtype(name, kind)
@@ -93,6 +95,8 @@ def create(
     if kind is not None and kind is not own:
         raise RuntimeError(f"dtype {kind.alias} does not match dtype of out parameter ({own.alias})")
     made = fresh(name, make, *args, own.np)
+    if keeps_shape and out.array.size == made.size:
+        made = made.reshape(out.array.shape)
     resize_output(out, made.shape)
     return store_output(f"aten::{name}", out, made).requires_grad_(requires_grad)
 

@@ -18,7 +18,7 @@ from leafgrad.kernels import clip, divide, exponential, multiply, native, negati
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.where import where
-from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
+from leafgrad.ops.promotion import alpha_in_front, common_dtype, float_input, mixed_binary, operand
 from leafgrad.ops.registry import Family, Operation, op, registry, unseen
 from leafgrad.ops.samples import pairs, real
 from leafgrad.ops.signature import Number, Tensor
@@ -336,7 +336,7 @@ class Binary(Family, family=True):
         first, second = body["takes"]
         operation.checked = second == "Tensor"
         function.__annotations__.update(input=first, other=second)
-        return _with_alpha(function) if operation.takes_alpha else function
+        return _with_alpha(operation, function) if operation.takes_alpha else function
 
     @staticmethod
     def operator(operation: Operation, name: str, body: dict[str, Any]) -> Callable[..., Any]:
@@ -368,10 +368,15 @@ def scaled(operand: TensorBase, alpha: Number) -> Any:
     return broadcast_binary(unseen(mul), operand, alpha)
 
 
-def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
+ALPHA = ("(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor",)
+
+
+def _with_alpha(operation: Operation, plain: Callable[..., Any]) -> Callable[..., Any]:
     """add and sub take `alpha`, a factor for the second operand."""
 
-    def function(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    def function(input: Tensor | Number, other: Tensor | Number, last: Any = None, *, alpha: Number = 1) -> Tensor:
+        if last is not None:
+            alpha, other = alpha_in_front(operation.name, input, other, last)
         if alpha.__class__ is not int or alpha != 1:
             kind = common_dtype(input, other)
             if isinstance(alpha, bool) and kind.category != BOOL:
@@ -381,7 +386,10 @@ def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
             if isinstance(alpha, complex) and kind.category < COMPLEX:
                 raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
             alpha = bool(alpha) if kind.category == BOOL else alpha
-            other = scaled(other, alpha) if isinstance(other, TensorBase) else other * alpha
+            if isinstance(other, TensorBase):
+                other = scaled(other, alpha)
+            else:
+                other = bool(other * alpha) if kind.category == BOOL else other * alpha
         return plain(input, other)
 
     return function
@@ -393,6 +401,7 @@ class add(Binary):
 
     kernel = native(np.add)
     takes_alpha = True
+    signatures = ALPHA
     flops = as_many_as_elements
     operators = {"__add__": TensorOperators.__add__, "__radd__": TensorOperators.__radd__}
 
@@ -415,6 +424,7 @@ class sub(Binary):
 
     kernel = native(np.subtract)
     takes_alpha = True
+    signatures = ALPHA
     aliases = ("subtract",)
     operators = {"__sub__": TensorOperators.__sub__}
     refuses = {BOOL: (RuntimeError, TWO_BOOLS)}
