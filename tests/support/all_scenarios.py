@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import call_scenarios
 import checkpoint_scenarios
 import forward_scenarios
 import function_scenarios
@@ -22,6 +23,7 @@ import view_scenarios
 from scenarios import Scenario, observe
 
 SETS = {
+    "calls": call_scenarios,
     "checkpoint": checkpoint_scenarios,
     "forward": forward_scenarios,
     "function": function_scenarios,

@@ -1,0 +1,269 @@
+"""Scenarios of single calls, right and wrong ones: what they return, or which error they raise. See scenarios.py."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from scenarios import attempt, collection
+
+SCENARIOS, scenario = collection()
+
+
+def shown(T: Any, calls: str, **names: Any) -> Any:
+    """The outcome of each call, one to a line, with its dtype; of a wrong one the type of the error and its first words."""
+    made = {
+        "T": T,
+        "f": T.tensor([1.0, 2.0, 3.0]),
+        "d": T.tensor([1.0, 2.0, 3.0], dtype=T.float64),
+        "h": T.tensor([1.0, 2.0, 3.0], dtype=T.float16),
+        "i": T.tensor([1, 2, 3]),
+        "b": T.tensor([True, False, True]),
+        "c": T.tensor([1 + 2j, 2 + 2j, 3 + 2j]),
+        "s": T.tensor(2.0),
+        "m": T.arange(6.0).reshape(2, 3),
+        "cube": T.arange(24.0).reshape(2, 3, 4),
+        **names,
+    }
+
+    def dtypes(value: Any) -> Any:
+        parts = value if isinstance(value, (tuple, list)) else [value]
+        return value, [str(part.dtype) for part in parts if hasattr(part, "dtype")]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        lines = [line.strip() for line in calls.strip().splitlines()]
+        return [(line, attempt(lambda line=line: dtypes(eval(line, dict(made))))) for line in lines]
+
+
+def wrong(T: Any, calls: str, **names: Any) -> Any:
+    """The same, but only the type of the error: where PyTorch's words speak of its own C++ types."""
+    return [(line, outcome.partition(":")[0]) for line, outcome in shown(T, calls, **names) if isinstance(outcome, str)]
+
+
+# -- parts and matrices -----------------------------------------------------------------------------------------------
+
+
+@scenario
+def splits_along_a_named_dimension(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        T.hsplit(m, 3)
+        T.hsplit(m, [1, 2])
+        T.hsplit(m, indices=[1])
+        T.hsplit(m, sections=3)
+        T.hsplit(f, 3)
+        T.hsplit(f, 2)
+        T.hsplit(m, 2)
+        T.hsplit(m, 0)
+        T.hsplit(m, -1)
+        T.hsplit(s, 1)
+        T.vsplit(m, 2)
+        T.vsplit(f, 2)
+        T.vsplit(m, 3)
+        T.dsplit(cube, 2)
+        T.dsplit(cube, (1, -1))
+        T.dsplit(m, 2)
+        m.vsplit([1])
+        """,
+    )
+
+
+@scenario
+def matrices_of_diagonals_and_blocks(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        T.diag(f, 1)
+        T.diag(m, 1)
+        T.diag(m, -5)
+        T.diag(T.zeros(0), 2)
+        T.diag(s)
+        T.diag(cube)
+        T.diag_embed(m, offset=1, dim1=0, dim2=2)
+        T.diag_embed(f, 1, 0, 0)
+        T.diag_embed(f, 0, 5, 1)
+        T.diagflat(m, 1)
+        T.diagflat(s, -1)
+        T.diagonal_copy(m, 1)
+        T.block_diag()
+        T.block_diag(m, s, f)
+        T.block_diag(m, T.tensor(1j))
+        T.block_diag(i, s)
+        T.block_diag(cube)
+        T.block_diag([m])
+        """,
+    )
+
+
+@scenario
+def combinations_and_powers(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        T.cartesian_prod(f)
+        T.cartesian_prod(f, 2 * f)
+        T.cartesian_prod(f, i)
+        T.cartesian_prod(m)
+        T.cartesian_prod()
+        T.combinations(f)
+        T.combinations(f, 3)
+        T.combinations(f, 0)
+        T.combinations(f, 4)
+        T.combinations(f, 2, True)
+        T.combinations(f, -1)
+        T.combinations(m)
+        T.vander(f)
+        T.vander(f, 4, True)
+        T.vander(f, 0)
+        T.vander(b)
+        T.vander(i.to(T.int8))
+        T.vander(c, 2)
+        T.vander(m)
+        T.vander(f, -1)
+        """,
+    )
+
+
+@scenario
+def repeated_elements(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        T.repeat_interleave(m, 2)
+        T.repeat_interleave(m, 2, 1)
+        T.repeat_interleave(m, T.tensor([1, 2]), 0)
+        T.repeat_interleave(m, T.tensor(2), 0)
+        T.repeat_interleave(s, 3)
+        T.repeat_interleave(i)
+        T.repeat_interleave(repeats=i)
+        T.repeat_interleave(i.to(T.int32))
+        T.repeat_interleave(f)
+        T.repeat_interleave(m, -1)
+        T.repeat_interleave(m, T.tensor([1, -2]), 0)
+        T.repeat_interleave(m, T.tensor([1, 2]))
+        T.repeat_interleave(m, T.tensor([[1, 2]]), 0)
+        T.repeat_interleave(m, 2, 1, output_size=7)
+        T.repeat_interleave(m, T.tensor([1, 2]), 0, output_size=4)
+        T.repeat_interleave(m, 2, 3)
+        T.repeat_interleave(s, T.tensor(2), 0)
+        """,
+    )
+
+
+# -- ranges -----------------------------------------------------------------------------------------------------------
+
+
+@scenario
+def ranges_that_include_their_end(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        T.range(0, 4)
+        T.range(0.5, 4.2, 0.7)
+        T.range(2, 0, -1)
+        T.range(0, 4.5, dtype=T.int64)
+        T.range(2.7, 8, dtype=T.int64)
+        T.range(1, 10, 2.5, dtype=T.int32)
+        T.range(0, 2, dtype=T.float16)
+        T.range(0, 2, dtype=T.bool)
+        T.range(1, 0)
+        T.range(0, 1, 0)
+        T.range(0, float("inf"))
+        T.range(0, 1j)
+        T.range(4)
+        T.range(0, 3, out=T.zeros(2, 2))
+        """,
+    )
+
+
+@scenario
+def out_of_ranges_keeps_its_shape(T: Any) -> Any:
+    seen = []
+    for fill in (lambda out: T.arange(4, out=out), lambda out: T.linspace(0, 1, 4, out=out)):
+        x = T.zeros(2, 3)
+        fill(x.narrow(1, 1, 2))
+        seen.append(x)
+    return seen
+
+
+# -- three tensors ----------------------------------------------------------------------------------------------------
+
+
+@scenario
+def products_and_quotients_added(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        T.addcmul(f, d, i)
+        T.addcmul(i, i, i, value=2.5)
+        T.addcmul(h, h, h, value=0.1)
+        T.addcmul(c, f, f, value=1j)
+        T.addcmul(s, i, i)
+        T.addcmul(i, s, s)
+        T.addcmul(f, f, f, value=s)
+        T.addcmul(f, m, s)
+        T.addcmul(f, f, f, out=T.empty(3, dtype=T.float64))
+        T.addcmul(f, f, f, out=T.empty(3, dtype=T.int64))
+        T.addcmul(b, b, b)
+        T.addcmul(f, f, f, value=1j)
+        T.addcmul(f, 2, f)
+        T.addcmul(f, T.ones(4), f)
+        f.clone().addcmul_(d, d, value=3)
+        f.clone().addcmul_(m, s)
+        i.clone().addcmul_(f, f)
+        T.addcdiv(f, d, i)
+        T.addcdiv(i, f, f)
+        T.addcdiv(f, f, 0 * f)
+        T.addcdiv(c, f, f, value=1j)
+        T.addcdiv(f, i, b)
+        T.addcdiv(i, i, i)
+        """,
+    )
+
+
+@scenario
+def between_two_tensors(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        T.lerp(f, f + 1, 0.3)
+        T.lerp(f, f + 1, s)
+        T.lerp(f, f + 1, f)
+        T.lerp(f, m, 0.5)
+        T.lerp(h, h + 1, 0.7)
+        T.lerp(c, c + 1, 1j)
+        T.lerp(f, f + 1, True)
+        T.lerp(f, f + 1, T.tensor(0.5, dtype=T.float64))
+        T.lerp(T.tensor([float("inf")]), T.tensor([1.0]), 0.25)
+        T.lerp(f, d, 0.5)
+        T.lerp(f, f, d)
+        T.lerp(c, f, 0.5)
+        T.lerp(i, i, 0.5)
+        T.lerp(f, f, 1j)
+        T.lerp(f, f, T.ones(4))
+        T.lerp(f, f, None)
+        f.clone().lerp_(f + 1, f)
+        f.clone().lerp_(m, 0.5)
+        """,
+    )
+
+
+@scenario
+def a_factor_before_the_second_operand(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        T.add(f, 2, f)
+        T.add(i, 2, i)
+        T.add(b, True, b)
+        T.sub(f, 1.5, i)
+        T.add(T.tensor(True), T.tensor(True), True)
+        T.add(True, True, alpha=True)
+        f.add(2, f)
+        f.clone().sub_(2, f)
+        T.add(f, f, 2)
+        T.add(2, f, f)
+        """,
+    )
