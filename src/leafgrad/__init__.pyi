@@ -166,6 +166,8 @@ def atleast_3d(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ..
 def atleast_3d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
 def bernoulli(input: Tensor, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """ones with the probabilities that input gives (or all with probability p), zeros elsewhere."""
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
+    """how often each of the numbers 0, 1, ... occurs among non-negative integers, or the sum of the weights there."""
 def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in both."""
 def bitwise_left_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -188,6 +190,8 @@ def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]
     """all of them expanded to the one shape that they broadcast to."""
 def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     """another name of expand."""
+def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: builtins.bool = False, right: builtins.bool = False, out: Tensor | None = None) -> Tensor:
+    """the number of the interval in which each element lies, between boundaries in order; with right=True an element on a boundary is in the interval behind it."""
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """all ways to take one element of each vector, a row for each; of one vector, itself."""
 def cat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
@@ -333,6 +337,13 @@ def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None =
     """is input at least other, element by element?"""
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input greater than other, element by element?"""
+def histc(input: Tensor, bins: builtins.int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
+    """how many elements lie in each of some intervals of equal length between min and max; if these are the same, between the smallest and the largest element."""
+@overload
+def histogram(input: Tensor, bins: builtins.int, *, range: Sequence[builtins.float] | None = None, weight: Tensor | None = None, density: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.histogram:
+    """how many elements (or how much weight) lie in each interval, and the ends of the intervals: `bins` are those ends, or how many of equal length there are."""
+@overload
+def histogram(input: Tensor, bins: Tensor, *, weight: Tensor | None = None, density: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.histogram: ...
 @overload
 def hsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
     """pieces of columns, or of a vector, cut at indices, or in pieces of equal size."""
@@ -372,6 +383,13 @@ def isclose(input: Tensor, other: Tensor, rtol: builtins.float = 1e-05, atol: bu
     """|input - other| <= atol + rtol * |other|?"""
 def isfinite(input: Tensor) -> Tensor:
     """is each element neither infinite nor nan?"""
+@overload
+def isin(elements: Tensor, test_elements: Tensor, *, assume_unique: builtins.bool = False, invert: builtins.bool = False, out: Tensor | None = None) -> Tensor:
+    """which elements are among the test elements (with `invert`: are not)."""
+@overload
+def isin(elements: Tensor, test_elements: Number, *, assume_unique: builtins.bool = False, invert: builtins.bool = False, out: Tensor | None = None) -> Tensor: ...
+@overload
+def isin(elements: Number, test_elements: Tensor, *, assume_unique: builtins.bool = False, invert: builtins.bool = False, out: Tensor | None = None) -> Tensor: ...
 def isinf(input: Tensor) -> Tensor:
     """is each element infinite?"""
 def isnan(input: Tensor) -> Tensor:
@@ -611,6 +629,8 @@ def scatter_add(input: Tensor, dim: Dim, index: Tensor, src: Tensor, *, out: Ten
     """out[index[i][j]][j] += src[i][j] for dim 0, and likewise for the others."""
 def scatter_reduce(input: Tensor, dim: Dim, index: Tensor, src: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True) -> Tensor:
     """the elements of src that `scatter` would write to one place, brought together by their sum, prod, mean, amax or amin."""
+def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: builtins.bool = False, right: builtins.bool = False, side: builtins.str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
+    """where elements would have to be inserted into a sequence to keep it in order; with right=True behind those that are equal."""
 def seed() -> builtins.int:
     """start the default generator anew with a number from the operating system, which is returned."""
 def select(input: Tensor, dim: Dim, index: builtins.int) -> Tensor:
@@ -735,6 +755,10 @@ def unbind(input: Tensor, dim: Dim = 0) -> tuple[Tensor, ...]:
     """all slices along a dimension, which disappears."""
 def unflatten(input: Tensor, dim: Dim, sizes: Shape) -> Tensor:
     """one dimension made several; one of the sizes may be -1."""
+def unique(input: Tensor, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
+    """the distinct elements (or the distinct slices along a dimension), in order; where each element is among them; how often each of them occurs."""
+def unique_consecutive(input: Tensor, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
+    """the first of equal elements (or slices along a dimension) that follow each other; which of them each element belongs to; how many there are."""
 def unsqueeze(input: Tensor, dim: Dim) -> Tensor:
     """with a new dimension of size 1 at `dim`."""
 def vander(x: Tensor, N: builtins.int | None = None, increasing: builtins.bool = False) -> Tensor:

@@ -11,7 +11,7 @@ SCENARIOS, scenario = collection()
 
 
 def shown(T: Any, calls: str, **names: Any) -> Any:
-    """The outcome of each call, one to a line, with its dtype; of a wrong one the type of the error and its first words."""
+    """The outcome of each call, one to a line, with its dtype; of a wrong one the error's type and first sentence."""
     made = {
         "T": T,
         "f": T.tensor([1.0, 2.0, 3.0]),
@@ -265,5 +265,110 @@ def a_factor_before_the_second_operand(T: Any) -> Any:
         f.clone().sub_(2, f)
         T.add(f, f, 2)
         T.add(2, f, f)
+        """,
+    )
+
+
+# -- equal elements, intervals ----------------------------------------------------------------------------------------
+
+
+@scenario
+def distinct_elements(T: Any) -> Any:
+    rows = T.tensor([[1.0, 2.0, 1.0], [3.0, 4.0, 3.0], [1.0, 2.0, 1.0]])
+    return shown(
+        T,
+        """
+        T.unique(j)
+        T.unique(rows, return_inverse=True, return_counts=True)
+        T.unique(rows, dim=0)
+        T.unique(rows, dim=1, return_inverse=True, return_counts=True)
+        T.unique(rows, dim=2)
+        T.unique(b, return_counts=True)
+        T.unique(s, return_inverse=True)
+        T.unique(T.zeros(0), return_inverse=True, return_counts=True)
+        T.unique(T.zeros(0, 3), dim=0)
+        T.unique(T.zeros(0, 3), dim=1)
+        T.unique(s, dim=0)
+        T.unique(c)
+        T.unique_consecutive(j)
+        T.unique_consecutive(j, return_inverse=True, return_counts=True)
+        T.unique_consecutive(rows, dim=1, return_inverse=True, return_counts=True)
+        T.unique_consecutive(c)
+        T.unique(rows.clone().requires_grad_()).sum().backward()
+        T.unique(rows.clone().requires_grad_(), dim=0).sum().backward()
+        T.unique_consecutive(rows.clone().requires_grad_()).sum().backward()
+        T.isin(j, T.tensor([1, 2]))
+        T.isin(rows, T.tensor([1, 3]), invert=True)
+        T.isin(2, j)
+        T.isin(j, 1.5)
+        T.isin(T.tensor([300]), T.tensor([44], dtype=T.uint8))
+        T.isin(T.tensor([float("nan")]), T.tensor([float("nan")]))
+        T.isin(b, b)
+        T.isin(1, 2)
+        T.isin(j, j, out=T.empty(5))
+        """,
+        j=T.tensor([3, 1, 3, 2, 2]),
+        rows=rows,
+    )
+
+
+@scenario
+def elements_in_intervals(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        T.histogram(x, 3)
+        T.histogram(x, 3, range=(0, 4), density=True)
+        T.histogram(x, T.tensor([1.0, 2.0, 4.0]), weight=x)
+        T.histogram(x, 3, range=(2, 2))
+        T.histogram(T.zeros(0), 2)
+        T.histogram(i, 3)
+        T.histogram(x, 0)
+        T.histogram(x, 3, range=(4, 0))
+        T.histogram(x, T.tensor([1, 2]))
+        T.histogram(x, 3, weight=f)
+        T.histogram(T.tensor([float("inf")]), 2)
+        T.histogram(x.clone().requires_grad_(), 2)[0].sum().backward()
+        T.histc(x, 4)
+        T.histc(x, 3, 0, 4)
+        T.histc(T.ones(3), 3)
+        T.histc(h, 2)
+        T.histc(i, 2)
+        T.histc(x, 0)
+        T.histc(x, 3, 4, 1)
+        T.histc(x, 3, 0, 4, out=T.empty(3, dtype=T.float64))
+        T.bincount(i)
+        T.bincount(i, f, 6)
+        T.bincount(i, i)
+        T.bincount(f)
+        T.bincount(-i)
+        T.bincount(i, T.ones(2))
+        T.searchsorted(x.sort()[0], T.tensor([3.0, 4.0]))
+        T.searchsorted(x.sort()[0], 3, right=True)
+        T.searchsorted(x, m, sorter=x.argsort(), side="right", out_int32=True)
+        T.searchsorted(m, T.tensor([[1.0], [9.0]]))
+        T.searchsorted(m, f)
+        T.searchsorted(m, 3.0)
+        T.searchsorted(i, 2.5)
+        T.searchsorted(x, f, side="x")
+        T.searchsorted(x, f, right=True, side="left")
+        T.searchsorted(f, f, sorter=T.tensor([0, 1]))
+        T.searchsorted(b, b)
+        T.bucketize(m, f)
+        T.bucketize(2, f, right=True)
+        T.bucketize(f, m)
+        """,
+        x=T.tensor([3.0, 1.0, 3.0, 2.0, 4.5]),
+    )
+
+
+@scenario
+def parts_of_complex_numbers_into_other_dtypes(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        T.complex(f, f, out=T.zeros(3))
+        T.polar(d, d, out=T.zeros(3, dtype=T.complex64))
+        T.complex(f, f, out=T.zeros(3, dtype=T.complex64))
         """,
     )

@@ -123,6 +123,8 @@ class OpMethods:
         """ones with probability p, a number or a tensor; zeros elsewhere."""
     def bfloat16(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.bfloat16."""
+    def bincount(self, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
+        """how often each of the numbers 0, 1, ... occurs among non-negative integers, or the sum of the weights there."""
     def bitwise_and(self, other: Tensor | Number) -> Tensor:
         """bits set in both."""
     def bitwise_and_(self, other: Tensor | Number) -> Self:
@@ -308,6 +310,13 @@ class OpMethods:
         """gt, in place."""
     def half(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.float16."""
+    def histc(self, bins: builtins.int = 100, min: Number = 0, max: Number = 0) -> Tensor:
+        """how many elements lie in each of some intervals of equal length between min and max; if these are the same, between the smallest and the largest element."""
+    @overload
+    def histogram(self, bins: builtins.int, *, range: Sequence[builtins.float] | None = None, weight: Tensor | None = None, density: builtins.bool = False) -> return_types.histogram:
+        """how many elements (or how much weight) lie in each interval, and the ends of the intervals: `bins` are those ends, or how many of equal length there are."""
+    @overload
+    def histogram(self, bins: Tensor, *, weight: Tensor | None = None, density: builtins.bool = False) -> return_types.histogram: ...
     @overload
     def hsplit(self, sections: builtins.int) -> tuple[Tensor, ...]:
         """pieces of columns, or of a vector, cut at indices, or in pieces of equal size."""
@@ -784,6 +793,10 @@ class OpMethods:
         """one dimension made several; one of the sizes may be -1."""
     def uniform_(self, from_: builtins.float = 0.0, to: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:
         """uniform numbers in [from, to)."""
+    def unique(self, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
+        """the distinct elements (or the distinct slices along a dimension), in order; where each element is among them; how often each of them occurs."""
+    def unique_consecutive(self, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
+        """the first of equal elements (or slices along a dimension) that follow each other; which of them each element belongs to; how many there are."""
     def unsqueeze(self, dim: Dim) -> Tensor:
         """with a new dimension of size 1 at `dim`."""
     def unsqueeze_(self, dim: Dim) -> Self:

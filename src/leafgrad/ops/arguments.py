@@ -217,9 +217,9 @@ def checked_functions(*functions: Any) -> dict[str, Any]:
     return {f.__name__: checked(f.__name__, f, Declaration(f)) for f in functions}
 
 
-def function_of(entry: Any, name: str, has_out: bool) -> Any:
+def function_of(entry: Any, name: str, has_out: Any) -> Any:
     """What it is under `leafgrad`: the first argument is looked at as well, and there may be `out`."""
-    declaration = entry.declaration.with_out() if has_out else entry.declaration
+    declaration = entry.declaration.with_out(has_out) if has_out else entry.declaration
     if not can_be_checked(entry):
         return twin(entry.function, declaration)
     if entry.checked is True:
@@ -317,7 +317,7 @@ class Arguments:
         first = [given[p.name] for p in self.positional]
         further = {p.name: given[p.name] for p in self.keywords}
         if out is not None:
-            return into_out(self.name, self.call, first, further, out)
+            return into_out(self.name, self.call, first, further, out, self.declaration.has_out)
         return self.call(*first, **further)
 
     def wrong_call(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> TypeError:

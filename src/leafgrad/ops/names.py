@@ -60,6 +60,8 @@ FUNCTIONS: dict[str, str] = {
     "ops.random.functions": (
         "bernoulli multinomial normal rand rand_like randint randint_like randn randn_like randperm "
     ),
+    "ops.reduce.binning": "bincount bucketize histc histogram searchsorted",
+    "ops.reduce.distinct": "isin unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
     "ops.reduce.norms": "norm",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
@@ -143,6 +145,8 @@ METHODS: dict[str, str] = {
     "ops.random.functions": (
         "bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal_ random_ uniform_ "
     ),
+    "ops.reduce.binning": "bincount histc histogram",
+    "ops.reduce.distinct": "unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
     "ops.reduce.norms": "norm",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",

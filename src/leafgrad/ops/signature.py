@@ -62,18 +62,18 @@ class Declaration:
 
     __slots__ = ("__wrapped__", "forms", "has_out", "is_method")
 
-    def __init__(self, call: Any, forms: tuple[str, ...] = (), has_out: bool = False, is_method: bool = False) -> None:
+    def __init__(self, call: Any, forms: tuple[str, ...] = (), has_out: Any = False, is_method: bool = False) -> None:
         self.__wrapped__ = call
         self.forms = forms
-        self.has_out = has_out
+        self.has_out = has_out  # or what is said of an `out` of another dtype
         self.is_method = is_method  # is the first parameter shown as `self`?
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # for inspect, which looks at callables only
         return self.__wrapped__(*args, **kwargs)
 
-    def with_out(self) -> Declaration:
+    def with_out(self, has_out: Any = True) -> Declaration:
         """The same with a further parameter `out`."""
-        return Declaration(self.__wrapped__, self.forms, True, self.is_method)
+        return Declaration(self.__wrapped__, self.forms, has_out, self.is_method)
 
     def as_method(self, yes: bool = True) -> Declaration:
         """The same for a method."""

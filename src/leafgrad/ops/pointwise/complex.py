@@ -27,7 +27,7 @@ class FromParts(Family, family=True):
     vmap = "elementwise"
     method = False
     exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
-    out = True
+    out = "Expected object of scalar type {wanted.alias} but got scalar type {given.alias} for argument 'out'"
 
 
 @op

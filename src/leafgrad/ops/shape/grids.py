@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import combinations as index_sets
 from itertools import combinations_with_replacement
 from typing import Any
