@@ -226,8 +226,11 @@ def _triangle(name: str, row: int, col: int, inside: Callable[..., Any], options
     for which, value in (("row", row), ("col", col)):
         if value < 0:
             raise RuntimeError(f"{which} must be non-negative, got{value}")
-    places = np.nonzero(inside(np.arange(row)[:, None], np.arange(col)[None, :]))
-    return create(name, options, np.stack(places).astype, default=lambda: _dtypes.int64)
+
+    def make(dtype: Any) -> Any:
+        return np.stack(np.nonzero(inside(np.arange(row)[:, None], np.arange(col)[None, :]))).astype(dtype)
+
+    return create(name, options, make, default=lambda: _dtypes.int64)
 
 
 FUNCTIONS = by_name(arange, eye, linspace, logspace, range_, tril_indices, triu_indices)
