@@ -4,6 +4,7 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
+from leafgrad import accelerator as accelerator
 from leafgrad import autograd as autograd
 from leafgrad import cuda as cuda
 from leafgrad import func as func
@@ -91,12 +92,18 @@ int16: dtype
 int32: dtype
 int64: dtype
 int8: dtype
+jagged: layout
 long: dtype
 nan: builtins.float
 newaxis: None
 pi: builtins.float
 preserve_format: memory_format
 short: dtype
+sparse_bsc: layout
+sparse_bsr: layout
+sparse_coo: layout
+sparse_csc: layout
+sparse_csr: layout
 strided: layout
 uint16: dtype
 uint32: dtype

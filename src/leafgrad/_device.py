@@ -113,7 +113,7 @@ class Size(tuple[int, ...]):
 
 
 class layout:
-    """How elements lie in memory. Only `strided` exists here."""
+    """How a tensor keeps its elements. The sparse ones are names: leafgrad has no such tensors."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -133,6 +133,9 @@ class memory_format:
 
 
 strided = layout("strided")
+sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged = [
+    layout(name) for name in ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged")
+]
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")

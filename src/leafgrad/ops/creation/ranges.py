@@ -32,7 +32,7 @@ def eye(n: int, m: int | None = None, **options: OutOptions) -> Tensor:
 )
 def arange(*args: Any, **options: OutOptions) -> Tensor:
     """arange(start=0, end, step=1, *, **options): start, start + step, ... up to but without end."""
-    if not options and len(args) == 1 and args[0].__class__ is int and 0 <= args[0] < 2**63:  # the usual case
+    if not options and len(args) == 1 and args[0].__class__ is int and 0 <= args[0] < 2**60:  # the usual case
         return wrap(fresh("arange", np.arange, 0, args[0], 1, np.int64))
     given = options
     if not options and len(args) == 2 and args[0].__class__ is args[1].__class__ is int:
@@ -88,11 +88,15 @@ def arange_length(start: Any, end: Any, step: Any, kind: Dtype) -> int:
 
 def arange_array(start: Any, end: Any, step: Any, kind: Dtype) -> Any:
     length = arange_length(start, end, step, kind)
+    if length >= 2**63:
+        raise RuntimeError("invalid size, possible overflow?")
+    if length * kind.itemsize >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes=[{length}]")
     if kind.category == _dtypes.INTEGER:
         first, by = int(start), int(step)
         if abs(first) + abs(by) * length < 2**63:
             return np.arange(first, first + by * length, by, dtype=np.int64).astype(kind.np, copy=False)
-        return np.array([first + by * i for i in range(length)], np.int64).astype(kind.np)
+        return (np.arange(length) * np.int64(by) + np.int64(first)).astype(kind.np)  # modulo 2**64 on the way
     return (float(start) + float(step) * np.arange(length)).astype(kind.np, copy=False)
 
 
