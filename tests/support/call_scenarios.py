@@ -372,3 +372,21 @@ def parts_of_complex_numbers_into_other_dtypes(T: Any) -> Any:
         T.complex(f, f, out=T.zeros(3, dtype=T.complex64))
         """,
     )
+
+
+# -- learning rates ---------------------------------------------------------------------------------------------------
+
+
+@scenario
+def a_plateau_after_a_group_was_added(T: Any) -> Any:
+    def rates(min_lr: Any) -> Any:
+        optimizer = T.optim.SGD([T.nn.Parameter(T.ones(1))], lr=0.1)
+        scheduler = T.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, min_lr=min_lr)
+        optimizer.add_param_group({"params": [T.nn.Parameter(T.ones(1))], "lr": 0.5})
+        seen = []
+        for loss in (1, 2, 3):
+            scheduler.step(loss)
+            seen.append((scheduler.get_last_lr(), scheduler.min_lrs))
+        return seen, sorted(scheduler.state_dict())
+
+    return [attempt(rates, min_lr) for min_lr in (0, 0.04, [0.04], [0.1, 0.2])]
