@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-
 KNOWN = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
     "privateuseone"

@@ -152,7 +152,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     if a is b:
         return a
     for kinds, what in ((FLOAT8, "Float8 Types"), (UNSIGNED, "uint16, uint32, uint64 types")):
-        if (a in kinds or b in kinds) and (kinds is FLOAT8 or max(a.category, b.category) == INTEGER):
+        if (a in kinds or b in kinds) and (kinds is FLOAT8 or max(a.category, b.category) != FLOAT):
             words = f"Promotion for {what} is not supported, attempted to promote {a.alias} and {b.alias}"
             raise RuntimeError(words)
     if a.category != b.category:

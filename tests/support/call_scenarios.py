@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+
 from scenarios import attempt, collection
 
 SCENARIOS, scenario = collection()
@@ -390,3 +392,172 @@ def a_plateau_after_a_group_was_added(T: Any) -> Any:
         return seen, sorted(scheduler.state_dict())
 
     return [attempt(rates, min_lr) for min_lr in (0, 0.04, [0.04], [0.1, 0.2])]
+
+
+# -- making tensors ---------------------------------------------------------------------------------------------------
+
+
+@scenario
+def data_that_is_no_tensor(T: Any) -> Any:
+    in_itself: list[Any] = [0]
+    in_itself += [in_itself]
+    endless: list[Any] = []
+    endless.append(endless)
+
+    class Shapeless:
+        def __len__(self) -> int:
+            return 3
+
+        def __getitem__(self, index: Any) -> Any:
+            raise TypeError
+
+    return shown(
+        T,
+        """
+        T.tensor(in_itself)
+        T.tensor([[1, 2], in_itself])
+        T.tensor(endless)
+        T.tensor(shapeless)
+        T.tensor([0, "a"])
+        T.tensor(["a"])
+        T.tensor([b"a"])
+        T.tensor([1, None])
+        T.tensor([1, [2]])
+        T.tensor([[1], [2, 3]])
+        T.tensor(2**63)
+        T.tensor(2**70, dtype=T.float64)
+        T.tensor([2**63, 1.0])
+        T.tensor(10**400, dtype=T.float64)
+        T.tensor([2**64, 0, -(2**63) - 1, float("nan")], dtype=T.bool)
+        T.tensor(2**63, dtype=T.int32)
+        T.tensor([2**63, 1], dtype=T.uint64)
+        T.tensor(-1, dtype=T.uint64)
+        T.tensor([70000], dtype=T.uint16)
+        T.tensor([-1], dtype=T.uint16)
+        """,
+        in_itself=in_itself,
+        endless=endless,
+        shapeless=Shapeless(),
+    )
+
+
+@scenario
+def sizes_that_no_memory_holds(T: Any) -> Any:
+    allocated = """
+        T.empty(10**15)
+        T.zeros(10**15)
+        T.full((10**15,), 1.0)
+        T.arange(10**15)
+        T.eye(10**8)
+        T.rand(10**15)
+        T.randperm(10**14)
+        T.ones(1).expand(10**15).clone()
+        T.ones(1).expand(10**15) + 1
+        T.ones(1).expand(10**15).exp()
+        T.cat([T.ones(1).expand(10**15)] * 2)
+        T.ones(2).resize_(10**15)
+        T.FloatTensor(10**15)
+        """
+    overflowing = """
+        T.empty([2, 4, 2**29, 2**29], dtype=T.float64)
+        T.empty_strided([8, 8], [2**61, 1], dtype=T.float64)
+        T.empty([0, 4, 2**61])
+        T.zeros(2**62)
+        T.arange(0, 1e30)
+        T.arange(-(2**62), 2**62)
+        """
+    return wrong(T, allocated), shown(T, overflowing)
+
+
+@scenario
+def arrays_of_other_objects(T: Any) -> Any:
+    def facts(**options: Any) -> Any:
+        x = T.ones(2, requires_grad=True)
+        y = x * 2
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = [T.asarray(t, **options) for t in (x, y, T.ones(2))]
+        return [(t is x or t is y, t.requires_grad, t.grad_fn is None) for t in made]
+
+    options: list[dict[str, Any]] = [{}, {"requires_grad": True}, {"requires_grad": False}, {"copy": True}]
+    options += [{"copy": True, "requires_grad": True}, {"dtype": T.float64, "requires_grad": False}]
+    calls = """
+        T.asarray([1], copy=False)
+        T.asarray(number, copy=False)
+        T.asarray(number, dtype=T.int32)
+        T.asarray(f, copy=1)
+        T.asarray(f, requires_grad=1)
+        T.asarray(b"abcd")
+        T.frombuffer(bytearray(8), dtype=None)
+        T.frombuffer(bytearray(8), dtype=T.int8, count="a")
+        T.from_dlpack(3)
+        """
+    return [facts(**o) for o in options], shown(T, calls, number=np.float64(0.5))
+
+
+@scenario
+def devices(T: Any) -> Any:
+    with T.device("cpu"):
+        inside = T.asarray(3)
+    named = """
+        str(T.device("cuda:1"))
+        T.device("cuda") == T.device("cuda:0")
+        T.device("cpu", 0).index
+        T.device("foo")
+        T.device("cpu:x")
+        T.device("")
+        T.device(0)
+        T.FloatTensor(device="cuda")
+        T.Tensor((2.0, 3.0), device="cuda")
+        T.Tensor(i, device="cpu")
+        T.zeros(2, device="cuda")
+        T.accelerator.is_available()
+        T.accelerator.current_accelerator()
+        T.accelerator.synchronize()
+        """
+    return inside, shown(T, named)
+
+
+@scenario
+def dtypes_promoted(T: Any) -> Any:
+    kinds = ["complex32", "float8_e5m2", "uint16", "uint64", "uint8", "int64", "bool"]
+    kinds += ["float16", "bfloat16", "float32", "float64", "complex64"]
+    pairs = [(getattr(T, a), getattr(T, b)) for a in kinds for b in kinds]
+    made = [attempt(lambda a=a, b=b: str(T.promote_types(a, b))) for a, b in pairs]
+    turned = [attempt(lambda kind=kind: str(getattr(T, kind).to_complex())) for kind in kinds]
+    return made, turned, [getattr(T, kind).itemsize for kind in kinds], str(T.complex32.to_real())
+
+
+@scenario
+def unsigned_numbers(T: Any) -> Any:
+    return shown(
+        T,
+        """
+        u * u
+        u == u
+        u.sum()
+        u.float()
+        u / u
+        u + 1.5
+        u & u
+        u.sort()
+        T.cat([u, u])
+        u + T.tensor([1, 2, 3])
+        u.float() + u
+        T.randint(-1, 1, (2,), dtype=T.uint32)
+        T.full((2,), 70000, dtype=T.uint16)
+        T.result_type(u, 1)
+        u.to(T.int64).cumsum(0)
+        """,
+        u=T.tensor([1, 2, 3], dtype=T.uint16),
+    )
+
+
+@scenario
+def joined_channels_last(T: Any) -> Any:
+    x = T.arange(120.0).reshape(2, 3, 4, 5)
+    last = x.contiguous(memory_format=T.channels_last)
+    deep = T.arange(48.0).reshape(2, 3, 2, 2, 2).contiguous(memory_format=T.channels_last_3d)
+    parts = [[last, last], [x, last], [last, x], [deep, deep], [last[:, :, :2], last[:, :, 1:3]], [last, last[:, :0]]]
+    joined = [T.cat(tensors, 1) for tensors in parts]
+    return [(t, t.stride()) for t in joined]

@@ -121,7 +121,7 @@ def out_of_memory(error: MemoryError) -> RuntimeError:
 def too_large(name: str, args: Sequence[Any], error: ValueError) -> Exception:
     """An array that no memory could hold: its size cannot even be written down. Other errors stay as they are."""
     shape = next((a for a in args if isinstance(a, tuple)), None)
-    if shape is None or not all([isinstance(s, int) for s in shape]) or math.prod(shape) < 2**48 and 0 not in shape:
+    if shape is None or not all([isinstance(s, int) for s in shape]) or (math.prod(shape) < 2**48 and 0 not in shape):
         return error
     for at, length in enumerate(shape):
         if length >= 2**63:

@@ -411,7 +411,7 @@ def asarray(
         return result
     if result.requires_grad == requires_grad:
         return result
-    return result.requires_grad_(True) if requires_grad else result.detach()
+    return result.requires_grad_(requires_grad) if result.is_leaf else result.detach()
 
 
 @declared()
@@ -421,9 +421,9 @@ def from_dlpack(ext_tensor: Any, *, device: Device | None = None, copy: bool | N
     if not hasattr(ext_tensor, "__dlpack__"):
         if type(ext_tensor).__name__ != "PyCapsule":
             raise RuntimeError(
-                "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you "
-                f"might have already constructed a tensor from it once.\n  got {type(ext_tensor).__name__}, which has no "
-                "__dlpack__"
+                "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so "
+                "you might have already constructed a tensor from it once.\n"
+                f"  got {type(ext_tensor).__name__}, which has no __dlpack__"
             )
         ext_tensor = Capsule(ext_tensor)
     array = np.from_dlpack(ext_tensor)

@@ -31,9 +31,7 @@ def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> 
             "torch.tensor(...) or torch.as_tensor(...) instead."
         )
     if wanted is not None and (kind_of_device := device(wanted).type) != "cpu":
-        raise RuntimeError(
-            f"legacy constructor expects device type: cpu but device type: {kind_of_device} was passed"
-        )
+        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind_of_device} was passed")
     data = options.pop("data", args[0] if len(args) == 1 else None)
     if options:
         raise TypeError(
