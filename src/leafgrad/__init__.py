@@ -28,7 +28,6 @@ from leafgrad._device import (
 )
 from leafgrad._dtypes import (
     bfloat16,
-    can_cast,
     complex32,
     complex64,
     complex128,
@@ -48,7 +47,6 @@ from leafgrad._dtypes import (
     int16,
     int32,
     int64,
-    promote_types,
     set_default_dtype,
     uint8,
     uint16,

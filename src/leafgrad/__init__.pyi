@@ -19,12 +19,10 @@ from leafgrad._device import Size as Size
 from leafgrad._device import device as device
 from leafgrad._device import layout as layout
 from leafgrad._device import memory_format as memory_format
-from leafgrad._dtypes import can_cast as can_cast
 from leafgrad._dtypes import dtype as dtype
 from leafgrad._dtypes import finfo as finfo
 from leafgrad._dtypes import get_default_dtype as get_default_dtype
 from leafgrad._dtypes import iinfo as iinfo
-from leafgrad._dtypes import promote_types as promote_types
 from leafgrad._dtypes import set_default_dtype as set_default_dtype
 from leafgrad._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from leafgrad._settings import get_default_device as get_default_device
@@ -209,6 +207,8 @@ def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     """another name of expand."""
 def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: builtins.bool = False, right: builtins.bool = False, out: Tensor | None = None) -> Tensor:
     """the number of the interval in which each element lies, between boundaries in order; with right=True an element on a boundary is in the interval behind it."""
+def can_cast(from_: Dtype, to: Dtype) -> builtins.bool:
+    """may values of a dtype be put into a tensor of another, in place?"""
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """all ways to take one element of each vector, a row for each; of one vector, itself."""
 def cat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
@@ -357,7 +357,7 @@ def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> T
 def histc(input: Tensor, bins: builtins.int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
     """how many elements lie in each of some intervals of equal length between min and max; if these are the same, between the smallest and the largest element."""
 @overload
-def histogram(input: Tensor, bins: builtins.int, *, range: Sequence[builtins.float] | None = None, weight: Tensor | None = None, density: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.histogram:
+def histogram(input: Tensor, bins: builtins.int = 100, *, range: Sequence[builtins.float] | None = None, weight: Tensor | None = None, density: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.histogram:
     """how many elements (or how much weight) lie in each interval, and the ends of the intervals: `bins` are those ends, or how many of equal length there are."""
 @overload
 def histogram(input: Tensor, bins: Tensor, *, weight: Tensor | None = None, density: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.histogram: ...
@@ -563,6 +563,8 @@ def prod(input: Tensor, *, dtype: Dtype | None = None, out: Tensor | None = None
     """the product of all elements, or along a dimension."""
 @overload
 def prod(input: Tensor, dim: Dim, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+def promote_types(type1: Dtype, type2: Dtype) -> Dtype:
+    """the smallest dtype that holds both."""
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
     """elements of the flat input replaced by source, or added to."""
 @overload

@@ -31,7 +31,7 @@ class device:
         if not type:
             raise RuntimeError("Device string must not be empty")
         if kind not in KNOWN.split(", "):
-            raise RuntimeError(f"Expected one of {KNOWN} device type at start of device string: {kind}")
+            raise refused(type, kind)
         if colon and not number.isdecimal():
             raise RuntimeError(f"Invalid device string: '{type}'")
         self.type = kind
@@ -72,6 +72,8 @@ def refused(name: str, kind: str) -> BaseException:
     error: type[BaseException] = RuntimeError
     if kind in ("cuda", "xpu"):
         error, first = AssertionError, f"Torch not compiled with {kind.upper()} enabled"
+    elif kind not in KNOWN.split(", "):
+        first = f"Expected one of {KNOWN} device type at start of device string: {kind}"
     else:
         first = f"leafgrad computes on the CPU only, and device '{name}' was asked for"
     fix = f"device='cpu'   # or leave it out; {errors.library()}.cuda.is_available() is False"

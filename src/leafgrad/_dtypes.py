@@ -151,16 +151,24 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     """promote_types(a, b): the smallest dtype that holds both, PyTorch's lattice."""
     if a is b:
         return a
-    for kinds, what in ((FLOAT8, "Float8 Types"), (UNSIGNED, "uint16, uint32, uint64 types")):
-        if (a in kinds or b in kinds) and (kinds is FLOAT8 or max(a.category, b.category) != FLOAT):
-            words = f"Promotion for {what} is not supported, attempted to promote {a.alias} and {b.alias}"
-            raise RuntimeError(words)
+    if a in _RARELY_PROMOTED or b in _RARELY_PROMOTED:
+        _check_promotion(a, b)
     if a.category != b.category:
         low, high = (a, b) if a.category < b.category else (b, a)
         return promote_types(high, low.to_complex()) if high.category == COMPLEX and low.category == FLOAT else high
     if a.itemsize == b.itemsize:  # neither holds the other
         return float32 if a.category == FLOAT else int16
     return max((a, b), key=lambda d: d.itemsize)
+
+
+_RARELY_PROMOTED = frozenset([*FLOAT8, *UNSIGNED])
+
+
+def _check_promotion(a: dtype, b: dtype) -> None:
+    for kinds, what in ((FLOAT8, "Float8 Types"), (UNSIGNED, "uint16, uint32, uint64 types")):
+        if (a in kinds or b in kinds) and (kinds is FLOAT8 or max(a.category, b.category) != FLOAT):
+            words = f"Promotion for {what} is not supported, attempted to promote {a.alias} and {b.alias}"
+            raise RuntimeError(words)
 
 
 def scalar_dtype(value: object) -> dtype:

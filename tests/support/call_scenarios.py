@@ -561,3 +561,53 @@ def joined_channels_last(T: Any) -> Any:
     parts = [[last, last], [x, last], [last, x], [deep, deep], [last[:, :, :2], last[:, :, 1:3]], [last, last[:, :0]]]
     joined = [T.cat(tensors, 1) for tensors in parts]
     return [(t, t.stride()) for t in joined]
+
+
+# -- wrong kinds of arguments -----------------------------------------------------------------------------------------
+
+
+@scenario
+def arguments_of_wrong_kinds(T: Any) -> Any:
+    first = [
+        "exp_",
+        "floor_",
+        "clamp_",
+        "abs_",
+        "zero_",
+        "fill_",
+        "relu_",
+        "flip",
+        "tile",
+        "permute",
+        "reshape",
+        "exp",
+        "sum",
+        "cat",
+        "unique",
+        "add",
+        "split",
+    ]
+    second = [
+        "flip",
+        "tile",
+        "permute",
+        "reshape",
+        "sum",
+        "amax",
+        "all",
+        "split",
+        "squeeze",
+        "transpose",
+        "zeros_like",
+        "topk",
+        "gather",
+        "where",
+    ]
+    values = ["None", "'a'", "[1, 2]", "1.5", "{}", "object()", "T.float32", "(T.ones(2), T.ones(2))", "len"]
+    calls = [f"T.{name}({value})" for name in first for value in ("", *values) if name != "cat"]
+    calls += [f"T.{name}(m, {value})" for name in second for value in values]
+    calls += [f"T.{name}({value})" for name in ("zeros", "ones", "empty", "rand", "arange", "eye") for value in values]
+    calls += [f"m.{name}()" for name in ("view", "reshape", "expand", "permute", "flip", "tile", "sum_to_size")]
+    calls += ["T.promote_types(None, None)", "T.can_cast(1, T.int8)", "T.add(None, 2**70)", "f.type([])"]
+    calls += ["T.isclose(f, T.ones(4))", "T.allclose(f, T.ones(4))", "T.meshgrid(m, 1, indexing='ij')"]
+    return [(line, kind) for line, kind in wrong(T, "\n".join(calls)) if kind != "AttributeError"]

@@ -313,7 +313,7 @@ class OpMethods:
     def histc(self, bins: builtins.int = 100, min: Number = 0, max: Number = 0) -> Tensor:
         """how many elements lie in each of some intervals of equal length between min and max; if these are the same, between the smallest and the largest element."""
     @overload
-    def histogram(self, bins: builtins.int, *, range: Sequence[builtins.float] | None = None, weight: Tensor | None = None, density: builtins.bool = False) -> return_types.histogram:
+    def histogram(self, bins: builtins.int = 100, *, range: Sequence[builtins.float] | None = None, weight: Tensor | None = None, density: builtins.bool = False) -> return_types.histogram:
         """how many elements (or how much weight) lie in each interval, and the ends of the intervals: `bins` are those ends, or how many of equal length there are."""
     @overload
     def histogram(self, bins: Tensor, *, weight: Tensor | None = None, density: builtins.bool = False) -> return_types.histogram: ...

@@ -6,8 +6,8 @@
 FUNCTIONS: dict[str, str] = {
     "_tensor.conversions": "",
     "_tensor.methods": (
-        "allclose equal is_complex is_floating_point is_nonzero is_same_size is_tensor isclose numel positive "
-        "result_type "
+        "allclose can_cast equal is_complex is_floating_point is_nonzero is_same_size is_tensor isclose numel "
+        "positive promote_types result_type "
     ),
     "ops.creation.factories": (
         "empty empty_like empty_strided full full_like ones ones_like scalar_tensor zeros zeros_like "

@@ -84,7 +84,8 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         arrays = (a.array, b.array)
         no_bool = kind is bool_
     else:
-        left, right = operand(a), operand(b)
+        left = operand(a)
+        right = None if left is None else operand(b)
         if left is None or right is None:
             return NotImplemented
         kind = result_dtype([left[2], right[2]])

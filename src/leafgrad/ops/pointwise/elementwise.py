@@ -21,7 +21,7 @@ from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import alpha_in_front, common_dtype, float_input, mixed_binary, operand
 from leafgrad.ops.registry import Family, Operation, op, registry, unseen
 from leafgrad.ops.samples import pairs, real
-from leafgrad.ops.signature import Number, Tensor
+from leafgrad.ops.signature import Deprecated, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 times: Any = native(np.multiply, operator.mul)  # `g * x` for rules: on arrays as on tensors
@@ -374,7 +374,9 @@ ALPHA = ("(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1)
 def _with_alpha(operation: Operation, plain: Callable[..., Any]) -> Callable[..., Any]:
     """add and sub take `alpha`, a factor for the second operand."""
 
-    def function(input: Tensor | Number, other: Tensor | Number, last: Any = None, *, alpha: Number = 1) -> Tensor:
+    def function(
+        input: Tensor | Number, other: Tensor | Number, last: Deprecated = None, *, alpha: Number = 1
+    ) -> Tensor:
         if last is not None:
             alpha, other = alpha_in_front(operation.name, input, other, last)
         if alpha.__class__ is not int or alpha != 1:

@@ -55,7 +55,7 @@ class histogram(Family):
     node_name = "NotImplemented"
     out = HISTOGRAM_OUT
     signatures = (
-        "(input: Tensor, bins: int, *, range: Sequence[float] | None = None, weight: Tensor | None = None, "
+        "(input: Tensor, bins: int = 100, *, range: Sequence[float] | None = None, weight: Tensor | None = None, "
         "density: bool = False) -> return_types.histogram",
         "(input: Tensor, bins: Tensor, *, weight: Tensor | None = None, "
         "density: bool = False) -> return_types.histogram",
@@ -80,7 +80,7 @@ class histogram(Family):
 
     def call(
         input: Tensor,
-        bins: Tensor | int,
+        bins: Tensor | int = 100,
         *,
         range: Any = None,
         weight: Tensor | None = None,

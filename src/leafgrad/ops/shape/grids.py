@@ -32,9 +32,8 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> tuple[T
         tensors = tuple(tensors[0])
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
+    arrays_of(tensors)
     for t in tensors:
-        if not isinstance(t, TensorBase):
-            raise errors.not_a_tensor("meshgrid", "tensors", 1, t)
         if t.array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t!r}")
         if t.array.dtype != tensors[0].array.dtype:
