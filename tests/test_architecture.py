@@ -85,19 +85,8 @@ LONGER = {("_core.bind", "binary")}  # the one written-out copy of a mechanism
 
 # Public files and folders at the top that PyTorch does not have.
 OWN_NAMES = {"errors", "explain", "kernels"}
-TORCH_NAMES = {
-    "accelerator",
-    "autograd",
-    "cuda",
-    "func",
-    "nn",
-    "ops",
-    "optim",
-    "profiler",
-    "random",
-    "return_types",
-    "utils",
-}
+TORCH_NAMES = {"accelerator", "autograd", "cuda", "func", "nn", "ops", "optim", "profiler", "random", "return_types"}
+TORCH_NAMES |= {"utils"}
 
 
 class Import(NamedTuple):

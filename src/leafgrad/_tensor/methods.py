@@ -211,6 +211,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = checked_functions(
-    can_cast, promote_types, is_tensor, numel, is_floating_point, is_complex, is_nonzero, is_same_size, equal, isclose, allclose, result_type,
+    can_cast, promote_types,
+    is_tensor, numel, is_floating_point, is_complex, is_nonzero, is_same_size, equal, isclose, allclose, result_type,
     positive,
 )  # fmt: skip
