@@ -248,7 +248,6 @@ def of_a_tensor(name: str, method: Any, declaration: Declaration) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__, function.__module__ = documentation(method), method.__module__
     function.__wrapped__ = declaration  # type: ignore[attr-defined]
-    name_code(function, name)
     return function
 
 

@@ -375,10 +375,10 @@ def _with_alpha(operation: Operation, plain: Callable[..., Any]) -> Callable[...
     """add and sub take `alpha`, a factor for the second operand."""
 
     def function(
-        input: Tensor | Number, other: Tensor | Number, last: Deprecated = None, *, alpha: Number = 1
+        input: Tensor | Number, other: Tensor | Number, deprecated: Deprecated = None, *, alpha: Number = 1
     ) -> Tensor:
-        if last is not None:
-            alpha, other = alpha_in_front(operation.name, input, other, last)
+        if deprecated is not None:
+            alpha, other = alpha_in_front(operation.name, input, other, deprecated)
         if alpha.__class__ is not int or alpha != 1:
             kind = common_dtype(input, other)
             if isinstance(alpha, bool) and kind.category != BOOL:

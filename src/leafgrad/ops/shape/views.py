@@ -256,7 +256,7 @@ class view(Reshaping):
         shape = shape if size is None else (size,)
         if dtype is not None or (len(shape) == 1 and shape[0].__class__ is Dtype):
             return view_dtype(input, dtype or shape[0])
-        target = fill_in("view", shape_arguments(shape, "view"), input)
+        target = fill_in("view", shape_arguments(shape, "view", "size"), input)
         if not input.array.flags.c_contiguous and not needs_no_copy(input.array, target):
             raise errors.view_needs_copy(input, target)
         return bind_view(view.core, view, input, (target,))
