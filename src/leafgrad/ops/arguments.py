@@ -221,7 +221,7 @@ def function_of(entry: Any, name: str, has_out: Any) -> Any:
     """What it is under `leafgrad`: the first argument is looked at as well, and there may be `out`."""
     declaration = entry.declaration.with_out(has_out) if has_out else entry.declaration
     if not can_be_checked(entry):
-        return of_a_tensor(name, entry.function, declaration)
+        return twin(entry.function, declaration)
     if entry.checked is True:
         return checked(name, entry.call, declaration, entry.silent)
     if entry.checked:
@@ -232,18 +232,14 @@ def function_of(entry: Any, name: str, has_out: Any) -> Any:
 
 
 def of_a_tensor(name: str, method: Any, declaration: Declaration) -> Any:
-    """A method of Tensor as a function under `leafgrad`, whose first argument may be anything. Functions that take no
-    tensor first stay as they are."""
-    code = declaration.__wrapped__.__code__
-    if not code.co_argcount or str(declaration.__wrapped__.__annotations__.get(code.co_varnames[0])) != "Tensor":
-        return twin(method, declaration)
+    """An in-place method of Tensor as a function under `leafgrad`, whose first argument may be anything."""
 
-    def function(*args: Any, **kwargs: Any) -> Any:
-        first = args[0] if args else kwargs.get(code.co_varnames[0], MISSING)
-        if first is MISSING or not isinstance(first, TensorBase):
-            forms = errors.forms_of(declaration.all_signatures(), False)
-            raise errors.WrongCall(name, args, kwargs, forms, OTHER_NAMES, refused_kind).error()
-        return method(*args, **kwargs)
+    def function(input: Any = MISSING, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(input, TensorBase):
+            return method(input, *args, **kwargs)
+        forms = errors.forms_of(declaration.all_signatures(), False)
+        given = () if input is MISSING else (input, *args)
+        raise errors.WrongCall(name, given, kwargs, forms, OTHER_NAMES, refused_kind).error()
 
     function.__name__ = function.__qualname__ = name
     function.__doc__, function.__module__ = documentation(method), method.__module__

@@ -328,7 +328,10 @@ class permute(ViewFamily):
 
     def call(input: Tensor, *order: Sizes, dims: Shape | None = None) -> Tensor:
         order = shape_arguments(order if dims is None else (dims,), "permute", "dims")
-        ndim = input.array.ndim
+        try:
+            ndim = input.array.ndim
+        except AttributeError:
+            raise errors.not_a_tensor("permute", "input", 1, input) from None
         if len(order) != ndim:
             raise RuntimeError(
                 "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
