@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -130,11 +129,9 @@ def alpha_in_front(name: str, input: Any, alpha: Any, other: Any) -> tuple[Any, 
     number = as_number(alpha)
     if number is REFUSED or not isinstance(input, TensorBase) or operand(other) is None:
         raise errors.mistake(TypeError, f"{name}() takes 2 positional arguments but 3 were given")
-    warnings.warn(
+    errors.warn(
         f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number alpha, Tensor other)\nConsider using "
-        f"one of the following signatures instead:\n\t{name}(Tensor input, Tensor other, *, Number alpha = 1)",
-        UserWarning,
-        stacklevel=4,
+        f"one of the following signatures instead:\n\t{name}(Tensor input, Tensor other, *, Number alpha = 1)"
     )
     return number, other
 

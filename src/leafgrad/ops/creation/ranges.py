@@ -112,11 +112,9 @@ def _warn_of_resize(out: TensorBase, length: int) -> None:
 def range_(start: Number, end: Number, step: Number = 1, **options: OutOptions) -> Tensor:
     """range(start, end, step=1, *, **options): start, start + step, ... up to and including end. PyTorch has deprecated
     it: arange leaves the end out, as Python's range does."""
-    warnings.warn(
+    errors.warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
-        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=3,
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
     if any([isinstance(value, complex) for value in (start, end, step)]):
         raise RuntimeError("value cannot be converted to type double without overflow")
