@@ -581,3 +581,9 @@ def arguments_of_wrong_kinds(T: Any) -> Any:
     calls += ["T.promote_types(None, None)", "T.can_cast(1, T.int8)", "T.add(None, 2**70)", "f.type([])"]
     calls += ["T.isclose(f, T.ones(4))", "T.allclose(f, T.ones(4))", "T.meshgrid(m, 1, indexing='ij')"]
     return wrong(T, "\n".join(calls))
+
+
+@scenario
+def derivatives_of_numbers(T: Any) -> Any:
+    derivatives = [T.autograd.functional.jacobian, T.autograd.functional.hessian]
+    return [derivative(lambda x: x**3, T.tensor(2.0), vectorize=fast) for derivative in derivatives for fast in (0, 1)]
