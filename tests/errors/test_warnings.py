@@ -67,6 +67,13 @@ def copies() -> None:
 
 
 @case
+def old_forms_of_calls() -> None:
+    torch.range(0, 2)
+    torch.add(torch.ones(2), 2, torch.ones(2))
+    torch.ones(2).sub_(2, torch.ones(2))
+
+
+@case
 def other_data() -> None:
     torch.tensor([np.ones(2), np.ones(2)])
     torch.tensor([leaf(), leaf()])

@@ -9,6 +9,7 @@ from typing import Any
 
 import autograd_api_scenarios
 import autograd_detail_scenarios
+import call_scenarios
 import checkpoint_scenarios
 import forward_scenarios
 import function_scenarios
@@ -29,6 +30,7 @@ from scenarios import Scenario, observe
 SETS = {
     "autograd api": autograd_api_scenarios,
     "autograd details": autograd_detail_scenarios,
+    "calls": call_scenarios,
     "checkpoint": checkpoint_scenarios,
     "forward": forward_scenarios,
     "function": function_scenarios,

@@ -15,7 +15,7 @@ from leafgrad._core.tensor import links
 from leafgrad._tensor.op_methods import OpMethods
 from leafgrad.ops import names
 from leafgrad.ops.inplace import in_place_method
-from leafgrad.ops.public_forms import function_of, method_form, method_of, overridable_function
+from leafgrad.ops.public_forms import function_of, method_form, method_of, of_a_tensor, overridable_function
 from leafgrad.ops.registry import Operation, entries
 
 # which module has a function of `leafgrad`
@@ -87,7 +87,9 @@ def functions_of(entry: Any) -> dict[str, Callable[..., Any]]:
         for name in (entry.public_name, *entry.aliases):
             found[name] = function_of(entry, name, entry.out)
     if entry.in_place_function or (isinstance(entry, Operation) and len(entry.inputs) == 1):
-        found.update({name: overridable_function(vars(OpMethods)[name]) for name in in_place_names(entry)})
+        for name in in_place_names(entry):
+            method = vars(OpMethods)[name]
+            found[name] = overridable_function(of_a_tensor(name, method, method.__wrapped__.as_method(False)))
     return found
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from leafgrad._core.tensor import TensorBase
@@ -106,6 +108,28 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
         ("recorded", recorded(view)),
         fix=fix,
     )
+
+
+def out_of_memory(error: MemoryError) -> RuntimeError:
+    """NumPy found no memory for an array; how much it was asked for, NumPy's own error knows."""
+    shape, kind = getattr(error, "shape", None), getattr(error, "dtype", None)
+    count = "" if shape is None or kind is None else f": you tried to allocate {math.prod(shape) * kind.itemsize} bytes"
+    first = f"DefaultCPUAllocator: can't allocate memory{count}. Error code 12 (Cannot allocate memory)"
+    return mistake(RuntimeError, first)
+
+
+def too_large(name: str, args: Sequence[Any], error: ValueError) -> Exception:
+    """An array that no memory could hold: its size cannot even be written down. Other errors stay as they are."""
+    shape = next((a for a in args if isinstance(a, tuple)), None)
+    if shape is None or not all([isinstance(s, int) for s in shape]) or (math.prod(shape) < 2**48 and 0 not in shape):
+        return error
+    for at, length in enumerate(shape):
+        if length >= 2**63:
+            why = 'with error "Overflow when unpacking long long"'
+            return mistake(TypeError, f"{name}(): argument 'size' failed to unpack the object at pos {at + 1} {why}")
+    if 0 in shape:
+        return mistake(RuntimeError, "Stride calculation overflowed")
+    return mistake(RuntimeError, f"Storage size calculation overflowed with sizes={size(shape)}")
 
 
 def in_place_dtype(op: str, source: Dtype, target: Dtype) -> RuntimeError:

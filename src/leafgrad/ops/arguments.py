@@ -228,7 +228,7 @@ class Arguments:
         self.name: str = function.__name__
         self.call = call
         self.declaration = declaration
-        self.parameters = dict(declaration.__signature__.parameters)
+        self.parameters = dict(declaration.with_deprecated().parameters)
         if declaration.has_out:
             del self.parameters["out"]
         self.kinds: dict[str, Kind] = {}
@@ -329,7 +329,7 @@ class Arguments:
         first = [given[p.name] for p in self.positional]
         further = {p.name: given[p.name] for p in self.keywords}
         if out is not None:
-            return into_out(self.name, self.call, first, further, out)
+            return into_out(self.name, self.call, first, further, out, self.declaration.has_out)
         return self.call(*first, **further)
 
     def overridden(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:

@@ -20,8 +20,10 @@ from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
 
 
-def into_out(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
-    """The results of a function, written into `out`."""
+def into_out(
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: Any, refusal: Any = True
+) -> Any:
+    """The results of a function, written into `out`. If `refusal` is a text, no other dtypes than theirs will do."""
     targets = out if isinstance(out, (tuple, list)) else (out,)
     if not all([isinstance(t, TensorBase) for t in targets]):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
@@ -34,6 +36,9 @@ def into_out(name: str, function: Callable[..., Any], args: Sequence[Any], kwarg
         raise TypeError(f"{name}(): argument 'out' must hold as many tensors as there are results, here {count}")
     results = result if isinstance(result, tuple) else (result,)
     for target, value in zip(targets, results):
+        source, own = from_numpy_dtype(value.array.dtype), from_numpy_dtype(target.array.dtype)
+        if refusal is not True and source is not own:
+            raise errors.mistake(RuntimeError, refusal.format(wanted=source, given=own))
         write_out(name, target, value.array)
     return type(result)(targets) if isinstance(result, tuple) else out
 

@@ -27,6 +27,7 @@ from leafgrad._dtypes import (
     result_dtype,
     scalar_dtype,
 )
+from leafgrad.ops.arguments import REFUSED, as_number
 from leafgrad.ops.registry import registry
 
 Array = Any
@@ -83,7 +84,8 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         arrays = (a.array, b.array)
         no_bool = kind is bool_
     else:
-        left, right = operand(a), operand(b)
+        left = operand(a)
+        right = None if left is None else operand(b)
         if left is None or right is None:
             return overridden_operands(operation, a, b)
         kind = result_dtype([left[2], right[2]])
@@ -133,6 +135,18 @@ def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:
         own = from_numpy_dtype(like.array.dtype)
         kind = result_dtype([(own, 0), (kind, 2)])
     return wrap(cast(array, kind))  # type: ignore[no-any-return]
+
+
+def alpha_in_front(name: str, input: Any, alpha: Any, other: Any) -> tuple[Any, Any]:
+    """The factor and the operand of `add(input, alpha, other)`, which PyTorch has deprecated and still takes."""
+    number = as_number(alpha)
+    if number is REFUSED or not isinstance(input, TensorBase) or operand(other) is None:
+        raise errors.mistake(TypeError, f"{name}() takes 2 positional arguments but 3 were given")
+    errors.warn(
+        f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number alpha, Tensor other)\nConsider using "
+        f"one of the following signatures instead:\n\t{name}(Tensor input, Tensor other, *, Number alpha = 1)"
+    )
+    return number, other
 
 
 def float_input(t: TensorBase) -> TensorBase:

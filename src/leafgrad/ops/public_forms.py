@@ -6,9 +6,11 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core.overrides import UNCHANGED, modes_of_all_threads, overridden, plain, plain_tensors
-from leafgrad.ops.arguments import checked
-from leafgrad.ops.signature import Declaration, in_python_form, name_code, twin
+from leafgrad._core.tensor import TensorBase
+from leafgrad.ops.arguments import MISSING, OTHER_NAMES, checked, refused_kind
+from leafgrad.ops.signature import Declaration, documentation, in_python_form, name_code, twin
 
 # Functions that PyTorch has written in Python, where its nn.functional is not concerned.
 IN_PYTHON = {"atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "meshgrid", "norm", "split"}
@@ -57,9 +59,9 @@ def checked_functions(*functions: Any) -> dict[str, Any]:
     return {f.__name__: checked(f.__name__, f, Declaration(f)) for f in functions}
 
 
-def function_of(entry: Any, name: str, has_out: bool) -> Any:
+def function_of(entry: Any, name: str, has_out: Any) -> Any:
     """What it is under `leafgrad`: the first argument is looked at as well, and there may be `out`."""
-    declaration = entry.declaration.with_out() if has_out else entry.declaration
+    declaration = entry.declaration.with_out(has_out) if has_out else entry.declaration
     in_python = name in IN_PYTHON
     if not can_be_checked(entry):
         return overridable_function(twin(entry.function, declaration), in_python)
@@ -69,6 +71,22 @@ def function_of(entry: Any, name: str, has_out: bool) -> Any:
         return checked(name, entry.declaration.__wrapped__, declaration, entry.silent, short=entry.call)
     short = entry.function if has_out else None
     return checked(name, entry.function, declaration, look=False, short=short, in_python=in_python)
+
+
+def of_a_tensor(name: str, method: Any, declaration: Declaration) -> Any:
+    """An in-place method of Tensor as a function under `leafgrad`, whose first argument may be anything."""
+
+    def function(input: Any = MISSING, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(input, TensorBase):
+            return method(input, *args, **kwargs)
+        forms = errors.forms_of(declaration.all_signatures(), False)
+        given = () if input is MISSING else (input, *args)
+        raise errors.WrongCall(name, given, kwargs, forms, OTHER_NAMES, refused_kind).error()
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__, function.__module__ = documentation(method), method.__module__
+    function.__wrapped__ = declaration  # type: ignore[attr-defined]
+    return function
 
 
 def overridable_function(function: Any, in_python: bool = False, short: Any = None) -> Any:

@@ -258,7 +258,9 @@ class Family(metaclass=Block, family=True):
     in_place_name: str | None = None  # what that is called, if not by the public name with an underscore
     in_place_function = False  # is that a function of the module, although the op has several inputs?
     takes_alpha = False  # has it the argument `alpha`, a factor for the second operand?
-    out = False  # does the function take `out=`?
+    # Does the function take `out=`? Or PyTorch's words about an `out` that has not exactly the dtype of the result,
+    # with {wanted} and {given} in them.
+    out: Any = False
     operators: Any = ()  # the operators of Python behind which it stands, ("__mod__", "__rmod__"): see `operator`
     signatures: tuple[str, ...] = ()  # the forms of its call, where the parameters of `call` do not tell them
     # Are arguments looked at before the function is called? "function": not before the method, which would feel it.

@@ -79,8 +79,10 @@ def create(
     make: Callable[..., Any],
     *args: Any,
     default: Callable[[], Dtype] = _dtypes.get_default_dtype,
+    keeps_shape: bool = False,
 ) -> Any:
-    """A tensor around `make(*args, dtype)`, or `out` with those values, after a look at the common arguments."""
+    """A tensor around `make(*args, dtype)`, or `out` with those values, after a look at the common arguments. `out`
+    may keep its own shape if it has as many elements."""
     out, kind = options.pop("out", None), options.pop("dtype", None)
     if kind.__class__ is not Dtype:
         kind = as_dtype(name, kind)
@@ -94,6 +96,8 @@ def create(
     if kind is not None and kind is not own:
         raise RuntimeError(f"dtype {kind.alias} does not match dtype of out parameter ({own.alias})")
     made = fresh(name, make, *args, own.np)
+    if keeps_shape and out.array.size == made.size:
+        made = made.reshape(out.array.shape)
     resize_output(out, made.shape)
     return store_output(f"aten::{name}", out, made).requires_grad_(requires_grad)
 
@@ -138,7 +142,11 @@ def empty(
     shape = sizes("empty", args, size)
     if memory_format is None and (dtype := asked_dtype(options)) is not None:
         return wrap(fresh("empty", np.empty, shape, dtype))
-    return create("empty", options, lambda dtype: empty_array(shape, dtype, memory_format))
+    return create("empty", options, _empty_in_format, shape, memory_format)
+
+
+def _empty_in_format(shape: tuple[int, ...], memory_format: Any, dtype: Any) -> Any:
+    return empty_array(shape, dtype, memory_format)
 
 
 @declared_and_checked
@@ -150,11 +158,14 @@ def empty_strided(size: Shape, stride: Shape, **options: Options) -> Tensor:
         raise RuntimeError(
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})"
         )
+    overflow = f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(stride)}"
     if any([s < 0 for s in stride]):
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(stride)}")
+        raise RuntimeError(overflow)
 
     def make(dtype: Any) -> Any:
         length = 0 if 0 in shape else 1 + sum([(n - 1) * s for n, s in zip(shape, stride)])
+        if length * dtype.itemsize >= 2**63:
+            raise RuntimeError(overflow)
         memory = np.empty(length, dtype)
         return np.lib.stride_tricks.as_strided(memory, shape, [s * dtype.itemsize for s in stride])
 

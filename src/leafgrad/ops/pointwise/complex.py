@@ -27,7 +27,7 @@ class FromParts(Family, family=True):
     vmap = "elementwise"
     method = False
     exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
-    out = True
+    out = "Expected object of scalar type {wanted.alias} but got scalar type {given.alias} for argument 'out'"
 
 
 @op
@@ -127,7 +127,7 @@ class view_as_complex(ComplexView):
     exempt = FromParts.exempt
 
     def kernel(x: A) -> A:
-        return x.view(_dtypes.from_numpy_dtype(x.dtype).to_complex().np)[..., 0]
+        return x.view(_dtypes.widened_to_complex(_dtypes.from_numpy_dtype(x.dtype)).np)[..., 0]
 
     def call(input: Tensor) -> Tensor:
         array = input.array

@@ -21,10 +21,10 @@ from leafgrad.kernels import divide, exponential, multiply, native, negative
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.where import where
-from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
+from leafgrad.ops.promotion import alpha_in_front, common_dtype, float_input, mixed_binary, operand
 from leafgrad.ops.registry import Family, Operation, op, registry, unseen
 from leafgrad.ops.samples import pairs, real
-from leafgrad.ops.signature import Number, Tensor
+from leafgrad.ops.signature import Deprecated, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 times: Any = native(np.multiply, operator.mul)  # `g * x` for rules: on arrays as on tensors
@@ -320,7 +320,7 @@ class Binary(Family, family=True):
         first, second = body["takes"]
         operation.checked = second == "Tensor"
         function.__annotations__.update(input=first, other=second)
-        return _with_alpha(operation.name, function, operation.no_bool) if operation.takes_alpha else function
+        return _with_alpha(operation, function) if operation.takes_alpha else function
 
     @staticmethod
     def operator(operation: Operation, name: str, body: dict[str, Any]) -> Callable[..., Any]:
@@ -372,20 +372,32 @@ def check_alpha(alpha: Any, kind: Dtype) -> None:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
 
 
-def _with_alpha(name: str, without: Callable[..., Any], no_bool: str) -> Callable[..., Any]:
+ALPHA = ("(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor",)
+
+
+def _with_alpha(operation: Operation, without: Callable[..., Any]) -> Callable[..., Any]:
     """add and sub take `alpha`, a factor for the second operand."""
 
-    def function(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    def function(
+        input: Tensor | Number, other: Tensor | Number, deprecated: Deprecated = None, *, alpha: Number = 1
+    ) -> Tensor:
+        if deprecated is not None:
+            alpha, other = alpha_in_front(operation.name, input, other, deprecated)
         if alpha.__class__ is not int or alpha != 1:
-            taken = overridden_by(name, input, other, alpha=alpha)
+            taken = overridden_by(operation.name, input, other, alpha=alpha)
             if taken is not UNCHANGED:
                 return taken
             kind = common_dtype(input, other)
-            if no_bool and any([isinstance(t, TensorBase) and t.array.dtype.kind == "b" for t in (input, other)]):
+            if operation.no_bool and any(
+                [isinstance(t, TensorBase) and t.array.dtype.kind == "b" for t in (input, other)]
+            ):
                 return without(input, other)  # which refuses them
             check_alpha(alpha, kind)
             alpha = bool(alpha) if kind.category == BOOL else alpha
-            other = scaled(other, alpha) if isinstance(other, TensorBase) else other * alpha
+            if isinstance(other, TensorBase):
+                other = scaled(other, alpha)
+            else:
+                other = bool(other * alpha) if kind.category == BOOL else other * alpha
         return without(input, other)
 
     return function
@@ -397,6 +409,7 @@ class add(Binary):
 
     kernel = native(np.add)
     takes_alpha = True
+    signatures = ALPHA
     flops = as_many_as_elements
     operators = {"__add__": TensorOperators.__add__, "__radd__": TensorOperators.__radd__}
 
@@ -419,6 +432,7 @@ class sub(Binary):
 
     kernel = native(np.subtract)
     takes_alpha = True
+    signatures = ALPHA
     aliases = ("subtract",)
     operators = {"__sub__": TensorOperators.__sub__}
     refuses = {BOOL: (RuntimeError, TWO_BOOLS)}

@@ -89,7 +89,7 @@ links.sum_dim = sum.core
 @composite(lambda t: [S(t(3, 4), 3, 1), S(t(2, 3, 4), (4,)), S(t(2, 3), (2, 3)), S(t(2, 3), ())], method_only=True)
 def sum_to_size(input: Tensor, *size: Sizes) -> Tensor:
     """sum_to_size(input, *size): summed over the dimensions in which `size` is 1 or missing: broadcasting undone."""
-    target, own = shape_arguments(size), input.array.shape
+    target, own = shape_arguments(size, "sum_to_size", "size"), input.array.shape
     extra = len(own) - len(target)
     if extra < 0 or not all_fit(target, own[extra:]):
         raise RuntimeError(f"size {{{errors.size(target)}}} is not expandable to size {{{errors.size(own)}}}.")

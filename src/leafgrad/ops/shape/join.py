@@ -10,6 +10,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.overrides import TakesOver, taking_over
 from leafgrad._core.tensor import TensorBase, links
+from leafgrad._layouts import channels_last_order
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, composite, in_rows, op
@@ -72,7 +73,14 @@ class cat(Joining):
 
     def kernel(*args: Any) -> A:
         dim, sizes = args[-2:]
-        parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
+        if SKIPPED in sizes:
+            return in_rows(np.concatenate([x for x, size in zip(args, sizes) if size != SKIPPED], dim))
+        parts, first = args[:-2], args[0]
+        if first.__class__ is np.ndarray and first.ndim >= 4 and not first.flags.c_contiguous:
+            order = channels_last_order(first)
+            if order is not None and all([channels_last_order(x) == order for x in parts]):
+                joined = np.concatenate([x.transpose(order) for x in parts], order.index(dim))
+                return in_rows(joined).transpose(np.argsort(order))
         return in_rows(np.concatenate(parts, dim))
 
     def call(tensors: Tensors, dim: Dim = 0) -> Tensor:

@@ -17,6 +17,7 @@ from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.views import MULTI_VIEW
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.ops.arguments import matched
 from leafgrad.ops.index.slices import select, slice_
 from leafgrad.ops.public_forms import function_of
 from leafgrad.ops.registry import Family, composite, op
@@ -326,7 +327,9 @@ def tensor_split(
     sections: int | None = None,
 ) -> tuple[Tensor, ...]:
     """tensor_split(input, indices_or_sections, dim=0): pieces of almost equal size, or cut at the given indices."""
-    given = next(v for v in (indices_or_sections, indices, sections) if v is not None)
+    given: Any = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
+    if given is None:
+        matched(tensor_split, (), {})  # which raises
     shape = input.array.shape
     if not shape:
         raise errors.mistake(
@@ -348,6 +351,48 @@ def tensor_split(
         start, end, _ = slice(start, end).indices(size)  # as Python's slices: clipped, negative from the end
         pieces.append(view_of(slice_, input, range_of(dim, start, max(end - start, 0))))
     return tuple(pieces)
+
+
+def _named_split(name: str, dim: int, least: int, what: str, samples: Any) -> Any:
+    """tensor_split along a dimension that the name tells, and into pieces of equal size only."""
+
+    def function(input: Tensor, sections: int | Shape | None = None, *, indices: Shape | None = None) -> Any:
+        cuts = sections if indices is None else indices
+        if cuts is None or (sections is not None and indices is not None):
+            matched(made, (sections,), {} if indices is None else {"indices": indices})  # which raises
+        shape = input.array.shape
+        if len(shape) < least:
+            raise errors.mistake(
+                RuntimeError,
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {len(shape)} "
+                "dimensions!",
+            )
+        along = dim if len(shape) > dim else 0
+        if isinstance(cuts, int) and (cuts == 0 or shape[along] % cuts):
+            raise errors.mistake(
+                RuntimeError,
+                f"torch.{name} attempted to split along dimension {along}, but the size of the dimension "
+                f"{shape[along]} is not divisible by the split_size {cuts}!",
+            )
+        return tensor_split(input, cuts, along)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{name}(input, indices_or_sections): {what}, cut at indices, or in pieces of equal size."
+    forms = (
+        "(input: Tensor, sections: int) -> tuple[Tensor, ...]",
+        "(input: Tensor, indices: Shape) -> tuple[Tensor, ...]",
+    )
+    made = composite(samples, signatures=forms)(function)
+    return made
+
+
+hsplit = _named_split(
+    "hsplit", 1, 1, "pieces of columns, or of a vector", lambda t: [S(t(2, 4), 2), S(t(6), 3), S(t(3, 4), (1, 3))]
+)
+vsplit = _named_split("vsplit", 0, 2, "pieces of rows", lambda t: [S(t(4, 2), 2), S(t(3, 4), [1, 1])])
+dsplit = _named_split(
+    "dsplit", 2, 3, "pieces along the third dimension", lambda t: [S(t(1, 2, 4), 2), S(t(2, 1, 3), (-1,))]
+)
 
 
 def _cuts_of(given: Any) -> Any:

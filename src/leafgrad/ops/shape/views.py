@@ -264,7 +264,7 @@ class view(Reshaping):
         shape = shape if size is None else (size,)
         if dtype is not None or (len(shape) == 1 and shape[0].__class__ is Dtype):
             return view_dtype(input, dtype or shape[0])
-        target = fill_in("view", shape_arguments(shape, "view"), input)
+        target = fill_in("view", shape_arguments(shape, "view", "size"), input)
         if not input.array.flags.c_contiguous and not needs_no_copy(input.array, target):
             raise errors.view_needs_copy(input, target)
         return bind_view(view.core, view, input, (target,))
@@ -336,7 +336,10 @@ class permute(ViewFamily):
 
     def call(input: Tensor, *order: Sizes, dims: Shape | None = None) -> Tensor:
         order = shape_arguments(order if dims is None else (dims,), "permute", "dims")
-        ndim = input.array.ndim
+        try:
+            ndim = input.array.ndim
+        except AttributeError:
+            raise errors.not_a_tensor("permute", "input", 1, input) from None
         if len(order) != ndim:
             raise RuntimeError(
                 "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
