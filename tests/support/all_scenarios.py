@@ -19,6 +19,7 @@ import module_hook_scenarios
 import override_scenarios
 import subclass_scenarios
 import topology_scenarios
+import numeric_scenarios
 import value_scenarios
 import view_scenarios
 from scenarios import Scenario, observe
@@ -36,6 +37,7 @@ SETS = {
     "overrides": override_scenarios,
     "subclasses": subclass_scenarios,
     "topology": topology_scenarios,
+    "numbers": numeric_scenarios,
     "values": value_scenarios,
     "views": view_scenarios,
 }
