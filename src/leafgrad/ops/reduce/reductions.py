@@ -26,7 +26,6 @@ from leafgrad.ops.reduce.common import (
     Dims,
     Reduction,
     Total,
-    add_reduce,
     count_of,
     dims_of,
     empty,
@@ -37,6 +36,7 @@ from leafgrad.ops.reduce.common import (
     raw,
     restore,
     total,
+    wide_total,
 )
 from leafgrad.ops.registry import Operation, composite, in_rows, op
 from leafgrad.ops.samples import S
@@ -52,6 +52,7 @@ A = Any  # an array, or a tensor under create_graph
 
 multiply_reduce: Any = np.multiply.reduce
 add_accumulate: Any = np.add.accumulate
+WIDER = {F32: F64, np.dtype(np.complex64): np.dtype(np.complex128)}  # what running sums are added in, as in PyTorch
 
 # -- sum --------------------------------------------------------------------------------------------------------------
 
@@ -112,7 +113,7 @@ def _mean(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
     n = x.size if dims is None else count_of(x.shape, dims)
     kind = x.dtype
     if kind is not F32 and kind is not F64 and is_half(kind):
-        return (in_rows(add_reduce(x, dims, F32, None, keepdim)) / n).astype(kind)
+        return np.asarray(wide_total(x, dims, keepdim) / n, kind)
     return total(x, dims, keepdim) / n
 
 
@@ -254,11 +255,9 @@ class cumsum(Reduction):
             if NATIVE and x.flags.aligned and x.__class__ is np.ndarray:
                 return _loops.running_sums(x, reverse)
             if not reverse:
-                return add_accumulate(x, dim)
-            out = empty(x.shape, kind)
-            add_accumulate(x[..., ::-1], dim, kind, out[..., ::-1])
-            return out
-        kind = F32 if is_half(kind) else kind
+                return add_accumulate(x, dim, F64).astype(kind, copy=False)
+            return add_accumulate(x[..., ::-1], dim, F64)[..., ::-1].astype(kind, "C")
+        kind = F32 if is_half(kind) else WIDER.get(kind, kind)
         out = empty(x.shape, kind)
         source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
         if reverse:
