@@ -10,6 +10,8 @@ from scenarios import attempt, collection
 
 SCENARIOS, scenario = collection()
 
+NAN, INF = float("nan"), float("inf")
+
 # -- complex and real views of one memory -----------------------------------------------------------------------------
 
 COMPLEX_VIEWS: dict[str, Callable[[Any, Any], Any]] = {
@@ -74,3 +76,126 @@ def many_real_numbers_of_a_complex_base_after_it_was_changed(T: Any) -> Any:
     y.mul_(2)
     seen.sum().backward()
     return bool((x.grad == 6 + 6j).all())
+
+
+# -- numbers beside half precision ------------------------------------------------------------------------------------
+
+NUMBERS = (65536, 65519.9, 1e5, -1e6, 1e-9, 1e39, 0.1, 3, 2049, 2**40, 10**20, INF, NAN)
+
+
+def set_first(t: Any, number: Any) -> Any:
+    t[0] = number
+    return t
+
+
+WITH_NUMBERS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "add": lambda T, x, n: x + n,
+    "rsub": lambda T, x, n: n - x,
+    "mul": lambda T, x, n: x * n,
+    "rmul": lambda T, x, n: n * x,
+    "div": lambda T, x, n: x / n,
+    "rdiv": lambda T, x, n: n / x,
+    "floor_divide": lambda T, x, n: x // n,
+    "remainder": lambda T, x, n: (x % n, n % x),
+    "trunc": lambda T, x, n: T.div(x, n, rounding_mode="trunc"),
+    "alpha": lambda T, x, n: (T.add(x, x, alpha=n), T.sub(x, 2, alpha=n)),
+    "comparisons": lambda T, x, n: (x < n, x >= n, x == n, n > x),
+    "pow": lambda T, x, n: x**n,
+    "rpow": lambda T, x, n: n**x,
+    "clamp": lambda T, x, n: x.clamp(min=n),
+    "clamp both": lambda T, x, n: x.clamp(-abs(n), abs(n)),
+    "where": lambda T, x, n: (T.where(x > 0, x, n), T.where(x > 0, n, x)),
+    "fill": lambda T, x, n: x.clone().fill_(n),
+    "masked_fill": lambda T, x, n: x.masked_fill(x > 0, n),
+    "setitem": lambda T, x, n: set_first(x.clone(), n),
+    "full": lambda T, x, n: T.full((2,), n, dtype=x.dtype),
+    "full_like": lambda T, x, n: T.full_like(x, n),
+    "new_full": lambda T, x, n: (x.new_full((2,), n), x[:1].clone().fill_(n)),
+    "one element": lambda T, x, n: (x.new_full((1,), n), x[:1].clone().fill_(n)),
+    "mul_": lambda T, x, n: x.clone().mul_(n),
+    "div_": lambda T, x, n: x.clone().div_(n),
+    "add_ alpha": lambda T, x, n: x.clone().add_(x, alpha=n),
+    "gradient of mul": lambda T, x, n: half_gradient(T, lambda y: y * n, x),
+    "gradient of div": lambda T, x, n: half_gradient(T, lambda y: y / n, x),
+    "gradient of rdiv": lambda T, x, n: half_gradient(T, lambda y: n / y, x),
+    "gradient of pow": lambda T, x, n: half_gradient(T, lambda y: y**n, x),
+}
+WITH_SCALARS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "mul": lambda T, x, s: (x * s, s * x),
+    "div": lambda T, x, s: (x / s, s / x),
+    "mul_": lambda T, x, s: x.clone().mul_(s),
+    "floor_divide": lambda T, x, s: x // s,
+    "comparisons": lambda T, x, s: x < s,
+    "gradients": lambda T, x, s: half_gradient(T, lambda y: y * s, x),
+}
+
+
+def half_gradient(T: Any, f: Callable[[Any], Any], x: Any) -> Any:
+    y = x.clone().requires_grad_()
+    (g,) = T.autograd.grad(f(y), y, T.full_like(x, 0.25), create_graph=True)
+    return g.detach(), g.dtype == x.dtype
+
+
+def half(T: Any, kind: str) -> Any:
+    return T.tensor([0.5, 0, 1e-4, -2, 60000.0, 6e-8, INF], dtype=getattr(T, kind))
+
+
+def wide(T: Any, seen: Any) -> Any:
+    """Results in double precision, which NumPy and the stored values know."""
+    if isinstance(seen, tuple):
+        return [wide(T, s) for s in seen]
+    return (str(seen.dtype), seen.double()) if hasattr(seen, "dtype") else seen
+
+
+def beside_numbers(T: Any, kind: str) -> Any:
+    x = half(T, kind)
+    return [
+        (name, str(n), attempt(lambda f=f, n=n: wide(T, f(T, x, n))))
+        for name, f in WITH_NUMBERS.items()
+        for n in NUMBERS
+    ]
+
+
+@scenario
+def numbers_beside_float16(T: Any) -> Any:
+    return beside_numbers(T, "float16")
+
+
+@scenario
+def numbers_beside_bfloat16(T: Any) -> Any:
+    return beside_numbers(T, "bfloat16")
+
+
+@scenario
+def tensors_without_dimensions_beside_half_precision(T: Any) -> Any:
+    return [
+        (
+            name,
+            n,
+            kind,
+            attempt(lambda f=f, n=n, kind=kind, own=own: wide(T, f(T, half(T, own), T.tensor(n, dtype=kind)))),
+        )
+        for name, f in WITH_SCALARS.items()
+        for n in (65536.0, 1e-9, 0.1, 2049.0)
+        for kind in (T.float32, T.float64)
+        for own in ("float16", "bfloat16")
+    ]
+
+
+@scenario
+def numbers_that_single_precision_does_not_hold(T: Any) -> Any:
+    uses: tuple[Callable[[Any, Any], Any], ...] = (
+        lambda x, n: T.full((2,), n, dtype=x.dtype),
+        lambda x, n: T.full_like(x, n),
+        lambda x, n: x.clone().fill_(n),
+        lambda x, n: T.add(x, x, alpha=n),
+        lambda x, n: x.clone().add_(x, alpha=n),
+        lambda x, n: x.clamp(max=n),
+        lambda x, n: set_first(x.clone(), n),
+    )
+    return [
+        attempt(use, T.ones(2, dtype=kind), n)
+        for kind in (T.float32, T.float64, T.complex64)
+        for n in (1e39, 3.4028234663852886e38, 3.4028235e38, INF)
+        for use in uses
+    ]

@@ -21,13 +21,14 @@ from leafgrad._dtypes import (
     INTEGER,
     bool_,
     dtype,
+    float32,
     from_numpy_dtype,
     get_default_dtype,
     int64,
     result_dtype,
     scalar_dtype,
 )
-from leafgrad.ops.registry import registry
+from leafgrad.ops.registry import registry, with_kernel
 
 Array = Any
 NUMBERS = (int, float, complex, np.number, np.bool_)  # what counts as a number beside a tensor
@@ -98,7 +99,12 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         operation.check(kind)
     if no_bool and operation.no_bool:
         raise RuntimeError(operation.no_bool)
-    arrays = (cast(arrays[0], kind), cast(arrays[1], kind))
+    wide = kind
+    if operation.wide_numbers and kind.itemsize == 2 and kind.category == FLOAT:
+        second = arrays[1]
+        if second.ndim == 0 and second.dtype != kind.np and not is_batched(second):
+            wide, op = float32, beside_half(op)
+    arrays = (cast(arrays[0], kind), cast(arrays[1], wide))
     try:
         return bind(op, tensors, (), arrays)
     except ValueError:
@@ -119,6 +125,22 @@ def overridden_operands(operation: Any, a: Any, b: Any) -> Any:
         return operator_overridden(called, a, b)
     name = forward.replace("__", "__r", 1)
     return operator_overridden(NAMES_OF_OPERATORS.get(name, name), b, a)
+
+
+_beside_half: dict[Op, Op] = {}
+
+
+def beside_half(op: Op) -> Op:
+    """An operation on a tensor of half precision and a number, which is not rounded: computed in float32."""
+    found = _beside_half.get(op)
+    if found is None:
+        kernel = op.kernel
+
+        def in_float32(a: Array, b: Array) -> Array:
+            return kernel(a.astype(np.float32), b).astype(a.dtype)
+
+        found = _beside_half[op] = with_kernel(op, in_float32)
+    return found
 
 
 def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:

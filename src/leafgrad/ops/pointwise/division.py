@@ -52,6 +52,7 @@ def _quotient(mode: str, kernel: Any, how: str) -> Any:
         "__module__": __name__,
         "__doc__": f"div_{mode}(input, other): input / other, rounded {how}.",
         "kernel": kernel,
+        "wide_numbers": True,
         "node_name": "DivBackward2",
         "public_name": "",
         "reference": lambda torch, x, y: torch.div(x, y, rounding_mode=mode),
@@ -94,6 +95,7 @@ class floor_divide(Rounded):
     """floor_divide(input, other): input / other, rounded down. It has no derivative, as in PyTorch."""
 
     kernel = floor_quotient
+    wide_numbers = True
     node_name = "NotImplemented"
     number_name = "NotImplemented(input)"
     operators = ("__floordiv__", "__rfloordiv__")
@@ -118,7 +120,10 @@ class remainder(Rounded):
 
     def kernel(x: A, y: A) -> A:
         refuse_zero(x, y)
-        return np.remainder(x, y)
+        if x.dtype.kind in "iu":
+            return np.remainder(x, y)
+        rest = np.fmod(x, y)  # np.remainder gives a zero the sign of y, PyTorch that of x
+        return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
 
     node_name = "RemainderBackward1"
     number_name = "RemainderBackward0(input)"

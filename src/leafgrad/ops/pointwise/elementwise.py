@@ -18,6 +18,7 @@ from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.kernels import add as plus
 from leafgrad.kernels import clip, divide, exponential, multiply, native, negative
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
+from leafgrad.ops.creation.from_data import refuse_overflow, to_array
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
@@ -400,7 +401,10 @@ def _with_alpha(name: str, without: Callable[..., Any]) -> Callable[..., Any]:
                 raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
             if isinstance(alpha, complex) and kind.category < COMPLEX:
                 raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-            alpha = bool(alpha) if kind.category == BOOL else alpha
+            refuse_overflow(alpha, kind)
+            alpha = (
+                bool(alpha) if kind.category == BOOL else alpha if kind.itemsize != 2 else to_array(alpha, kind).item()
+            )
             other = scaled(other, alpha) if isinstance(other, TensorBase) else other * alpha
         return without(input, other)
 
@@ -458,6 +462,7 @@ class mul(Binary):
     """mul(input, other): input * other."""
 
     kernel = native(np.multiply)
+    wide_numbers = True
     aliases = ("multiply",)
     flops = as_many_as_elements
     operators = {"__mul__": TensorOperators.__mul__, "__rmul__": TensorOperators.__rmul__}
@@ -485,6 +490,7 @@ class true_div(Binary):
     """true_div(input, other): input / other, in floating point; what `/` and `div` do."""
 
     kernel = native(np.true_divide)
+    wide_numbers = True
     as_float = True
     node_name = "DivBackward0"
     node_names = ("DivBackward1(input)",)  # by a number that is no argument, as in the mean of a loss

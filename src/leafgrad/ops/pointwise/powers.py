@@ -11,10 +11,10 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.overrides import UNCHANGED, method_overridden, operator_overridden, plain
 from leafgrad._core.tensor import TensorBase
-from leafgrad._dtypes import INTEGER
+from leafgrad._dtypes import INTEGER, from_numpy_dtype
 from leafgrad.kernels import multiply, square_root
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
-from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.creation.from_data import refuse_overflow, to_array
 from leafgrad.ops.pointwise.elementwise import Binary, log
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import NUMBERS, OPERANDS, common_dtype, mixed_binary
@@ -104,6 +104,8 @@ class pow_number(Family):
                 to_array(exponent, kind)  # an error if it does not fit
             if own != kind.np:
                 input = input.to(kind)
+        if own.itemsize == 2:
+            refuse_overflow(exponent, from_numpy_dtype(own))
         return bind(pow_number.core, (input,), (exponent,))
 
     def vjp(g: A, input: A, exponent: A) -> A:
@@ -111,7 +113,7 @@ class pow_number(Family):
             return zeros_like(g)
         if exponent == 2 and not isinstance(input, TensorBase):  # a shorter way, which a recorded pass does not take:
             return g * (2 * input)  # in PyTorch even the second derivative of a square has a graph behind it
-        return g * (exponent * pow_number(input, exponent - 1))
+        return g * scaled(pow_number(input, exponent - 1), exponent)
 
     samples = staticmethod(
         lambda t: [
@@ -123,10 +125,18 @@ class pow_number(Family):
     )
 
 
+def scaled(x: A, number: Any) -> A:
+    """number * x. Beside an array of half precision NumPy would round the number first."""
+    if isinstance(x, TensorBase) or x.dtype.itemsize != 2 or x.dtype.kind == "i":
+        return number * x
+    return (x * np.float32(number)).astype(x.dtype)
+
+
 def power(self: Any, exponent: Any) -> Any:
     """`x ** exponent`."""
-    if (exponent.__class__ is int or exponent.__class__ is float) and self.array.dtype.kind == "f":  # the common case
-        return bind(pow_number.core, (self,), (exponent,))
+    kind = self.array.dtype
+    if (exponent.__class__ is int or exponent.__class__ is float) and kind.kind == "f" and kind.itemsize > 2:
+        return bind(pow_number.core, (self,), (exponent,))  # the common case
     return pow(self, exponent) if isinstance(exponent, OPERANDS) else operator_overridden("__pow__", self, exponent)
 
 
