@@ -199,3 +199,110 @@ def numbers_that_single_precision_does_not_hold(T: Any) -> Any:
         for n in (1e39, 3.4028234663852886e38, 3.4028235e38, INF)
         for use in uses
     ]
+
+
+# -- nan and inf at the edges of reductions and powers ----------------------------------------------------------------
+
+
+def two_gradients(T: Any, f: Callable[[Any], Any], values: Any, shape: tuple[int, ...]) -> Any:
+    """A result, its gradient, and the gradient of that."""
+    x = T.tensor(values, dtype=T.float64).reshape(shape).requires_grad_()
+    y = f(x)
+    (g,) = T.autograd.grad(y.sum(), x, create_graph=True)
+    weights = T.arange(1.0, 1 + g.numel(), dtype=T.float64).reshape(g.shape)
+    return y, g, attempt(lambda: T.autograd.grad((g * weights).sum(), x, allow_unused=True))
+
+
+@scenario
+def reductions_of_one_number(T: Any) -> Any:
+    functions: tuple[Callable[[Any], Any], ...] = (
+        lambda x: T.softmax(x, 0),
+        lambda x: T.log_softmax(x, 0),
+        lambda x: T.logsumexp(x, 0),
+        lambda x: x.prod(),
+        lambda x: x.prod(0),
+        lambda x: x.sum(),
+        lambda x: x.mean(0),
+        lambda x: x.cumsum(0),
+    )
+    return [
+        attempt(two_gradients, T, f, [value], shape)
+        for f in functions
+        for value in (NAN, INF, -INF, 0.0, 2.0)
+        for shape in ((), (1,))
+    ]
+
+
+@scenario
+def products_among_zeros_and_infinities(T: Any) -> Any:
+    return [
+        attempt(
+            lambda f=f, values=values, shape=shape: two_gradients(T, f, values, shape)[: 2 + (values == [0.0, 0.0])]
+        )
+        for f in (lambda x: x.prod(), lambda x: x.prod(-1))
+        for values in ([INF, 0.0], [INF, 2.0], [0.0, 0.0], [NAN, 0.0])
+        for shape in ((2,), (1, 2), (2, 1))
+    ]
+
+
+@scenario
+def variances_without_a_degree_of_freedom(T: Any) -> Any:
+    calls: list[dict[str, Any]] = [
+        *[{"correction": c} for c in (0, 1, 2, 3, 6, 7, -1, 2.5)],
+        *[{"dim": 0, "correction": c} for c in (0, 1, 2, 3)],
+        *[{"dim": (0, 1), "correction": c, "keepdim": True} for c in (5, 6, 7)],
+        *[{"dim": None, "correction": c, "keepdim": True} for c in (1, 6, 7)],
+    ]
+    return [
+        attempt(two_gradients, T, lambda x, f=f, call=call: getattr(T, f)(x, **call), values[:count], shape)
+        for f in ("var", "std")
+        for call in calls
+        for shape, count in (((), 1), ((1,), 1), ((2,), 2), ((0,), 0), ((2, 3), 6), ((0, 3), 0))
+        for values in ([1.0, 2.0, 4.0, 8.0, 16.0, 32.0], [0.25] * 6, [INF, 1.0, 2.0, 3.0, 4.0, 5.0])
+    ]
+
+
+@scenario
+def powers_of_zero_and_of_negative_numbers(T: Any) -> Any:
+    def gradients(base: Any, exponent: Any) -> Any:
+        inputs = [t for t in (base, exponent) if t.requires_grad]
+        y = base**exponent
+        first = T.autograd.grad(y.sum(), inputs, create_graph=True)
+        total = T.stack([g.double().sum() for g in first]).sum()
+        return y, first, T.autograd.grad(total, inputs, allow_unused=True)
+
+    bases, exponents = (0.0, -0.0, -2.0, 2.0, -INF), (0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -2.5)
+    return [
+        attempt(
+            gradients,
+            T.tensor(bases, dtype=first).reshape(-1, 1).requires_grad_(),
+            T.tensor(exponents if many else e, dtype=second).requires_grad_(),
+        )
+        for first in (T.float32, T.float64)
+        for second in (T.float32, T.float64)
+        for many, e in ((True, 0.0), (False, 0.5), (False, 0.0), (False, 2.0))
+    ]
+
+
+@scenario
+def roots_in_half_precision(T: Any) -> Any:
+    x = T.tensor([0.0, -0.0, -INF, 2.0], dtype=T.float16)
+    return [wide(T, 1 / x**e) for e in (0.5, -0.5, 2.5)]
+
+
+@scenario
+def powers_of_unsigned_integers(T: Any) -> Any:
+    e = T.tensor([0, 1, 2, 3], dtype=T.uint8)
+    return [attempt(lambda n=n: (n**e, str((n**e).dtype))) for n in (-1, -2, 2, 300, 2.5)]
+
+
+@scenario
+def spread_of_equal_numbers(T: Any) -> Any:
+    seen = []
+    for shape, dim in (((7, 3), 0), ((3, 7), 1), ((5, 7, 3), (0, 1)), ((7, 3, 5), (0, 2))):
+        x = T.full(shape, 0.1).requires_grad_()
+        y = x.std(dim)
+        seen.append((y == 0).all().item() and (T.autograd.grad(y.sum(), x)[0] == 0).all().item())
+        y = x.var(dim)
+        seen.append((y == 0).all().item())
+    return seen

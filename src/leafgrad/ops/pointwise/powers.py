@@ -32,6 +32,8 @@ def power_of_arrays(x: Any, y: Any) -> Any:
         # as PyTorch: 1 and -1 keep their meaning, everything else rounds to zero
         odd = np.where(y % 2 == 0, 1, x)
         return np.where(y >= 0, np.power(x, np.abs(y)), np.where(np.abs(x) == 1, odd, 0)).astype(x.dtype)
+    if y.size == 1 and y.dtype.kind == "f" and y.item() == 0.5:
+        y = np.full(np.broadcast_shapes(x.shape, y.shape), y)  # of one exponent NumPy would make a square root
     return np.power(x, y)
 
 
@@ -54,11 +56,11 @@ class pow_tensor(Binary):
         return where(exponent == 0, zero_like(g), g * (exponent * pow_tensor(input, exponent - 1)))
 
     def vjp_exponent(g: A, input: A, exponent: A, out: A) -> A:
-        slope = g * (out * log(input))
+        slope = out * log(input)
         if input.__class__ is np.ndarray and input.all():
-            return slope
+            return g * slope
         # 0**y is constantly zero for y >= 0, although its logarithm is not finite
-        return where((input == 0) & (exponent.real >= 0), zero_like(g), slope)
+        return g * where((input == 0) & (exponent.real >= 0), zero_like(out), slope)
 
 
 def _shortcut(x: Any, exponent: Any) -> Any:
@@ -66,12 +68,13 @@ def _shortcut(x: Any, exponent: Any) -> Any:
     if exponent == 2:
         return multiply(x, x)
     if x.dtype.kind in "fcV":  # V: bfloat16
-        if exponent == 0.5:
-            return square_root(x)
         if exponent == 3:
             return multiply(multiply(x, x), x)
-        if exponent == -0.5:
-            return np.reciprocal(np.sqrt(x))
+        if x.dtype.char != "e":  # the root of -0.0 is -0.0, but in float16 PyTorch takes the general power, 0.0
+            if exponent == 0.5:
+                return square_root(x)
+            if exponent == -0.5:
+                return np.reciprocal(np.sqrt(x))
         if exponent == -1:
             return np.reciprocal(x)
         if exponent == -2:

@@ -30,6 +30,7 @@ from leafgrad.ops.reduce.common import (
     dims_of,
     empty,
     expand_gradient,
+    has_zero,
     is_half,
     named_dims,
     one_dim,
@@ -194,10 +195,13 @@ class prod(Reduction):
         return bind(prod.core, (input,), (dims_of(dim, x.ndim) or None, keepdim), (x,))
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A = None, keepdim: A = False) -> A:
+        g = restore(g, input_shape, dims or (), keepdim)
+        count = math.prod(input_shape) if dims is None else input_shape[dims[0]]
+        if not input_shape or (count == 1 and has_zero(raw(input))):
+            return expand_gradient(g, input_shape)  # no others
         if dims is None:
             return g * product_of_others(input.reshape((-1,)), out, 0).reshape(input_shape)
-        out = restore(out, input_shape, dims, keepdim)
-        return restore(g, input_shape, dims, keepdim) * product_of_others(input, out, dims[0])
+        return g * product_of_others(input, restore(out, input_shape, dims, keepdim), dims[0])
 
     samples = staticmethod(
         lambda t: [
