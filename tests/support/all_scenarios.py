@@ -21,6 +21,7 @@ import override_scenarios
 import subclass_scenarios
 import topology_scenarios
 import numeric_scenarios
+import topology_scenarios
 import value_scenarios
 import view_scenarios
 from scenarios import Scenario, observe
@@ -40,6 +41,7 @@ SETS = {
     "subclasses": subclass_scenarios,
     "topology": topology_scenarios,
     "numbers": numeric_scenarios,
+    "topology": topology_scenarios,
     "values": value_scenarios,
     "views": view_scenarios,
 }
