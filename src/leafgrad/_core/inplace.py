@@ -63,7 +63,7 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
         if alpha is not None:
             if other is number or other.needs_grad or not (alpha.__class__ is float or alpha.__class__ is int):
                 return False
-            if not -_SURE < alpha < _SURE:  # it may be refused
+            if alpha > _SURE or alpha < -_SURE:  # it may be refused
                 return False
             y = _multiply(y, constant(alpha, kind))
     if x.rare is not None and (x.rare.inference or (recording and may_change(x))):
