@@ -17,10 +17,9 @@ import inplace_scenarios
 import linearize_scenarios
 import mode_scenarios
 import module_hook_scenarios
+import numeric_scenarios
 import override_scenarios
 import subclass_scenarios
-import topology_scenarios
-import numeric_scenarios
 import topology_scenarios
 import value_scenarios
 import view_scenarios
@@ -37,10 +36,9 @@ SETS = {
     "linearize": linearize_scenarios,
     "modes": mode_scenarios,
     "module hooks": module_hook_scenarios,
+    "numbers": numeric_scenarios,
     "overrides": override_scenarios,
     "subclasses": subclass_scenarios,
-    "topology": topology_scenarios,
-    "numbers": numeric_scenarios,
     "topology": topology_scenarios,
     "values": value_scenarios,
     "views": view_scenarios,
