@@ -17,8 +17,10 @@ import function_transform_scenarios
 import function_view_scenarios
 import graph_scenarios
 import inplace_scenarios
+import linearize_scenarios
 import mode_scenarios
 import module_hook_scenarios
+import numeric_scenarios
 import override_scenarios
 import subclass_scenarios
 import topology_scenarios
@@ -38,8 +40,10 @@ SETS = {
     "function views": function_view_scenarios,
     "graph": graph_scenarios,
     "in place": inplace_scenarios,
+    "linearize": linearize_scenarios,
     "modes": mode_scenarios,
     "module hooks": module_hook_scenarios,
+    "numbers": numeric_scenarios,
     "overrides": override_scenarios,
     "subclasses": subclass_scenarios,
     "topology": topology_scenarios,

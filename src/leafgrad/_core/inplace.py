@@ -26,6 +26,7 @@ shared_modes: Final[Any] = thread_state.shared_modes
 _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
 _multiply: Final[Any] = multiply
+_SURE: Final[float] = 3e38  # less than the largest float32
 # NumPy's ufuncs take three times as long for a single element if they are given an array for the result
 _SINGLE: Final[int] = -1 if NATIVE else 1
 
@@ -61,6 +62,8 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
             return False
         if alpha is not None:
             if other is number or other.needs_grad or not (alpha.__class__ is float or alpha.__class__ is int):
+                return False
+            if alpha > _SURE or alpha < -_SURE:  # it may be refused
                 return False
             y = _multiply(y, constant(alpha, kind))
     if x.rare is not None and (x.rare.inference or (recording and may_change(x))):

@@ -74,8 +74,12 @@ def with_tangents(t: Any, kept: dict[int, Any]) -> Any:
 
 
 def alias_of_leaf(leaf: Any) -> Any:
-    """Another tensor with the value of a leaf, whose gradient goes to the leaf. It knows nothing of the leaf's
-    tangents, so it must not know that it is a view of it."""
+    """Another tensor with the value of a leaf, whose gradient goes to the leaf if that is recorded. It knows nothing of
+    the leaf's tangents, so it must not know that it is a view of it."""
+    if not state.recording:
+        alias = wrap(leaf.array)
+        alias.version = leaf.version
+        return alias
     before, state.forward_mode = state.forward_mode, False
     try:
         alias = leaf.view_as(leaf)

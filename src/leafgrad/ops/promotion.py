@@ -21,14 +21,14 @@ from leafgrad._dtypes import (
     INTEGER,
     bool_,
     dtype,
+    float32,
     from_numpy_dtype,
     get_default_dtype,
     int64,
     result_dtype,
     scalar_dtype,
 )
-from leafgrad.ops.arguments import REFUSED, as_number
-from leafgrad.ops.registry import registry
+from leafgrad.ops.registry import registry, with_kernel
 
 Array = Any
 NUMBERS = (int, float, complex, np.number, np.bool_)  # what counts as a number beside a tensor
@@ -100,7 +100,12 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         operation.check(kind)
     if no_bool and operation.no_bool:
         raise RuntimeError(operation.no_bool)
-    arrays = (cast(arrays[0], kind), cast(arrays[1], kind))
+    wide = kind
+    if operation.wide_numbers and kind.itemsize == 2 and kind.category == FLOAT:
+        second = arrays[1]
+        if second.ndim == 0 and second.dtype != kind.np and not is_batched(second):
+            wide, op = float32, beside_half(op)
+    arrays = (cast(arrays[0], kind), cast(arrays[1], wide))
     try:
         return bind(op, tensors, (), arrays)
     except ValueError:
@@ -123,6 +128,22 @@ def overridden_operands(operation: Any, a: Any, b: Any) -> Any:
     return operator_overridden(NAMES_OF_OPERATORS.get(name, name), b, a)
 
 
+_beside_half: dict[Op, Op] = {}
+
+
+def beside_half(op: Op) -> Op:
+    """An operation on a tensor of half precision and a number, which is not rounded: computed in float32."""
+    found = _beside_half.get(op)
+    if found is None:
+        kernel = op.kernel
+
+        def in_float32(a: Array, b: Array) -> Array:
+            return kernel(a.astype(np.float32), b).astype(a.dtype)
+
+        found = _beside_half[op] = with_kernel(op, in_float32)
+    return found
+
+
 def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:
     """A tensor, or a number or array made into one (in the dtype of `like` where that holds the number)."""
     if isinstance(value, TensorBase):
@@ -135,18 +156,6 @@ def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:
         own = from_numpy_dtype(like.array.dtype)
         kind = result_dtype([(own, 0), (kind, 2)])
     return wrap(cast(array, kind))  # type: ignore[no-any-return]
-
-
-def alpha_in_front(name: str, input: Any, alpha: Any, other: Any) -> tuple[Any, Any]:
-    """The factor and the operand of `add(input, alpha, other)`, which PyTorch has deprecated and still takes."""
-    number = as_number(alpha)
-    if number is REFUSED or not isinstance(input, TensorBase) or operand(other) is None:
-        raise errors.mistake(TypeError, f"{name}() takes 2 positional arguments but 3 were given")
-    errors.warn(
-        f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number alpha, Tensor other)\nConsider using "
-        f"one of the following signatures instead:\n\t{name}(Tensor input, Tensor other, *, Number alpha = 1)"
-    )
-    return number, other
 
 
 def float_input(t: TensorBase) -> TensorBase:

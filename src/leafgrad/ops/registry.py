@@ -257,6 +257,7 @@ class Family(metaclass=Block, family=True):
     in_place: Any = False  # does it have an in-place form? Or that form itself
     in_place_name: str | None = None  # what that is called, if not by the public name with an underscore
     in_place_function = False  # is that a function of the module, although the op has several inputs?
+    wide_numbers = False  # is a number, or a tensor without dimensions, that is the second operand not rounded to half?
     takes_alpha = False  # has it the argument `alpha`, a factor for the second operand?
     # Does the function take `out=`? Or PyTorch's words about an `out` that has not exactly the dtype of the result,
     # with {wanted} and {given} in them.

@@ -18,7 +18,15 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import empty_array, empty_like_array
 from leafgrad.ops.arguments import REFUSED, as_int, declared_and_checked, matched
 from leafgrad.ops.creation.fresh import fresh
-from leafgrad.ops.creation.from_data import as_dtype, check_options, copied, finished, to_array, warn_of_copy
+from leafgrad.ops.creation.from_data import (
+    as_dtype,
+    check_options,
+    copied,
+    finished,
+    refuse_overflow,
+    to_array,
+    warn_of_copy,
+)
 from leafgrad.ops.out import resize_output, store_output
 from leafgrad.ops.signature import (
     LikeOptions,
@@ -214,7 +222,9 @@ def _filled(fill: Callable[[Any], Any], shape: tuple[int, ...], dtype: Any) -> A
 
 def filled(array: Any, value: Any) -> Any:
     """The array with one value everywhere, which its dtype must be able to hold."""
-    array.fill(to_array(value, _dtypes.from_numpy_dtype(array.dtype)))
+    kind = _dtypes.from_numpy_dtype(array.dtype)
+    refuse_overflow(value, kind, array.size == 1)
+    array.fill(to_array(value, kind))
     return array
 
 

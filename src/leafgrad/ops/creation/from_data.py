@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,25 @@ def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
     if not lowest <= value <= highest:  # nor nan
         raise overflow
     return np.asarray(int(value)).astype(kind.np)
+
+
+def refuse_overflow(value: Any, kind: Dtype, rounds: bool = False) -> None:
+    """Refuse a number between the largest of a float dtype and inf, unless PyTorch `rounds` it to half precision there:
+    where it writes a single element, or by `x[...] = value`."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
+    if kind.category < _dtypes.FLOAT or abs(value) < 60_000 or (rounds and kind.itemsize == 2):
+        return
+    if LARGEST.get(kind.name, math.inf) < abs(value) < math.inf:
+        raise RuntimeError(f"value cannot be converted to type {kind.cpp} without overflow")
+
+
+LARGEST = {
+    "float16": 65504.0,
+    "bfloat16": float.fromhex("0x1.fep127"),
+    "float32": float.fromhex("0x1.fffffep127"),
+    "complex64": float.fromhex("0x1.fffffep127"),
+}
 
 
 # -- tensor -----------------------------------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     if isinstance(value, TensorBase):
         part: Any = value
     elif isinstance(value, (int, float, complex, np.integer)):
-        part = wrap(number_as(value, self.array))
+        part = wrap(number_as(value, self.array, True))
     else:
         module = "numpy." if isinstance(value, (np.ndarray, np.generic)) else ""
         name = _dtypes.from_numpy_dtype(self.array.dtype).alias

@@ -15,13 +15,13 @@ from leafgrad._core.bind import TensorOperators, binary, bind
 from leafgrad._core.overrides import UNCHANGED, method_overridden, plain, takes_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
-from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import add as plus
 from leafgrad.kernels import divide, exponential, multiply, native, negative
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.inplace import in_place
+from leafgrad.ops.pointwise.alpha import ALPHA, alpha_in_front, checked_alpha
 from leafgrad.ops.pointwise.where import where
-from leafgrad.ops.promotion import alpha_in_front, common_dtype, float_input, mixed_binary, operand
+from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
 from leafgrad.ops.registry import Family, Operation, op, registry, unseen
 from leafgrad.ops.samples import pairs, real
 from leafgrad.ops.signature import Deprecated, Number, Tensor
@@ -362,19 +362,6 @@ def scaled(operand: TensorBase, alpha: Number) -> Any:
     return broadcast_binary(unseen(mul), operand, alpha)
 
 
-def check_alpha(alpha: Any, kind: Dtype) -> None:
-    """Can the results, of this dtype, be computed with such a factor?"""
-    if isinstance(alpha, bool) and kind.category != BOOL:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if not isinstance(alpha, int) and kind.category < FLOAT:
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if isinstance(alpha, complex) and kind.category < COMPLEX:
-        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-
-
-ALPHA = ("(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor",)
-
-
 def _with_alpha(operation: Operation, without: Callable[..., Any]) -> Callable[..., Any]:
     """add and sub take `alpha`, a factor for the second operand."""
 
@@ -388,12 +375,10 @@ def _with_alpha(operation: Operation, without: Callable[..., Any]) -> Callable[.
             if taken is not UNCHANGED:
                 return taken
             kind = common_dtype(input, other)
-            if operation.no_bool and any(
-                [isinstance(t, TensorBase) and t.array.dtype.kind == "b" for t in (input, other)]
-            ):
+            tensors = [t for t in (input, other) if isinstance(t, TensorBase)]
+            if operation.no_bool and any([t.array.dtype.kind == "b" for t in tensors]):
                 return without(input, other)  # which refuses them
-            check_alpha(alpha, kind)
-            alpha = bool(alpha) if kind.category == BOOL else alpha
+            alpha = checked_alpha(alpha, kind)
             if isinstance(other, TensorBase):
                 other = scaled(other, alpha)
             else:
@@ -456,6 +441,7 @@ class mul(Binary):
     """mul(input, other): input * other."""
 
     kernel = native(np.multiply)
+    wide_numbers = True
     aliases = ("multiply",)
     flops = as_many_as_elements
     operators = {"__mul__": TensorOperators.__mul__, "__rmul__": TensorOperators.__rmul__}
@@ -483,6 +469,7 @@ class true_div(Binary):
     """true_div(input, other): input / other, in floating point; what `/` and `div` do."""
 
     kernel = native(np.true_divide)
+    wide_numbers = True
     as_float = True
     node_name = "DivBackward0"
     node_names = ("DivBackward1(input)",)  # by a number that is no argument, as in the mean of a loss

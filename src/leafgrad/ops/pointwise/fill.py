@@ -152,9 +152,7 @@ def fill_value(input: TensorBase, value: Any) -> Any:
         value = value.item()
     if not isinstance(value, (int, float, complex)):
         raise TypeError(f"fill_(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
-    if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
-    return wrap(converted(value, input.array))
+    return wrap(converted(value, input.array, rounds=input.array.size == 1))
 
 
 @op

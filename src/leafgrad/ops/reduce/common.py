@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -180,11 +181,12 @@ def expand_gradient(g: A, shape: Dims) -> A:
 
 
 # -- sums -------------------------------------------------------------------------------------------------------------
-# A sum is a product with ones, and BLAS computes that several times faster than NumPy adds: always along memory, with
-# many accumulators. Long sums go in blocks, so that no accumulator becomes so large that additions lose digits.
+# All sums of floats are made here. Long ones go in blocks, so that no accumulator becomes so large that additions lose
+# digits. The sum of a block is a product with ones where BLAS computes that several times faster than NumPy adds.
 
 BLOCK = 1024
-ROWS = 128
+ROWS = 128  # so many are added one after the other
+MANY = 1024  # elements from which on it pays to look how they lie in memory
 _ONES: dict[str, Any] = {"f": np.ones(BLOCK, np.float32), "d": np.ones(BLOCK)}
 
 
@@ -211,9 +213,49 @@ def total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
         if dims[0] == n - k:  # the last k
             out = row_sums(x.reshape(-1, count_of(shape, dims)))
             return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
-    if is_half(kind):
-        return in_rows(add_reduce(x, dims, F32, None, keepdim)).astype(kind)
-    return in_rows(add_reduce(x, dims, kind, None, keepdim))
+    elif (kind is F32 or kind is F64) and dims is None and x.flags.f_contiguous:
+        return total_of_all(x.T)
+    if x.size <= MANY:
+        out = in_rows(add_reduce(x, dims, F32 if is_half(kind) else kind, None, keepdim))
+    else:
+        out = wide_total(x, dims, keepdim)
+    return out if out.dtype is kind else out.astype(kind)
+
+
+def wide_total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
+    """The same in the dtype in which it is added up: float32 for half precision."""
+    shape, kind = x.shape, x.dtype
+    if len(shape) > 1 and x.size > MANY and x.__class__ is ndarray and kind.kind in "fcV":
+        chosen = tuple(range(len(shape))) if dims is None else dims
+        if count_of(shape, chosen) > ROWS:
+            out = _total_in_blocks(x, chosen)
+            return out.reshape([1 if d in chosen else s for d, s in enumerate(shape)]) if keepdim else out
+    return in_rows(add_reduce(x, dims, F32 if is_half(kind) else kind, None, keepdim))
+
+
+def _total_in_blocks(x: Any, dims: Dims) -> Any:
+    """The sum over dimensions of an array of floats, whatever its layout: what is near in memory is added first."""
+    if x.dtype.kind == "c":
+        return _total_in_blocks(x[..., None].view(x.real.dtype), dims).view(x.dtype)[..., 0]
+    if is_half(x.dtype):
+        x = x.astype(F32)
+    shape, steps = x.shape, x.strides
+    if [d for d in dims if not steps[d] and shape[d] > 1]:  # the same numbers again and again
+        once = x[tuple([slice(0, 1) if d in dims and not steps[d] else slice(None) for d in range(len(shape))])]
+        return total(once, dims) * x.dtype.type(x.size // once.size)
+    order = sorted(range(len(shape)), key=lambda d: -abs(steps[d]))
+    groups = [(chosen, [shape[d] for d in ds]) for chosen, ds in itertools.groupby(order, lambda d: d in dims)]
+    x = x.transpose(order).reshape([math.prod(sizes) for _, sizes in groups])
+    for place in range(len(groups))[::-1]:
+        if groups[place][0]:
+            if place < x.ndim - 1:
+                x = _sums_of_rows(x.reshape(*x.shape[: place + 1], -1))
+            elif x.flags.c_contiguous:
+                x = row_sums(x.reshape(-1, x.shape[-1])).reshape(x.shape[:-1])
+            else:
+                x = add_reduce(x, -1)
+    kept = [d for d in order if d not in dims]
+    return in_rows(x.reshape([shape[d] for d in kept]).transpose(np.argsort(kept).tolist()))
 
 
 def total_of_all(x: Any) -> Any:
@@ -235,7 +277,7 @@ def row_sums(x: Any) -> Any:
 
 
 def _sum_of_rows(x: Any) -> Any:
-    """The sum of all rows."""
+    """The sum of all rows of a contiguous matrix."""
     rows, columns = x.shape
     ones = _ONES[x.dtype.char]
     if rows <= 2 * ROWS:
@@ -243,6 +285,18 @@ def _sum_of_rows(x: Any) -> Any:
     whole = rows // ROWS * ROWS
     parts = ones[:ROWS].reshape(1, ROWS) @ x[:whole].reshape(-1, ROWS, columns)
     return _sum_of_rows(parts.reshape(-1, columns)) + np.dot(ones[: rows - whole], x[whole:])
+
+
+def _sums_of_rows(x: Any) -> Any:
+    """The same for many matrices, which need not be contiguous."""
+    *outer, rows, columns = x.shape
+    if rows > 2 * ROWS:
+        whole = rows // ROWS * ROWS
+        parts = _sums_of_rows(x[..., :whole, :].reshape(*outer, -1, ROWS, columns))
+        return _sums_of_rows(parts) + _sums_of_rows(x[..., whole:, :])
+    if columns <= 64 or (x.size <= 1_000_000 and x.strides[-1] == x.itemsize):
+        return _ONES[x.dtype.char][:rows] @ x
+    return add_reduce(x, -2)
 
 
 def sum_of_squares(x: Any) -> Any:

@@ -8,6 +8,7 @@ the memory is changed in place through one of them, the history of the others is
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,17 @@ def copy_in_order(array: Any, axes: Any) -> Any:
     return np.array(array.transpose(axes), order="C").transpose(np.argsort(axes))
 
 
+def numbered(shape: tuple[int, ...], kind: Any) -> Any:
+    """The places of all numbers, from 1 on; if `kind` is complex as complex numbers of two places each."""
+    wide = np.dtype(complex if kind.kind == "c" else float)
+    return np.arange(1.0, 1 + math.prod(shape) * wide.itemsize // 8).view(wide).reshape(shape)
+
+
+def reals(array: Any) -> Any:
+    """All numbers in a row, of complex ones both parts."""
+    return np.ascontiguousarray(array).reshape(-1).view(array.real.dtype)
+
+
 @op
 class view_steps(ViewFamily):
     """view_steps(input, steps, form): input through all the steps of a view at once. `form` is what the steps were
@@ -207,10 +219,10 @@ class view_steps_backward(Family):
             part[...] = x
             return whole
         # some appear more than once, or as_strided shows what is not part of the whole: zeros, as counting starts at 1
-        places = see(copy_in_order(np.arange(1, whole.size + 1).reshape(shape), axes), steps)
-        flat = np.zeros(whole.size + 1, whole.dtype)
-        np.add.at(flat, places.reshape(-1), np.asarray(x).reshape(-1))
-        return flat[1:].reshape(shape)
+        places = see(copy_in_order(numbered(shape, whole.dtype), axes), steps)
+        parts = np.asarray(x).astype(places.dtype)
+        sums = np.bincount(reals(places).astype(np.int64), reals(parts), reals(whole).size + 1)[1:]
+        return sums.view(complex if whole.dtype.kind == "c" else float).astype(whole.dtype).reshape(shape)
 
     def vjp(g: A, steps: A) -> A:
         return see(g, steps)
