@@ -336,6 +336,8 @@ def is_complex(input: Tensor) -> builtins.bool:
     """is the dtype complex?"""
 def is_floating_point(input: Tensor) -> builtins.bool:
     """is the dtype a floating point one?"""
+def is_inference(input: Tensor) -> builtins.bool:
+    """was it made inside inference_mode, so that it can never be part of a graph?"""
 def is_nonzero(input: Tensor) -> builtins.bool:
     """is the one element something else than zero?"""
 def is_same_size(input: Tensor, other: Tensor) -> builtins.bool:
@@ -698,6 +700,12 @@ def unbind(input: Tensor, dim: Dim = 0) -> tuple[Tensor, ...]:
     """all slices along a dimension, which disappears."""
 def unflatten(input: Tensor, dim: Dim, sizes: Shape) -> Tensor:
     """one dimension made several; one of the sizes may be -1."""
+def unsafe_chunk(input: Tensor, chunks: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """chunk, but the pieces do not count as views."""
+def unsafe_split(tensor: Tensor, split_size: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """split by a size, but the pieces do not count as views."""
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """split_with_sizes, but the pieces do not count as views."""
 def unsqueeze(input: Tensor, dim: Dim) -> Tensor:
     """with a new dimension of size 1 at `dim`."""
 @overload

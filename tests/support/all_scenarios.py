@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+import autograd_api_scenarios
+import autograd_detail_scenarios
 import checkpoint_scenarios
 import forward_scenarios
 import function_scenarios
@@ -19,11 +21,14 @@ import module_hook_scenarios
 import override_scenarios
 import subclass_scenarios
 import topology_scenarios
+import undefined_gradient_scenarios
 import value_scenarios
 import view_scenarios
 from scenarios import Scenario, observe
 
 SETS = {
+    "autograd api": autograd_api_scenarios,
+    "autograd details": autograd_detail_scenarios,
     "checkpoint": checkpoint_scenarios,
     "forward": forward_scenarios,
     "function": function_scenarios,
@@ -36,6 +41,7 @@ SETS = {
     "overrides": override_scenarios,
     "subclasses": subclass_scenarios,
     "topology": topology_scenarios,
+    "undefined gradients": undefined_gradient_scenarios,
     "values": value_scenarios,
     "views": view_scenarios,
 }

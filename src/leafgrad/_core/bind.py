@@ -20,11 +20,11 @@ from typing import Any, Final
 import numpy as np
 
 from leafgrad._core import origin, thread_state
-from leafgrad._core.modes import applied_in_modes, execute_in_modes
+from leafgrad._core.modes import applied_in_modes, execute_in_modes, switches
 from leafgrad._core.node import Node, Version, take_order
 from leafgrad._core.op import KEEP_A, KEEP_B, KEEP_OUT, UNREAD, Op
 from leafgrad._core.origin import COMPILED, internal_files, last_user
-from leafgrad._core.recorder import needs_recording, record, record_many, settle, unrecorded
+from leafgrad._core.recorder import needs_recording, only_inference, record, record_many, settle, unrecorded
 from leafgrad._core.tensor import Array, TensorBase, as_array, constant, links, ndarray, number, wrap
 
 try:
@@ -105,6 +105,8 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
             if t.needs_grad:
                 needed = True
     if needed:
+        if unusual and switches.inference_used and only_inference(tensors):
+            return unrecorded(op, tensors, out)
         return record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
     return unrecorded(op, tensors, out) if unusual else wrap(out)
 

@@ -98,6 +98,11 @@ def is_complex(input: Tensor) -> bool:
     return bool(input.array.dtype.kind == "c")
 
 
+def is_inference(input: Tensor) -> bool:
+    """is_inference(input): was it made inside inference_mode, so that it can never be part of a graph?"""
+    return input.rare is not None and input.rare.inference
+
+
 def is_nonzero(input: Tensor) -> bool:
     """is_nonzero(input): is the one element something else than zero?"""
     return bool(input)
@@ -198,6 +203,6 @@ METHODS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = checked_functions(
-    is_tensor, numel, is_floating_point, is_complex, is_nonzero, is_same_size, equal, isclose, allclose, result_type,
-    positive,
+    is_tensor, numel, is_floating_point, is_complex, is_inference, is_nonzero, is_same_size, equal, isclose, allclose,
+    result_type, positive,
 )  # fmt: skip

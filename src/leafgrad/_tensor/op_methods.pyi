@@ -749,6 +749,12 @@ class OpMethods:
         """one dimension made several; one of the sizes may be -1."""
     def uniform_(self, from_: builtins.float = 0.0, to: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:
         """uniform numbers in [from, to)."""
+    def unsafe_chunk(self, chunks: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """chunk, but the pieces do not count as views."""
+    def unsafe_split(self, split_size: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """split by a size, but the pieces do not count as views."""
+    def unsafe_split_with_sizes(self, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """split_with_sizes, but the pieces do not count as views."""
     def unsqueeze(self, dim: Dim) -> Tensor:
         """with a new dimension of size 1 at `dim`."""
     def unsqueeze_(self, dim: Dim) -> Self:

@@ -19,6 +19,7 @@ from leafgrad._dtypes import dtype
 from leafgrad._tensor.autograd import AutogradTensor
 from leafgrad._tensor.op_methods import OpMethods
 from leafgrad._tensor.overridable import OverridableType, form_of, prepare
+from leafgrad.autograd.hooks import warn_if_has_hooks
 from leafgrad.ops.index.slices import alias
 
 _CPU = device("cpu")
@@ -314,7 +315,9 @@ class TensorMethods(Bases):
         return _unpickle(type(self), array, self.needs_grad, {})
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        # as PyTorch: the values and whether they require grad, but neither the history nor the gradient
+        # as PyTorch: the values and whether they require grad, but neither the history nor the gradient nor the hooks
+        if self._backward_hooks:
+            warn_if_has_hooks(self)
         array = self.array if self.array.flags.owndata else self.array.copy(order="K")
         return _unpickle, (type(self), array, self.requires_grad, dict(vars(self)))
 

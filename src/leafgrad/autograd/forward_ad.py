@@ -142,7 +142,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         name = got.__name__ if got.__module__ == "builtins" else f"{got.__module__}.{got.__name__}"
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {name}")
     own = level or (_entered[-1] if _entered else None)
-    tangent = None if own is None else tangents_of(tensor).get(own)
+    tangent = tangents_of(tensor).get(own) if own is not None and state.forward_mode else None
     if tangent is None:
         return UnpackedDualTensor(tensor.view_as(tensor), None)
     primal = below(tensor, own)

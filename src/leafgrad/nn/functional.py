@@ -15,7 +15,7 @@ from leafgrad.ops.loss import cross_entropy as classification
 from leafgrad.ops.loss import elementwise as distances
 from leafgrad.ops.loss.elementwise import in_total, weighted
 from leafgrad.ops.loss.options import checked_reduction, legacy_reduction, of_one_shape
-from leafgrad.ops.pointwise import elementwise
+from leafgrad.ops.pointwise import relu as rectifier
 from leafgrad.ops.public_forms import overridable_function
 from leafgrad.ops.random.dropout import dropout_mask as _dropout_mask
 from leafgrad.ops.reduce import softmax as reduce_softmax
@@ -35,7 +35,7 @@ logsigmoid = overridable_function(binary.logsigmoid.function)
 binary_cross_entropy = overridable(binary.binary_cross_entropy.function)
 binary_cross_entropy_with_logits = overridable(binary.binary_cross_entropy_with_logits.function)
 
-_relu = elementwise.relu.function
+_relu = rectifier.relu.function
 _softmax = reduce_softmax.softmax.function
 _log_softmax = reduce_softmax.log_softmax.function
 
@@ -95,6 +95,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or input.array.size == 0:
         return input
+    if input.array.dtype.kind in "biu" and p < 1:
+        own = input.dtype.alias
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {own}\n  at {errors.here()}")
     kept = wrap(execute(_dropout_mask.core, (input.array,), (float(p),)))
     return input.mul_(kept) if inplace else input * kept
 

@@ -6,8 +6,8 @@
 FUNCTIONS: dict[str, str] = {
     "_tensor.conversions": "",
     "_tensor.methods": (
-        "allclose equal is_complex is_floating_point is_nonzero is_same_size is_tensor isclose numel positive "
-        "result_type "
+        "allclose equal is_complex is_floating_point is_inference is_nonzero is_same_size is_tensor isclose numel "
+        "positive result_type "
     ),
     "ops.creation.factories": (
         "empty empty_like empty_strided full full_like ones ones_like scalar_tensor zeros zeros_like "
@@ -47,11 +47,12 @@ FUNCTIONS: dict[str, str] = {
     ),
     "ops.pointwise.elementwise": (
         "abs abs_ absolute absolute_ add cos cos_ exp exp_ log log_ mul multiply neg neg_ negative negative_ "
-        "reciprocal reciprocal_ relu relu_ rsqrt rsqrt_ sgn sgn_ sigmoid sigmoid_ sign sign_ sin sin_ sqrt sqrt_ "
-        "sub subtract tanh tanh_ "
+        "reciprocal reciprocal_ rsqrt rsqrt_ sgn sgn_ sigmoid sigmoid_ sign sign_ sin sin_ sqrt sqrt_ sub "
+        "subtract tanh tanh_ "
     ),
     "ops.pointwise.fill": "fill fill_ zero_",
     "ops.pointwise.powers": "pow square",
+    "ops.pointwise.relu": "relu relu_",
     "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
     "ops.pointwise.where": "where",
     "ops.random.drawing": "",
@@ -75,7 +76,10 @@ FUNCTIONS: dict[str, str] = {
         "vstack "
     ),
     "ops.shape.resize": "",
-    "ops.shape.split": "chunk diagonal split split_with_sizes tensor_split unbind",
+    "ops.shape.split": (
+        "chunk diagonal split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
+        "unsafe_split_with_sizes "
+    ),
     "ops.shape.strides": "as_strided",
     "ops.shape.views": "permute reshape squeeze swapdims t transpose unsqueeze",
 }
@@ -127,11 +131,12 @@ METHODS: dict[str, str] = {
     ),
     "ops.pointwise.elementwise": (
         "__abs__ __iadd__ __imul__ __isub__ abs abs_ absolute absolute_ add add_ cos cos_ exp exp_ log log_ mul "
-        "mul_ multiply multiply_ neg neg_ negative negative_ reciprocal reciprocal_ relu relu_ rsqrt rsqrt_ sgn "
-        "sgn_ sigmoid sigmoid_ sign sign_ sin sin_ sqrt sqrt_ sub sub_ subtract subtract_ tanh tanh_ "
+        "mul_ multiply multiply_ neg neg_ negative negative_ reciprocal reciprocal_ rsqrt rsqrt_ sgn sgn_ sigmoid "
+        "sigmoid_ sign sign_ sin sin_ sqrt sqrt_ sub sub_ subtract subtract_ tanh tanh_ "
     ),
     "ops.pointwise.fill": "copy_ fill_ zero_",
     "ops.pointwise.powers": "__ipow__ __pow__ __rpow__ pow pow_ square square_",
+    "ops.pointwise.relu": "relu relu_",
     "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
     "ops.pointwise.where": "where",
     "ops.random.drawing": "",
@@ -152,7 +157,10 @@ METHODS: dict[str, str] = {
     "ops.shape.grids": "",
     "ops.shape.join": "",
     "ops.shape.resize": "as_strided_ resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
-    "ops.shape.split": "chunk diagonal split split_with_sizes tensor_split unbind",
+    "ops.shape.split": (
+        "chunk diagonal split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
+        "unsafe_split_with_sizes "
+    ),
     "ops.shape.strides": "as_strided",
     "ops.shape.views": "expand permute reshape squeeze swapdims t transpose unsqueeze view",
 }

@@ -14,8 +14,9 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.inplace import assign
+from leafgrad._core.modes import about_to_change
 from leafgrad._core.tensor import TensorBase
-from leafgrad._core.thread_state import state
+from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
 
 
@@ -47,6 +48,19 @@ def check_no_gradient(name: str, values: list[Any]) -> None:
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 "arguments requires grad."
             )
+        elif isinstance(value, TensorBase) and shared_modes and state.forward_mode and has_tangent(value):
+            raise NotImplementedError(
+                f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+            )
+
+
+def has_tangent(t: TensorBase) -> bool:
+    """Does forward mode know a derivative of this tensor, or of what it is a view of?"""
+    rare = t.rare
+    if rare is None:
+        return False
+    base = None if rare.view is None else rare.view.base.rare
+    return bool(rare.tangents) or (base is not None and bool(base.tangents))
 
 
 def write_out(name: str, out: TensorBase, array: Any) -> Any:
@@ -76,6 +90,7 @@ def store_output(name: str, out: TensorBase, array: Any) -> Any:
     if out.rare is not None and out.rare.inference and not state.inference:
         raise errors.inference_changed(out)
     check_no_overlap(out.array)
+    about_to_change(out)
     assign(out, array)
     return out
 

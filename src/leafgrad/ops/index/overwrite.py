@@ -177,5 +177,7 @@ def value_tensor(name: str, input: TensorBase, value: Any) -> Any:
                 f"{name}_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
                 f"dimension(s).",
             )
+        if value.array.dtype.kind == "c" and input.array.dtype.kind != "c":
+            number_as(value.array.item(), input.array)  # refused, unless it is a real number
         return value
     return wrap(number_as(value, input.array))

@@ -9,10 +9,11 @@ import numpy as np
 
 from leafgrad._core.bind import TensorOperators, bind
 from leafgrad._core.overrides import operator_overridden
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.ops.creation.fresh import zeros_like
-from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, scaled, sub, true_div
-from leafgrad.ops.promotion import OPERANDS
+from leafgrad.ops.pointwise.elementwise import Binary, Unary, check_alpha, mul, reciprocal, scaled, sub, true_div
+from leafgrad.ops.promotion import OPERANDS, common_dtype
 from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S, pairs
 from leafgrad.ops.signature import Number, Rounding, Tensor
@@ -167,7 +168,9 @@ def subtract_from(self: Any, other: Any) -> Any:
 )
 def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """rsub(input, other, *, alpha=1): other - alpha * input."""
-    if alpha != 1 and input.array.dtype.kind != "b":  # bools are refused below
+    is_bool = input.array.dtype.kind == "b" or (isinstance(other, TensorBase) and other.array.dtype.kind == "b")
+    if (alpha.__class__ is not int or alpha != 1) and not is_bool:  # bools are refused below
+        check_alpha(alpha, common_dtype(input, other))
         input = scaled(input, alpha)
     return rsub_same.function(input, other)
 

@@ -15,9 +15,10 @@ from leafgrad._core.bind import TensorOperators, binary, bind
 from leafgrad._core.overrides import UNCHANGED, method_overridden, plain, takes_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
+from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import add as plus
-from leafgrad.kernels import clip, divide, exponential, multiply, native, negative
-from leafgrad.ops.creation.fresh import zero_like, zeros_like
+from leafgrad.kernels import divide, exponential, multiply, native, negative
+from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
@@ -32,7 +33,7 @@ times: Any = native(np.multiply, operator.mul)  # `g * x` for rules: on arrays a
 _FAST = (np.dtype(np.float32), np.dtype(np.float64))
 _FLOATS = (np.dtype(np.float16), *_FAST)
 LIMITS = {kind: (np.full((), -np.inf, kind), np.full((), np.inf, kind)) for kind in _FLOATS}
-_ZERO = {kind: np.zeros((), kind) for kind in _FLOATS}
+ZERO = {kind: np.zeros((), kind) for kind in _FLOATS}
 _ONE = {kind: np.ones((), kind) for kind in _FAST}
 
 # -- one tensor -------------------------------------------------------------------------------------------------------
@@ -170,30 +171,6 @@ class sigmoid(Unary):
 
     def vjp(g: A, out: A) -> A:
         return g * (out * (1 - out))
-
-
-def _relu(x: Any, *result: Any) -> Any:
-    zero = _ZERO.get(x.dtype)
-    if zero is None or x.__class__ is not np.ndarray:
-        return np.where(x < 0, np.zeros((), x.dtype), x)
-    return clip(x, zero, LIMITS[x.dtype][1], *result)  # maximum with a number takes three times as long, and loses -0.0
-
-
-@op
-class relu(Unary):
-    """relu(input): each element, but not less than zero."""
-
-    kernel = _relu
-    writes_into = True
-    out = False
-    as_float = False
-    refuses = {
-        BOOL: (RuntimeError, "Boolean inputs not supported for relu"),
-        COMPLEX: (NotImplementedError, "clamp is not supported for complex types"),
-    }
-
-    def vjp(g: A, out: A) -> A:
-        return where(out <= 0, zero_like(g), g)  # not g * 0, which is nan where g is infinite
 
 
 def _sign(x: Any) -> Any:
@@ -343,7 +320,7 @@ class Binary(Family, family=True):
         first, second = body["takes"]
         operation.checked = second == "Tensor"
         function.__annotations__.update(input=first, other=second)
-        return _with_alpha(operation.name, function) if operation.takes_alpha else function
+        return _with_alpha(operation.name, function, operation.no_bool) if operation.takes_alpha else function
 
     @staticmethod
     def operator(operation: Operation, name: str, body: dict[str, Any]) -> Callable[..., Any]:
@@ -385,7 +362,17 @@ def scaled(operand: TensorBase, alpha: Number) -> Any:
     return broadcast_binary(unseen(mul), operand, alpha)
 
 
-def _with_alpha(name: str, without: Callable[..., Any]) -> Callable[..., Any]:
+def check_alpha(alpha: Any, kind: Dtype) -> None:
+    """Can the results, of this dtype, be computed with such a factor?"""
+    if isinstance(alpha, bool) and kind.category != BOOL:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if not isinstance(alpha, int) and kind.category < FLOAT:
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and kind.category < COMPLEX:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+
+
+def _with_alpha(name: str, without: Callable[..., Any], no_bool: str) -> Callable[..., Any]:
     """add and sub take `alpha`, a factor for the second operand."""
 
     def function(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
@@ -394,12 +381,9 @@ def _with_alpha(name: str, without: Callable[..., Any]) -> Callable[..., Any]:
             if taken is not UNCHANGED:
                 return taken
             kind = common_dtype(input, other)
-            if isinstance(alpha, bool) and kind.category != BOOL:
-                raise RuntimeError("Boolean alpha only supported for Boolean results.")
-            if isinstance(alpha, float) and kind.category < FLOAT:
-                raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-            if isinstance(alpha, complex) and kind.category < COMPLEX:
-                raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+            if no_bool and any([isinstance(t, TensorBase) and t.array.dtype.kind == "b" for t in (input, other)]):
+                return without(input, other)  # which refuses them
+            check_alpha(alpha, kind)
             alpha = bool(alpha) if kind.category == BOOL else alpha
             other = scaled(other, alpha) if isinstance(other, TensorBase) else other * alpha
         return without(input, other)

@@ -11,7 +11,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
-from leafgrad._core.thread_state import silence_numpy
+from leafgrad._core.thread_state import silence_numpy, state
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import checked
@@ -41,6 +41,12 @@ class Reduction(Family, family=True):
     silent = True
 
 
+def refuse_integers(input: TensorBase, x: Any) -> None:
+    """Integers have no gradient: refuse `x`, which a tensor was converted to, if one is wanted."""
+    if input.needs_grad and x.dtype.kind in "biu" and state.recording:
+        raise RuntimeError(f"Autograd not support dtype: {from_numpy_dtype(x.dtype).alias}\n  at {errors.here()}")
+
+
 class Total(Reduction, family=True):
     """sum and mean: of a whole float tensor, by far the most frequent call, without a detour and
     without options. `dtype_of(array, dtype)` tells in which dtype integers are added, and what a user asked for."""
@@ -63,7 +69,8 @@ class Total(Reduction, family=True):
             x = input.array
             if dtype is not None or x.dtype.kind in "biu":
                 x = cast(x, dtype_of(x, dtype))
-            if dim is None and not keepdim:
+                refuse_integers(input, x)
+            if dim is None:
                 return bind(of_all, (input,), (), (x,))
             return bind(core, (input,), (dims_of(dim, x.ndim), keepdim), (x,))
 
@@ -80,6 +87,11 @@ class Total(Reduction, family=True):
                 elif len(args) == 1 and args[0].__class__ is int:
                     silence_numpy()
                     return call(input, args[0])
+            # a dimension that is named, and be it None, makes another operation of it, with the same result
+            if args and args[0] is None:
+                args = ((), *args[1:])
+            elif "dim" in options and options["dim"] is None:
+                options["dim"] = ()
             return general(input, *args, **options)
 
         return function

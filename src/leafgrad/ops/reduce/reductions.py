@@ -35,6 +35,7 @@ from leafgrad.ops.reduce.common import (
     named_dims,
     one_dim,
     raw,
+    refuse_integers,
     restore,
     total,
 )
@@ -188,6 +189,7 @@ class prod(Reduction):
         x = input.array
         if dtype is not None or x.dtype.kind in "biu":
             x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
+            refuse_integers(input, x)
         if dim is None:
             return bind(prod.named["ProdBackward0"], (input,), (), (x,))
         return bind(prod.core, (input,), (dims_of(dim, x.ndim) or None, keepdim), (x,))
@@ -278,6 +280,7 @@ class cumsum(Reduction):
         x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
         place = one_dim(dim, x.ndim)
         cumsum.check(from_numpy_dtype(x.dtype))
+        refuse_integers(input, x)
         return bind(cumsum.core, (input,), (place, False), (x,))
 
     def vjp(g: A, dim: A, reverse: A) -> A:

@@ -143,27 +143,44 @@ class split_with_sizes(Pieces):
     """split_with_sizes(input, split_sizes, dim=0): consecutive pieces of the given sizes."""
 
     def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
-        sizes = tuple(split_sizes)
-        wrapped, size = _split_dim("split", input, dim)
-        listed = f"split_sizes={errors.size(sizes)}"
-        if any(s < 0 for s in sizes):
-            first = f"split_with_sizes expects split_sizes have only non-negative entries, but got {listed}"
-            raise errors.mistake(RuntimeError, first)
-        if sum(sizes) != size:
-            raise errors.mistake(
-                RuntimeError,
-                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
-                f"{dim}), but got {listed}",
-                ("tensor", errors.describe(input)),
-                ("mismatch", f"the sizes add up to {sum(sizes)}, dimension {wrapped} is {size}"),
-            )
-        return pieces_of(split_with_sizes, input, wrapped, sizes)
+        return pieces_of(split_with_sizes, input, *given_pieces(input, split_sizes, dim))
 
     samples = lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])]
 
 
 # As the function that it is under `leafgrad`: PyTorch's messages about the sizes of `split` count from there.
 _split_with_sizes = function_of(split_with_sizes, "split_with_sizes", False)
+
+
+def given_pieces(input: Any, split_sizes: Any, dim: int) -> tuple[int, tuple[int, ...]]:
+    """The dimension to split, counted from the front, and the sizes of the pieces that the user wants."""
+    sizes = tuple(split_sizes)
+    wrapped, size = _split_dim("split", input, dim)
+    listed = f"split_sizes={errors.size(sizes)}"
+    if any(s < 0 for s in sizes):
+        first = f"split_with_sizes expects split_sizes have only non-negative entries, but got {listed}"
+        raise errors.mistake(RuntimeError, first)
+    if sum(sizes) != size:
+        raise errors.mistake(
+            RuntimeError,
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
+            f"{dim}), but got {listed}",
+            ("tensor", errors.describe(input)),
+            ("mismatch", f"the sizes add up to {sum(sizes)}, dimension {wrapped} is {size}"),
+        )
+    return wrapped, sizes
+
+
+def equal_pieces(tensor: Any, step: int, dim: int) -> tuple[int, tuple[int, ...]]:
+    """The same for pieces of one size."""
+    if step < 0 and tensor.array.ndim:
+        raise errors.mistake(RuntimeError, f"split expects split_size be non-negative, but got split_size={step}")
+    dim, size = _split_dim("split", tensor, dim)
+    if step == 0 and size != 0:
+        raise errors.mistake(
+            RuntimeError, f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+        )
+    return dim, _equal_sizes(size, step)
 
 
 def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
@@ -197,14 +214,7 @@ class split(Pieces):
             step = as_index(step)
         except TypeError:  # not one size but several
             return _split_with_sizes(tensor, step, dim)  # type: ignore[no-any-return]
-        if step < 0 and tensor.array.ndim:
-            raise errors.mistake(RuntimeError, f"split expects split_size be non-negative, but got split_size={step}")
-        dim, size = _split_dim("split", tensor, dim)
-        if step == 0 and size != 0:
-            raise errors.mistake(
-                RuntimeError, f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
-            )
-        return pieces_of(split, tensor, dim, _equal_sizes(size, step))
+        return pieces_of(split, tensor, *equal_pieces(tensor, step, dim))
 
     samples = lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(5), [2, 3]), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
 
@@ -219,13 +229,54 @@ def _equal_sizes(size: int, step: int) -> tuple[int, ...]:
 @composite(lambda t: [S(t(5, 2), 2), S(t(2, 6), 4, 1), S(t(3), 9), S(t(0, 2), 3)])
 def chunk(input: Tensor, chunks: int, dim: Dim = 0) -> tuple[Tensor, ...]:
     """chunk(input, chunks, dim=0): at most `chunks` pieces of equal size; the last may be smaller."""
+    operation, place, sizes = chunks_of(input, chunks, dim, split, split_with_sizes)
+    return pieces_of(operation, input, place, sizes)
+
+
+def chunks_of(input: Any, chunks: int, dim: int, equal: Any, given: Any) -> tuple[Any, int, tuple[int, ...]]:
+    """Which of two operations makes the chunks, one for equal sizes or one for given ones, where, and the sizes."""
     if chunks <= 0 and input.array.ndim:
         raise errors.mistake(RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    dim, size = _split_dim("chunk", input, dim)
+    place, size = _split_dim("chunk", input, dim)
     step = -(-size // chunks)
     if step == 0:  # an empty dimension gives as many empty pieces as were asked for
-        return pieces_of(split_with_sizes, input, dim, (0,) * chunks)
-    return pieces_of(split, input, dim, _equal_sizes(size, step))
+        return given, place, (0,) * chunks
+    return equal, place, _equal_sizes(size, step)
+
+
+# -- pieces that nobody knows to be views -----------------------------------------------------------------------------
+
+
+class UnsafePieces(Pieces, family=True):
+    """Pieces in the memory of the input that are no views of it, so that they may be changed in place: the input's
+    values change as well, and no gradient knows of that."""
+
+
+@op
+class unsafe_split_with_sizes(UnsafePieces):
+    """unsafe_split_with_sizes(input, split_sizes, dim=0): split_with_sizes, but the pieces do not count as views."""
+
+    def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+        return tuple(bind_many(unsafe_split_with_sizes.core, (input,), given_pieces(input, split_sizes, dim)))
+
+    samples = lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])]
+
+
+@op
+class unsafe_split(UnsafePieces):
+    """unsafe_split(tensor, split_size, dim=0): split by a size, but the pieces do not count as views."""
+
+    def call(tensor: Tensor, split_size: int, dim: Dim = 0) -> tuple[Tensor, ...]:
+        return tuple(bind_many(unsafe_split.core, (tensor,), equal_pieces(tensor, split_size, dim)))
+
+    samples = lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
+
+
+@composite(lambda t: [S(t(5, 2), 2), S(t(2, 6), 4, 1), S(t(3), 9), S(t(0, 2), 3)])
+def unsafe_chunk(input: Tensor, chunks: int, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """unsafe_chunk(input, chunks, dim=0): chunk, but the pieces do not count as views."""
+    operation, place, sizes = chunks_of(input, chunks, dim, unsafe_split, unsafe_split_with_sizes)
+    return tuple(bind_many(operation.core, (input,), (place, sizes)))
 
 
 @op

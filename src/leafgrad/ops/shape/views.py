@@ -16,7 +16,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.modes import switches
 from leafgrad._core.recorder import make_node
-from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap
+from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap, wrap_node
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW, bind_view
 from leafgrad._core.views import link as link
@@ -55,6 +55,14 @@ def replay(t: TensorBase, view: View) -> None:
             raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
         return
     base, array = view.base, view.base.array
+    if state.replay_views:
+        for operation, options in current_steps(t, view):
+            seen = operation.kernel(array, *options)
+            node = make_node(operation.core, (base,), (array,), options, (), (), seen.shape, seen.dtype)
+            base, array = wrap_node(seen, node), seen
+        links.give_history(t, node)
+        view.node_version = t.version[0]
+        return
     options = (current_steps(t, view), (array.shape, array.dtype, axes_of(array)))
     core = view_steps.named.get(view.steps[-1][0].core.node_name, view_steps.core)
     node = make_node(core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
