@@ -52,6 +52,15 @@ def transposes() -> None:
 
 
 @case
+def jacobians() -> None:
+    from leafgrad.autograd.gradcheck import get_analytical_jacobian, get_numerical_jacobian
+
+    x = leaf(1, dtype=torch.float64)
+    get_analytical_jacobian((x,), x * 2)
+    get_numerical_jacobian(lambda inputs: inputs[0] * 2, (x,))
+
+
+@case
 def copies() -> None:
     torch.tensor(torch.ones(2))
     torch.ones(2).new_tensor(torch.ones(2))
@@ -105,6 +114,7 @@ def other_functions() -> None:
     torch.empty(2, dtype=torch.float16).random_(0, 2**13)
     Function()
     torch.autograd.Variable(torch.ones(1), volatile=True)
+    torch.ones(1).volatile
 
 
 @case
