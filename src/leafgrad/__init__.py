@@ -15,18 +15,29 @@ from leafgrad._device import (
     channels_last_3d,
     contiguous_format,
     device,
+    jagged,
     layout,
     memory_format,
     preserve_format,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
     strided,
 )
 from leafgrad._dtypes import (
     bfloat16,
-    can_cast,
+    complex32,
     complex64,
     complex128,
     dtype,
     finfo,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
     float16,
     float32,
     float64,
@@ -36,9 +47,11 @@ from leafgrad._dtypes import (
     int16,
     int32,
     int64,
-    promote_types,
     set_default_dtype,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from leafgrad._dtypes import bool_ as bool
 from leafgrad._settings import (
@@ -65,14 +78,15 @@ __version__ = "0.1.0"
 
 float, double, half = float32, float64, float16
 int, long, short = int32, int64, int16
-cfloat, cdouble = complex64, complex128
+chalf, cfloat, cdouble = complex32, complex64, complex128
 newaxis = None
 
 _links.functions = globals()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _LATER = {
-    **{name: name for name in ("cuda", "func", "nn", "optim", "profiler", "random", "utils")},
+    "_C": "_C", "accelerator": "accelerator", "cuda": "cuda", "func": "func", "nn": "nn", "optim": "optim",
+    "overrides": "overrides", "profiler": "profiler", "random": "random", "utils": "utils",
     "Generator": "random", "default_generator": "random", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random",
     "set_printoptions": "_tensor.printing", "vmap": "func",

@@ -4,12 +4,15 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
+from leafgrad import _C as _C
+from leafgrad import accelerator as accelerator
 from leafgrad import autograd as autograd
 from leafgrad import cuda as cuda
 from leafgrad import func as func
 from leafgrad import nn as nn
 from leafgrad import ops as ops
 from leafgrad import optim as optim
+from leafgrad import overrides as overrides
 from leafgrad import profiler as profiler
 from leafgrad import random as random
 from leafgrad import return_types as return_types
@@ -18,12 +21,10 @@ from leafgrad._device import Size as Size
 from leafgrad._device import device as device
 from leafgrad._device import layout as layout
 from leafgrad._device import memory_format as memory_format
-from leafgrad._dtypes import can_cast as can_cast
 from leafgrad._dtypes import dtype as dtype
 from leafgrad._dtypes import finfo as finfo
 from leafgrad._dtypes import get_default_dtype as get_default_dtype
 from leafgrad._dtypes import iinfo as iinfo
-from leafgrad._dtypes import promote_types as promote_types
 from leafgrad._dtypes import set_default_dtype as set_default_dtype
 from leafgrad._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from leafgrad._settings import get_default_device as get_default_device
@@ -65,9 +66,11 @@ bfloat16: dtype
 bool: dtype
 cdouble: dtype
 cfloat: dtype
+chalf: dtype
 channels_last: memory_format
 channels_last_3d: memory_format
 complex128: dtype
+complex32: dtype
 complex64: dtype
 contiguous_format: memory_format
 default_generator: Generator
@@ -77,6 +80,11 @@ float: dtype
 float16: dtype
 float32: dtype
 float64: dtype
+float8_e4m3fn: dtype
+float8_e4m3fnuz: dtype
+float8_e5m2: dtype
+float8_e5m2fnuz: dtype
+float8_e8m0fnu: dtype
 half: dtype
 inf: builtins.float
 int: dtype
@@ -84,13 +92,22 @@ int16: dtype
 int32: dtype
 int64: dtype
 int8: dtype
+jagged: layout
 long: dtype
 nan: builtins.float
 newaxis: None
 pi: builtins.float
 preserve_format: memory_format
 short: dtype
+sparse_bsc: layout
+sparse_bsr: layout
+sparse_coo: layout
+sparse_csc: layout
+sparse_csr: layout
 strided: layout
+uint16: dtype
+uint32: dtype
+uint64: dtype
 uint8: dtype
 __version__: builtins.str
 
@@ -104,6 +121,10 @@ def absolute_(input: Tensor) -> Tensor:
     """abs, in place; not for complex numbers, whose absolute values are real."""
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + alpha * other."""
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
+    """input + value * tensor1 / tensor2."""
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
+    """input + value * tensor1 * tensor2."""
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
 def adjoint(input: Tensor) -> Tensor:
@@ -162,6 +183,8 @@ def atleast_3d(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ..
 def atleast_3d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
 def bernoulli(input: Tensor, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """ones with the probabilities that input gives (or all with probability p), zeros elsewhere."""
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
+    """how often each of the numbers 0, 1, ... occurs among non-negative integers, or the sum of the weights there."""
 def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in both."""
 def bitwise_left_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -174,12 +197,20 @@ def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | 
     """bits moved down."""
 def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in exactly one."""
+def block_diag(*tensors: Tensor) -> Tensor:
+    """a matrix of zeros but for the tensors, one right below the other."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of two equally long stacks of matrices, (b, n, k) with (b, k, m)."""
 def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
     """all of them expanded to the one shape that they broadcast to."""
 def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     """another name of expand."""
+def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: builtins.bool = False, right: builtins.bool = False, out: Tensor | None = None) -> Tensor:
+    """the number of the interval in which each element lies, between boundaries in order; with right=True an element on a boundary is in the interval behind it."""
+def can_cast(from_: Dtype, to: Dtype) -> builtins.bool:
+    """may values of a dtype be put into a tensor of another, in place?"""
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """all ways to take one element of each vector, a row for each; of one vector, itself."""
 def cat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors one after the other along a dimension."""
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -208,6 +239,8 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
     """a copy through which gradients flow."""
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """side by side; numbers and vectors are columns."""
+def combinations(input: Tensor, r: builtins.int = 2, with_replacement: builtins.bool = False) -> Tensor:
+    """all ways to take r elements of a vector, a row for each."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """complex numbers with these parts."""
 def concat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
@@ -230,14 +263,27 @@ def cumsum(input: Tensor, dim: Dim, *, dtype: Dtype | None = None, out: Tensor |
     """the sum up to and including each element along a dimension."""
 def detach(input: Tensor) -> Tensor:
     """the same memory without the history: gradients end here."""
+def diag(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
+    """the matrix that has a vector on its diagonal; or the diagonal of a matrix."""
+def diag_embed(input: Tensor, offset: builtins.int = 0, dim1: Dim = -2, dim2: Dim = -1) -> Tensor:
+    """the last dimension as a diagonal of two others, among zeros."""
+def diagflat(input: Tensor, offset: builtins.int = 0) -> Tensor:
+    """the matrix that has all elements of a tensor, in order, on its diagonal."""
 def diagonal(input: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
     """the diagonal of two dimensions, as the last one of the result."""
+def diagonal_copy(input: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1, *, out: Tensor | None = None) -> Tensor:
+    """the diagonal of two dimensions, in memory of its own."""
 def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
     """input / other; rounded towards zero by 'trunc', down by 'floor'."""
 def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
     """input / other; rounded towards zero by 'trunc', down by 'floor'."""
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sum of the products of the elements of two vectors."""
+@overload
+def dsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
+    """pieces along the third dimension, cut at indices, or in pieces of equal size."""
+@overload
+def dsplit(input: Tensor, indices: Shape) -> tuple[Tensor, ...]: ...
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """behind each other, along dimension 2."""
 @overload
@@ -308,6 +354,18 @@ def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None =
     """is input at least other, element by element?"""
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input greater than other, element by element?"""
+def histc(input: Tensor, bins: builtins.int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
+    """how many elements lie in each of some intervals of equal length between min and max; if these are the same, between the smallest and the largest element."""
+@overload
+def histogram(input: Tensor, bins: builtins.int = 100, *, range: Sequence[builtins.float] | None = None, weight: Tensor | None = None, density: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.histogram:
+    """how many elements (or how much weight) lie in each interval, and the ends of the intervals: `bins` are those ends, or how many of equal length there are."""
+@overload
+def histogram(input: Tensor, bins: Tensor, *, weight: Tensor | None = None, density: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.histogram: ...
+@overload
+def hsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
+    """pieces of columns, or of a vector, cut at indices, or in pieces of equal size."""
+@overload
+def hsplit(input: Tensor, indices: Shape) -> tuple[Tensor, ...]: ...
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """side by side, along dimension 1 (dimension 0 for vectors)."""
 def imag(input: Tensor) -> Tensor:
@@ -332,6 +390,8 @@ def is_complex(input: Tensor) -> builtins.bool:
     """is the dtype complex?"""
 def is_floating_point(input: Tensor) -> builtins.bool:
     """is the dtype a floating point one?"""
+def is_inference(input: Tensor) -> builtins.bool:
+    """was it made inside inference_mode, so that it can never be part of a graph?"""
 def is_nonzero(input: Tensor) -> builtins.bool:
     """is the one element something else than zero?"""
 def is_same_size(input: Tensor, other: Tensor) -> builtins.bool:
@@ -342,6 +402,13 @@ def isclose(input: Tensor, other: Tensor, rtol: builtins.float = 1e-05, atol: bu
     """|input - other| <= atol + rtol * |other|?"""
 def isfinite(input: Tensor) -> Tensor:
     """is each element neither infinite nor nan?"""
+@overload
+def isin(elements: Tensor, test_elements: Tensor, *, assume_unique: builtins.bool = False, invert: builtins.bool = False, out: Tensor | None = None) -> Tensor:
+    """which elements are among the test elements (with `invert`: are not)."""
+@overload
+def isin(elements: Tensor, test_elements: Number, *, assume_unique: builtins.bool = False, invert: builtins.bool = False, out: Tensor | None = None) -> Tensor: ...
+@overload
+def isin(elements: Number, test_elements: Tensor, *, assume_unique: builtins.bool = False, invert: builtins.bool = False, out: Tensor | None = None) -> Tensor: ...
 def isinf(input: Tensor) -> Tensor:
     """is each element infinite?"""
 def isnan(input: Tensor) -> Tensor:
@@ -356,6 +423,8 @@ def kthvalue(input: Tensor, k: builtins.int, dim: Dim = -1, keepdim: builtins.bo
     """the k-th smallest element along a dimension, and its index."""
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at most other, element by element?"""
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """input + weight * (end - input)."""
 def less(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input less than other, element by element?"""
 def less_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -494,6 +563,8 @@ def prod(input: Tensor, *, dtype: Dtype | None = None, out: Tensor | None = None
     """the product of all elements, or along a dimension."""
 @overload
 def prod(input: Tensor, dim: Dim, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+def promote_types(type1: Dtype, type2: Dtype) -> Dtype:
+    """the smallest dtype that holds both."""
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
     """elements of the flat input replaced by source, or added to."""
 @overload
@@ -522,6 +593,8 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Dtyp
     """numbers of the standard normal distribution in the shape of input."""
 def randperm(n: builtins.int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
     """0, 1, ..., n - 1 in random order, of int64 if nothing else is asked for."""
+def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """start, start + step, ... up to and including end. PyTorch has deprecated it: arange leaves the end out, as Python's range does."""
 def real(input: Tensor) -> Tensor:
     """the real part, as a view."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -534,6 +607,13 @@ def relu_(input: Tensor) -> Tensor:
     """relu, in place."""
 def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """what floor division leaves, with the sign of the divisor."""
+@overload
+def repeat_interleave(repeats: Tensor, *, output_size: builtins.int | None = None) -> Tensor:
+    """each element (each slice of a dimension) so many times in a row. repeat_interleave(repeats): each index as many times as the element there says."""
+@overload
+def repeat_interleave(input: Tensor, repeats: Tensor, dim: Dim | None = None, *, output_size: builtins.int | None = None) -> Tensor: ...
+@overload
+def repeat_interleave(input: Tensor, repeats: builtins.int, dim: Dim | None = None, *, output_size: builtins.int | None = None) -> Tensor: ...
 @overload
 def reshape(input: Tensor, *shape: builtins.int) -> Tensor:
     """another shape; a view where that is possible, otherwise a copy."""
@@ -568,6 +648,8 @@ def scatter_add(input: Tensor, dim: Dim, index: Tensor, src: Tensor, *, out: Ten
     """out[index[i][j]][j] += src[i][j] for dim 0, and likewise for the others."""
 def scatter_reduce(input: Tensor, dim: Dim, index: Tensor, src: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True) -> Tensor:
     """the elements of src that `scatter` would write to one place, brought together by their sum, prod, mean, amax or amin."""
+def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: builtins.bool = False, right: builtins.bool = False, side: builtins.str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
+    """where elements would have to be inserted into a sequence to keep it in order; with right=True behind those that are equal."""
 def seed() -> builtins.int:
     """start the default generator anew with a number from the operating system, which is returned."""
 def select(input: Tensor, dim: Dim, index: builtins.int) -> Tensor:
@@ -684,8 +766,20 @@ def unbind(input: Tensor, dim: Dim = 0) -> tuple[Tensor, ...]:
     """all slices along a dimension, which disappears."""
 def unflatten(input: Tensor, dim: Dim, sizes: Shape) -> Tensor:
     """one dimension made several; one of the sizes may be -1."""
+def unique(input: Tensor, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
+    """the distinct elements (or the distinct slices along a dimension), in order; where each element is among them; how often each of them occurs."""
+def unique_consecutive(input: Tensor, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
+    """the first of equal elements (or slices along a dimension) that follow each other; which of them each element belongs to; how many there are."""
+def unsafe_chunk(input: Tensor, chunks: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """chunk, but the pieces do not count as views."""
+def unsafe_split(tensor: Tensor, split_size: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """split by a size, but the pieces do not count as views."""
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """split_with_sizes, but the pieces do not count as views."""
 def unsqueeze(input: Tensor, dim: Dim) -> Tensor:
     """with a new dimension of size 1 at `dim`."""
+def vander(x: Tensor, N: builtins.int | None = None, increasing: builtins.bool = False) -> Tensor:
+    """the Vandermonde matrix of a vector, whose columns are its powers."""
 @overload
 def var(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False, out: Tensor | None = None) -> Tensor:
     """the variance of all elements, or along dimensions."""
@@ -706,6 +800,11 @@ def view_as_complex(input: Tensor) -> Tensor:
     """the memory of pairs of real numbers, the last dimension, as complex ones."""
 def view_as_real(input: Tensor) -> Tensor:
     """the memory of complex numbers as pairs of real ones, in a new last dimension."""
+@overload
+def vsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
+    """pieces of rows, cut at indices, or in pieces of equal size."""
+@overload
+def vsplit(input: Tensor, indices: Shape) -> tuple[Tensor, ...]: ...
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """on top of each other, along dimension 0; vectors are rows."""
 @overload

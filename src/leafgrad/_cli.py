@@ -144,7 +144,7 @@ def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
     frames: list[TracebackType] = []
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
-        ours = file == __file__ or file.startswith("<frozen importlib") or (is_internal(file) and not whole)
+        ours = file == __file__ or file.startswith("<frozen importlib") or (is_ours(traceback) and not whole)
         starts_the_module = not frames and file in ("<frozen runpy>", runpy.__file__)
         if not ours and not starts_the_module:
             frames.append(traceback)
@@ -152,6 +152,12 @@ def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:
     for frame, following in zip(frames, [*frames[1:], None]):
         frame.tb_next = following
     return frames[0] if frames else None
+
+
+def is_ours(traceback: TracebackType) -> bool:
+    """Is this leafgrad's? Compiled functions say where they were compiled, which is no file of this machine."""
+    module = str(traceback.tb_frame.f_globals.get("__name__", ""))
+    return is_internal(traceback.tb_frame.f_code.co_filename) or module.partition(".")[0] == "leafgrad"
 
 
 def name_torch_in_import_error(error: BaseException) -> None:

@@ -5,21 +5,48 @@ from __future__ import annotations
 import math
 from typing import Any
 
+KNOWN = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
+    "privateuseone"
+)
+
 
 class device:
-    """device('cpu'): accepted wherever PyTorch takes a device. leafgrad computes on the CPU alone."""
+    """device('cpu'): accepted wherever PyTorch takes a device, and as a context or decorator. Other devices than the
+    CPU can be named and compared; what would have to compute on them is refused."""
 
     __slots__ = ("index", "type")
     type: str
     index: int | None
 
-    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
-        name = type.type if isinstance(type, device) else str(type)
-        kind, _, number = name.partition(":")
-        if kind != "cpu":
-            raise refused(name, kind)
+    def __init__(self, type: Any, index: int | None = None) -> None:
+        if isinstance(type, device):
+            self.type, self.index = type.type, type.index
+            return
+        if isinstance(type, int) and not isinstance(type, bool):
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        if not isinstance(type, str):
+            raise TypeError(f"device(): argument 'device' must be torch.device, not {type.__class__.__name__}")
+        kind, colon, number = type.partition(":")
+        if not type:
+            raise RuntimeError("Device string must not be empty")
+        if kind not in KNOWN.split(", "):
+            raise refused(type, kind)
+        if colon and not number.isdecimal():
+            raise RuntimeError(f"Invalid device string: '{type}'")
         self.type = kind
-        self.index = int(number) if number else index
+        self.index = int(number) if colon else index
+
+    def __enter__(self) -> device:
+        check_device(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None: ...
+
+    def __call__(self, function: Any) -> Any:
+        """The function, called with this device as the context."""
+        check_device(self)
+        return function
 
     def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index}"
@@ -38,12 +65,6 @@ class device:
         return device, (self.type, self.index)
 
 
-KNOWN = (
-    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
-    "privateuseone"
-)
-
-
 def refused(name: str, kind: str) -> BaseException:
     """The error for a device that PyTorch may have and leafgrad has not."""
     from leafgrad import errors
@@ -51,10 +72,10 @@ def refused(name: str, kind: str) -> BaseException:
     error: type[BaseException] = RuntimeError
     if kind in ("cuda", "xpu"):
         error, first = AssertionError, f"Torch not compiled with {kind.upper()} enabled"
-    elif kind in KNOWN.split(", "):
-        first = f"leafgrad computes on the CPU only, and device '{name}' was asked for"
-    else:
+    elif kind not in KNOWN.split(", "):
         first = f"Expected one of {KNOWN} device type at start of device string: {kind}"
+    else:
+        first = f"leafgrad computes on the CPU only, and device '{name}' was asked for"
     fix = f"device='cpu'   # or leave it out; {errors.library()}.cuda.is_available() is False"
     return errors.mistake(error, first, ("device", f"'{name}': leafgrad computes on the CPU only"), fix=fix)
 
@@ -62,7 +83,9 @@ def refused(name: str, kind: str) -> BaseException:
 def check_device(wanted: Any) -> None:
     """Refuse every device but the CPU, with the error above."""
     if wanted is not None and wanted != "cpu":
-        device(wanted)
+        found = device(wanted)
+        if found.type != "cpu":
+            raise refused(str(found), found.type)
 
 
 class Size(tuple[int, ...]):
@@ -91,7 +114,7 @@ class Size(tuple[int, ...]):
 
 
 class layout:
-    """How elements lie in memory. Only `strided` exists here."""
+    """How a tensor keeps its elements. The sparse ones are names: leafgrad has no such tensors."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -111,6 +134,9 @@ class memory_format:
 
 
 strided = layout("strided")
+sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged = [
+    layout(name) for name in ("sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged")
+]
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")

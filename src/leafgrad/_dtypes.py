@@ -36,15 +36,19 @@ class dtype:
     def np(self) -> np.dtype[Any]:
         """The NumPy dtype behind it. bfloat16 is the one that needs a package of its own."""
         if self._np is None:
+            if self is not bfloat16:
+                raise NotImplementedError(f"leafgrad has no tensors of {self!r}: there is no such dtype in NumPy")
             self._np = _load_bfloat16()
             _from_numpy[self._np] = self
         return self._np
 
     def to_real(self) -> dtype:
-        return {complex64: float32, complex128: float64}.get(self, self)
+        return {complex32: float16, complex64: float32, complex128: float64}.get(self, self)
 
     def to_complex(self) -> dtype:
-        return {float64: complex128}.get(self, complex64) if self.category == FLOAT else self
+        if self.category < FLOAT or self in FLOAT8:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.alias}")
+        return self if self.is_complex else {float16: complex32, float64: complex128}.get(self, complex64)
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -77,15 +81,29 @@ float32: Final = dtype("float32", FLOAT, 4, "Float", "float", np.dtype(np.float3
 float64: Final = dtype("float64", FLOAT, 8, "Double", "double", np.dtype(np.float64))
 complex64: Final = dtype("complex64", COMPLEX, 8, "ComplexFloat", "c10::complex<float>", np.dtype(np.complex64))
 complex128: Final = dtype("complex128", COMPLEX, 16, "ComplexDouble", "c10::complex<double>", np.dtype(np.complex128))
+uint16: Final = dtype("uint16", INTEGER, 2, "UInt16", "short unsigned int", np.dtype(np.uint16))
+uint32: Final = dtype("uint32", INTEGER, 4, "UInt32", "unsigned int", np.dtype(np.uint32))
+uint64: Final = dtype("uint64", INTEGER, 8, "UInt64", "long unsigned int", np.dtype(np.uint64))
 
 ALL: Final = (
     bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
+UNSIGNED: Final = (uint16, uint32, uint64)  # which are promoted to floats only
+
+# Names for programs that compare dtypes and put them in tables. There are no tensors of them: NumPy has none.
+complex32: Final = dtype("complex32", COMPLEX, 4, "ComplexHalf", "c10::complex<c10::Half>", None)
+FLOAT8: Final = tuple(
+    [
+        dtype(f"float8_{form}", FLOAT, 1, f"Float8_{form}", f"c10::Float8_{form}", None)
+        for form in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")
+    ]
+)
+float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu = FLOAT8
 
 # Python's own number types, where a dtype is asked for.
 PYTHON_DTYPES: Final[dict[type, dtype]] = {float: float64, int: int64, bool: bool_, complex: complex128}
 
-_from_numpy: dict[np.dtype[Any], dtype] = {d._np: d for d in ALL if d._np is not None}
+_from_numpy: dict[np.dtype[Any], dtype] = {d._np: d for d in (*ALL, *UNSIGNED) if d._np is not None}
 
 
 def from_numpy_dtype(np_dtype: np.dtype[Any]) -> dtype:
@@ -99,7 +117,8 @@ def from_numpy_dtype(np_dtype: np.dtype[Any]) -> dtype:
             return found
         raise TypeError(
             f"can't convert np.ndarray of type {np_dtype.type.__module__}.{np_dtype.type.__name__}. The only supported "
-            "types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool."
+            "types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, "
+            "uint16, uint8, and bool."
         )
     return found
 
@@ -132,14 +151,24 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     """promote_types(a, b): the smallest dtype that holds both, PyTorch's lattice."""
     if a is b:
         return a
+    if a in _RARELY_PROMOTED or b in _RARELY_PROMOTED:
+        _check_promotion(a, b)
     if a.category != b.category:
         low, high = (a, b) if a.category < b.category else (b, a)
-        if high.category == COMPLEX and low.category == FLOAT:
-            return complex128 if high is complex128 or low is float64 else complex64
-        return high
+        return promote_types(high, low.to_complex()) if high.category == COMPLEX and low.category == FLOAT else high
     if a.itemsize == b.itemsize:  # neither holds the other
         return float32 if a.category == FLOAT else int16
     return max((a, b), key=lambda d: d.itemsize)
+
+
+_RARELY_PROMOTED = frozenset([*FLOAT8, *UNSIGNED])
+
+
+def _check_promotion(a: dtype, b: dtype) -> None:
+    for kinds, what in ((FLOAT8, "Float8 Types"), (UNSIGNED, "uint16, uint32, uint64 types")):
+        if (a in kinds or b in kinds) and (kinds is FLOAT8 or max(a.category, b.category) != FLOAT):
+            words = f"Promotion for {what} is not supported, attempted to promote {a.alias} and {b.alias}"
+            raise RuntimeError(words)
 
 
 def scalar_dtype(value: object) -> dtype:
@@ -168,10 +197,15 @@ def result_dtype(operands: list[tuple[dtype, int]]) -> dtype:
             result = found
         elif found.category > result.category:
             # a wider category wins, with the width that the stronger operands ask for
-            result = result.to_complex() if result.category == FLOAT else found
+            result = widened_to_complex(result) if result.category == FLOAT else found
     if result is None:
         raise ValueError("result_dtype needs at least one operand")
     return result
+
+
+def widened_to_complex(d: dtype) -> dtype:
+    """The complex numbers whose parts are at least as precise as a float, among those that there are tensors of."""
+    return complex128 if d is float64 else complex64
 
 
 def can_cast(source: dtype, target: dtype) -> bool:
@@ -204,7 +238,7 @@ class finfo:
         self.max = float(info.max)
         self.min = float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
-        self.resolution = float(info.resolution)
+        self.resolution = 10.0**-info.precision
         self.dtype = real.name
 
     def __repr__(self) -> str:

@@ -77,6 +77,20 @@ def order_of(array: Array, wanted: memory_format) -> tuple[int, ...]:
     return order
 
 
+def channels_last_order(array: Array) -> tuple[int, ...] | None:
+    """The dimensions in the order of channels_last, or channels_last_3d, if that is how the array lies; else None."""
+    order = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}.get(array.ndim)
+    if order is None or array.flags.c_contiguous or array.size == 0 or array.strides[1] == 0:
+        return None
+    least = 0
+    for dim in order[::-1]:
+        stride = array.strides[dim]
+        if stride < least or (dim == 0 and least == array.strides[1]):
+            return None
+        least = stride * array.shape[dim]
+    return order
+
+
 def check_format(wanted: Any) -> memory_format:
     """The argument `memory_format`; None is the format that keeps the order there is."""
     if wanted is None:

@@ -19,6 +19,9 @@ class Tagged(lg.Tensor):
     def doubled(self) -> Any:
         return self * 2
 
+    def new_empty(self, *args: Any, **options: Any) -> Any:  # which deepcopy asks for, as in PyTorch
+        return lg.Tensor.new_empty(self, *args, **options).as_subclass(Tagged)
+
 
 class Frozen(lg.nn.Parameter):
     """A parameter that says how often it was asked."""

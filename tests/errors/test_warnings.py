@@ -17,6 +17,7 @@ import pytest
 import leafgrad as torch
 import leafgrad.nn.functional as F
 from leafgrad import errors, func, nn, profiler
+from leafgrad._tensor import overridable
 from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
 from leafgrad.errors.warning import warn
@@ -51,9 +52,25 @@ def transposes() -> None:
 
 
 @case
+def jacobians() -> None:
+    from leafgrad.autograd.gradcheck import get_analytical_jacobian, get_numerical_jacobian
+
+    x = leaf(1, dtype=torch.float64)
+    get_analytical_jacobian((x,), x * 2)
+    get_numerical_jacobian(lambda inputs: inputs[0] * 2, (x,))
+
+
+@case
 def copies() -> None:
     torch.tensor(torch.ones(2))
     torch.ones(2).new_tensor(torch.ones(2))
+
+
+@case
+def old_forms_of_calls() -> None:
+    torch.range(0, 2)
+    torch.add(torch.ones(2), 2, torch.ones(2))
+    torch.ones(2).sub_(2, torch.ones(2))
 
 
 @case
@@ -104,6 +121,17 @@ def other_functions() -> None:
     torch.empty(2, dtype=torch.float16).random_(0, 2**13)
     Function()
     torch.autograd.Variable(torch.ones(1), volatile=True)
+    torch.ones(1).volatile
+
+
+@case
+def a_method_that_should_be_a_classmethod() -> None:
+    class Old:
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return None
+
+    overridable.warned.clear()
+    torch.exp(Old())
 
 
 # -- gradients --------------------------------------------------------------------------------------------------------

@@ -232,6 +232,24 @@ def test_jacobians_by_rows_by_columns_and_in_portions_agree() -> None:
     assert close(whole, lg.stack([vjp(f, x)[1](e)[0] for e in lg.eye(3, dtype=lg.float64)]))
 
 
+def test_linearize_runs_a_function_once_that_changes_something_in_place() -> None:
+    calls = []
+
+    def f(x: Any) -> Any:
+        calls.append(x)
+        c = x.clone()
+        c.mul_(x)
+        c.add_(c)
+        return c * x
+
+    x = lg.tensor([2.0, 3.0], dtype=lg.float64)
+    jvp_fn = linearize(f, x)[1]
+    for t in ([1.0, -2.0], [2.0, -4.0], [0.0, 1.0]):
+        tangent = lg.tensor(t, dtype=lg.float64)
+        assert close(jvp_fn(tangent), 6 * x**2 * tangent)
+    assert len(calls) == 1
+
+
 def test_an_output_without_elements_has_an_empty_jacobian() -> None:
     assert jacrev(lambda a: a[:0])(values(3)).shape == (0, 3)
 

@@ -92,7 +92,7 @@ INF = torch.tensor([0.0, float("inf"), float("nan"), 3e38])
         lambda: INF.clone().fill_(float("inf")),
         lambda: torch.tensor([1e39]),
         lambda: torch.tensor([1e39], dtype=torch.float16),
-        lambda: torch.full((2,), 1e300),
+        lambda: torch.full((2,), 1e300, dtype=torch.float64).float(),
         lambda: torch.linspace(0, float("inf"), 3),
         lambda: torch.arange(3.0) / torch.zeros(3),
         lambda: torch.arange(3) / 0,

@@ -18,7 +18,7 @@ SHOWN = {
     "exp": "(input: Tensor, *, out: Tensor | None = None) -> Tensor",
     "Tensor.exp": "(self) -> Tensor",
     "Tensor.exp_": "(self) -> Tensor",
-    "exp_": "(self) -> Tensor",
+    "exp_": "(input: Tensor) -> Tensor",
     "Tensor.add_": "(self, other: Tensor | Number, *, alpha: Number = 1) -> Tensor",
     "Tensor.index_add_": "(self, dim: Dim, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor",
     "topk": "(input: Tensor, k: int, dim: Dim = -1, largest: bool = True, sorted: bool = True, *, "

@@ -7,6 +7,9 @@ import math
 from pathlib import Path
 from typing import Any
 
+import autograd_api_scenarios
+import autograd_detail_scenarios
+import call_scenarios
 import checkpoint_scenarios
 import forward_scenarios
 import function_scenarios
@@ -14,14 +17,22 @@ import function_transform_scenarios
 import function_view_scenarios
 import graph_scenarios
 import inplace_scenarios
+import linearize_scenarios
 import mode_scenarios
 import module_hook_scenarios
+import numeric_scenarios
+import override_scenarios
+import subclass_scenarios
 import topology_scenarios
+import undefined_gradient_scenarios
 import value_scenarios
 import view_scenarios
 from scenarios import Scenario, observe
 
 SETS = {
+    "autograd api": autograd_api_scenarios,
+    "autograd details": autograd_detail_scenarios,
+    "calls": call_scenarios,
     "checkpoint": checkpoint_scenarios,
     "forward": forward_scenarios,
     "function": function_scenarios,
@@ -29,9 +40,14 @@ SETS = {
     "function views": function_view_scenarios,
     "graph": graph_scenarios,
     "in place": inplace_scenarios,
+    "linearize": linearize_scenarios,
     "modes": mode_scenarios,
     "module hooks": module_hook_scenarios,
+    "numbers": numeric_scenarios,
+    "overrides": override_scenarios,
+    "subclasses": subclass_scenarios,
     "topology": topology_scenarios,
+    "undefined gradients": undefined_gradient_scenarios,
     "values": value_scenarios,
     "views": view_scenarios,
 }

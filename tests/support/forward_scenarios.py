@@ -200,3 +200,19 @@ def gradients_of_duals(T: Any) -> Any:
         weight = T.ones(2, 3, requires_grad=True)
         along = tangent(T, T.nn.functional.linear(dual, weight))
         return [*kept, tangent(T, with_graph), tangent(T, without), T.autograd.grad(along.sum(), weight)]
+
+
+@scenario
+def forward_mode_switched_off(T: Any) -> Any:
+    ad = T.autograd.forward_ad
+    x, out = T.tensor([1.0, 2.0]), []
+    with ad.dual_level():
+        dual = ad.make_dual(x, x * 3)
+        with ad._set_fwd_grad_enabled(False):
+            out.append([ad.unpack_dual(dual).tangent, ad.unpack_dual(dual * 2).tangent])
+        with T.inference_mode():
+            out.append([ad._is_fwd_grad_enabled(), ad.unpack_dual(dual).tangent, ad.unpack_dual(dual * 2).tangent])
+        out.append([ad._is_fwd_grad_enabled(), ad.unpack_dual(dual).tangent])
+        for into, source in ((T.zeros(2), dual), (dual, x)):
+            out.append(attempt(lambda: T.add(source, 1, out=into)))  # noqa: B023  called at once
+    return out

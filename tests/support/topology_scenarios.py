@@ -251,6 +251,11 @@ F.log_softmax(x, 1, dtype=T.float64)
 """
 
 SHAPES_AND_PARTS = """
+x.tensor_split(2)
+x.tensor_split(1)
+x.tensor_split([0, 3])
+x.tensor_split([1, 2], 1)
+x.split([1, 2])
 x.narrow(0,0,3)
 x.narrow(0,1,2)
 x.select(0,1)

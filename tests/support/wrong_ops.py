@@ -64,7 +64,7 @@ def wrong_function(composite: Composite) -> Iterator[None]:
     wrong = lambda *args, **kwargs: change(function(*args, **kwargs))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(composite, "function", wrong)
-        if getattr(lg.Tensor, name, None) is function:
+        if getattr(getattr(lg.Tensor, name, None), "__wrapped__", None) is function:
             patch.setattr(lg.Tensor, name, wrong)
         for module in (lg, lg.nn.functional):
             if name in vars(module):

@@ -20,11 +20,11 @@ from typing import Any, Final
 import numpy as np
 
 from leafgrad._core import origin, thread_state
-from leafgrad._core.modes import applied_in_modes, execute_in_modes
+from leafgrad._core.modes import applied_in_modes, execute_in_modes, switches
 from leafgrad._core.node import Node, Version, take_order
 from leafgrad._core.op import KEEP_A, KEEP_B, KEEP_OUT, UNREAD, Op
 from leafgrad._core.origin import COMPILED, internal_files, last_user
-from leafgrad._core.recorder import needs_recording, record, record_many, settle, unrecorded
+from leafgrad._core.recorder import needs_recording, only_inference, record, record_many, settle, unrecorded
 from leafgrad._core.tensor import Array, TensorBase, as_array, constant, links, ndarray, number, wrap
 
 try:
@@ -51,11 +51,21 @@ def execute(op: Op, arrays: Sequence[Array], options: tuple[Any, ...] = (), out:
     recording = state.recording  # first of all: a thread's first look at its state silences NumPy in it
     if recording is not True and recording is not False:
         return execute_in_modes(run, op, arrays, options, out)
-    if out is None:
-        return op.kernel(*arrays, *options)
-    if op.writes_into:
-        return op.kernel(*arrays, *options, out)
-    return run(op, arrays, options, out)
+    try:
+        if out is None:
+            return op.kernel(*arrays, *options)
+        if op.writes_into:
+            return op.kernel(*arrays, *options, out)
+        return run(op, arrays, options, out)
+    except MemoryError as error:
+        raise out_of_memory(error) from error
+
+
+def out_of_memory(error: MemoryError) -> Exception:
+    """The error that PyTorch raises where NumPy finds no memory."""
+    from leafgrad import errors
+
+    return errors.out_of_memory(error)
 
 
 def run(op: Op, arrays: Sequence[Array], options: tuple[Any, ...], out: Any) -> Any:
@@ -84,14 +94,20 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
         if len(tensors) == 1 and tensors[0].rare is None:  # a fifth of the time of an operation on few elements
             a = tensors[0]
             x = a.array
-            out = kernel(x, *options) if options else kernel(x)
+            try:
+                out = kernel(x, *options) if options else kernel(x)
+            except MemoryError as error:
+                raise out_of_memory(error) from error
             if out.__class__ is not ndarray:
                 out = as_array(out)
             if not a.needs_grad:
                 return wrap(out)
             return record(op, tensors, (x,), options, out) if recording else unrecorded(op, tensors, out)
         arrays = [None if t is None else t.array for t in tensors]
-    out = kernel(*arrays, *options)
+    try:
+        out = kernel(*arrays, *options)
+    except MemoryError as error:
+        raise out_of_memory(error) from error
     if out.__class__ is not ndarray:
         out = as_array(out)
     needed = False
@@ -105,6 +121,8 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
             if t.needs_grad:
                 needed = True
     if needed:
+        if unusual and switches.inference_used and only_inference(tensors):
+            return unrecorded(op, tensors, out)
         return record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
     return unrecorded(op, tensors, out) if unusual else wrap(out)
 
@@ -178,6 +196,8 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         out = kernel(x, y)
     except ValueError:
         return links.mixed_binary(op, a, b)  # which finds the words for it
+    except MemoryError as error:
+        raise out_of_memory(error) from error
     if out.__class__ is not ndarray:
         out = as_array(out)
     edge_a: Any = None

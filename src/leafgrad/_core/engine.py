@@ -29,8 +29,8 @@ from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, switch
 from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, unusable
-from leafgrad._core.special import ORDINARY, Special
-from leafgrad._core.tensor import TensorBase, links, ndarray, wrap
+from leafgrad._core.special import ORDINARY, STOP, Special, passed_hooks
+from leafgrad._core.tensor import OWN_DTYPE, TensorBase, links, ndarray, wrap
 from leafgrad._core.thread_state import Pass, in_new_thread
 from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad.kernels import add, native
@@ -67,11 +67,11 @@ def walk(
         position = -1  # not zip: to make one for every node costs a twentieth of the walk
         for target in targets:
             position += 1
-            r = None if target is None else results[position]
-            if r is None:
+            if target is None:
                 continue
+            r = results[position]  # None if no gradient came of it: places are told that as well
             if isinstance(target, Node):
-                if alone is None and not heap:
+                if alone is None and not heap and r is not None:
                     alone = target
                     for_alone = r
                     continue
@@ -98,10 +98,10 @@ def walk(
             size = g.size if reusable else 0
         else:
             return waiting, ours
-        unusual = special if special is not None or node.hooks is None else ORDINARY
+        unusual = special if special is not None or (node.hooks is None and g is not None) else ORDINARY
         if unusual is not None:
             g = unusual.arrived(node, g)
-            if g is None:
+            if g is STOP:
                 targets = ()
                 continue
         targets = node.inputs
@@ -153,9 +153,14 @@ SAVED_ONLY: Final[int] = references((object(),), 0)
 
 def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient) -> None:
     """A gradient for a leaf, where it waits to the end of the walk."""
+    if r is None:
+        return
     form = leaf.array
-    if r.dtype is not form.dtype or r.shape != form.shape:
-        r = unbroadcast(r, form.shape, form.dtype)
+    kind = form.dtype
+    if leaf.rare is not None and leaf.rare.grad_dtype is not OWN_DTYPE:
+        kind = leaf.rare.grad_dtype or r.dtype
+    if r.dtype is not kind or r.shape != form.shape:
+        r = unbroadcast(r, form.shape, kind)
     sofar = waiting.get(leaf)
     if sofar is not None:
         add_up(waiting, ours, leaf, sofar, r)
@@ -167,14 +172,16 @@ def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g
 
 def send(waiting: dict[Any, Gradient], ours: set[Any], heap: list[tuple[int, Node]], node: Node, r: Gradient) -> None:
     """A gradient for a node that is not the only one: it waits there, added to what waits already."""
-    if r.dtype is not node.dtype or r.shape != node.shape:
+    if r is not None and (r.dtype is not node.dtype or r.shape != node.shape):
         r = unbroadcast(r, node.shape, node.dtype)
     sofar = waiting.get(node)
     if sofar is not None:
-        add_up(waiting, ours, node, sofar, r)
-    else:
-        waiting[node] = r
+        if r is not None:
+            add_up(waiting, ours, node, sofar, r)
+        return
+    if node not in waiting:
         heappush(heap, (node.order, node))
+    waiting[node] = r
 
 
 def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gradient, r: Gradient) -> None:
@@ -207,8 +214,12 @@ def collect_output(waiting: dict[Any, Gradient], heap: list[tuple[int, Node]], n
     """The gradient of one result of several takes its place among those of the operation."""
     parent = node.parent
     if parent not in waiting:
-        waiting[parent] = [None] * len(parent.shape)
         heappush(heap, (parent.order, parent))
+        waiting[parent] = None
+    if g is None:
+        return
+    if waiting[parent] is None:
+        waiting[parent] = [None] * len(parent.shape)
     sofar = waiting[parent][node.index]  # from another Output of the same result: see output_tensor
     waiting[parent][node.index] = g if sofar is None else sofar + g
 
@@ -243,6 +254,18 @@ def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> dic
     return wanted
 
 
+def edges_to_leaves(roots: Sequence[Edge], wanted: dict[Any, bool] | None) -> dict[Any, int]:
+    """For each leaf how many edges lead to it, in the part of the graph that a pass goes through."""
+    if wanted is None:
+        return reach(roots)[1]
+    counts: dict[Any, int] = {place: 0 for place in wanted if not isinstance(place, Node)}
+    for places in [roots, *[place.inputs for place, runs in wanted.items() if runs and isinstance(place, Node)]]:
+        for place in places:
+            if place in counts:
+                counts[place] += 1
+    return counts
+
+
 def backward(
     roots: Sequence[Any],
     gradients: Sequence[Gradient],
@@ -265,6 +288,8 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
         backward((root,), (g,), keep_graph, False)
         return
     start = root.node
+    callbacks: list[Any] = []
+    thread["callbacks"] = callbacks
     thread["recording"] = False
     thread["depth"] = 1
     try:
@@ -274,6 +299,14 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
         thread["depth"] = 0
     for leaf, total in arrived.items():
         add_to_grad(leaf, total, leaf in ours, False)
+    if callbacks:
+        call_back(callbacks)
+
+
+def call_back(callbacks: list[Any]) -> None:
+    """A pass has ended: call what was queued for that, also by those that are called."""
+    for callback in callbacks:
+        callback()
 
 
 def grad(
@@ -304,18 +337,24 @@ def run(
     if batching is not None:
         push(batching)
     before = bool(state.recording)
+    outer = state.callbacks
+    callbacks: list[Any] = []
+    state.callbacks = callbacks
     try:
         on_tensors = create_graph or want_tensors()
         if on_tensors and not create_graph:
             gradients = [wrap(g) if g is not None and not isinstance(g, TensorBase) else g for g in gradients]
         wanted = None if captured is None else paths_to(starts, captured, deliver)
-        expected = reach(starts)[1] if switches.leaf_hooks and captured is None else None
+        expected = edges_to_leaves(starts, wanted) if switches.leaf_hooks else None
         special = None
-        if on_tensors or captured is not None or expected is not None or state.in_modes:
-            special = Special(on_tensors, wanted, captured, expected, accumulate)
+        if on_tensors or captured is not None or expected is not None or state.in_modes or switches.detached:
+            special = Special(on_tensors, wanted, captured, expected, accumulate if deliver else None)
         state.record(create_graph)
-        return run_special(starts, gradients, keep_graph, special, wanted, deliver)
+        arrived = run_special(starts, gradients, keep_graph, special, wanted, deliver)
+        call_back(callbacks)
+        return arrived
     finally:
+        state.callbacks = outer
         if batching is not None:
             pop(batching)
         state.record(before)
@@ -344,8 +383,8 @@ def run_special(
             arrived[leaf] = g
             if deliver:
                 accumulate(leaf, g, leaf in ours and wanted is None, on_tensors)
-            elif leaf.rare is not None and leaf.rare.hooks is not None:
-                arrived[leaf] = leaf.rare.hooks.arrived(leaf, g, on_tensors)
+            else:
+                arrived[leaf] = passed_hooks(leaf, g, on_tensors)
         return arrived
     finally:
         state.passes.pop()
@@ -366,6 +405,8 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
     if not leaf.needs_grad or (rare is not None and rare.view is not None and rare.view.silent):
         return  # it did need a gradient when the graph was recorded
     hooks = None if rare is None else rare.hooks
+    if g is None and hooks is None:
+        return
     moved = False
     if hooks is not None:
         fresh = owned or g.__class__ is not ndarray
@@ -373,6 +414,7 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
         g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
         owned = False
         if g is None:
+            hooks.accumulated(leaf, None, create_graph)
             return
     if create_graph and not state.recording and g.array.__class__ is ndarray:
         create_graph = False  # a mode made the walk run on tensors; a gradient does not keep tangents
@@ -383,7 +425,9 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
             leaf._grad = g.clone() if sofar is None else sofar + g
         elif sofar is None:
             leaf._grad = wrap(
-                g if owned and g.strides == leaf.array.strides else execute(links.copy_like, (g, leaf.array))
+                g
+                if owned and (g.strides == leaf.array.strides or not state.keep_layout)
+                else execute(links.copy_like, (g, leaf.array))
             )
         else:
             execute(links.add, (sofar.array, g), (), sofar.array)

@@ -27,6 +27,7 @@ class Context:
     dirty_tensors: Any = None
     non_differentiable: Any = None
     needs_input_grad: Any = ()
+    _materialize_non_diff_grads: Any = True  # shall backward get zeros for results that are not differentiable?
     _record: Record
 
 
@@ -42,6 +43,9 @@ class Record:
     for_jvp: Any = None  # the same, while jvp runs: then those are the saved tensors
     without_gradient: Any = ()  # the numbers of the results that are no tensors or not differentiable
     materialize: bool = True
+    edges: Any = None  # where the arguments came from
+    hooks: Any = None  # that were registered before there was a node
+    accessed: bool = False  # were the saved tensors asked for that can be had only once?
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from leafgrad._core import origin, thread_state
+from leafgrad._core import origin, overrides, thread_state
 from leafgrad._core.bind import execute, run
 from leafgrad._core.modes import switches
 from leafgrad._core.op import Op
@@ -21,10 +21,12 @@ from leafgrad._core.tensor import Array, TensorBase, constant, links, ndarray, n
 from leafgrad.kernels import NATIVE, multiply
 
 state: Final[Any] = thread_state.state
+plain: Final[Any] = overrides.plain
 shared_modes: Final[Any] = thread_state.shared_modes
 _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
 _multiply: Final[Any] = multiply
+_SURE: Final[float] = 3e38  # less than the largest float32
 # NumPy's ufuncs take three times as long for a single element if they are given an array for the result
 _SINGLE: Final[int] = -1 if NATIVE else 1
 
@@ -45,6 +47,8 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
     other: TensorBase | None = None
     if b is not None:
         if isinstance(b, TensorBase):
+            if b.__class__ not in plain:
+                return False
             y = b.array
             if y.dtype is not kind or (b.version is x.version and b is not x):  # they may overlap
                 return False
@@ -58,6 +62,8 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
             return False
         if alpha is not None:
             if other is number or other.needs_grad or not (alpha.__class__ is float or alpha.__class__ is int):
+                return False
+            if alpha > _SURE or alpha < -_SURE:  # it may be refused
                 return False
             y = _multiply(y, constant(alpha, kind))
     if x.rare is not None and (x.rare.inference or (recording and may_change(x))):

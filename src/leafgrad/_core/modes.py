@@ -34,14 +34,25 @@ Rule = Callable[[Any, Any, Any, Any], Sequence[Any]]
 class Switches:
     """Facts about the whole process that short ways have to know."""
 
-    __slots__ = ("batched_graphs", "checkpoints", "inference", "leaf_hooks", "modes", "reshaped")
+    __slots__ = (
+        "batched_graphs",
+        "checkpoints",
+        "detached",
+        "inference",
+        "inference_used",
+        "leaf_hooks",
+        "modes",
+        "reshaped",
+    )
 
     def __init__(self) -> None:
         self.modes: int = 0  # modes that are on in any thread: to ask for those of a thread takes much longer
         self.reshaped: bool = False  # was a tensor ever reshaped in place? Then the steps of views have to be checked
         self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters
         self.checkpoints: dict[int, bool] = {}  # while there are any, backward passes say who they are
+        self.detached: int = 0  # nodes that are alive though a tensor that came from them was detached in place
         self.inference: int = 0  # threads in inference_mode
+        self.inference_used: bool = False  # was any ever? Then there may be tensors of that mode that require grad
         self.batched_graphs: int = 0  # parts of graphs that were recorded inside vmap and are still alive
 
 
@@ -79,6 +90,9 @@ class Mode:
 
     def recorded(self, node: Any, tensors: Sequence[Any], out_versions: Sequence[Any]) -> None:
         """A node was recorded. `out_versions` are the versions of its results."""
+
+    def found_unusable(self, node: Any) -> None:
+        """A backward pass ends at a node whose saved values are gone, or are no longer what they were."""
 
     def linked(self, result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
         """`result` was made a view of `t`."""

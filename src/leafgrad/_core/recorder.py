@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from leafgrad._core import origin, thread_state
-from leafgrad._core.modes import recorded_in_modes
+from leafgrad._core.modes import recorded_in_modes, switches
 from leafgrad._core.node import UNCHANGING, Node, Version, output_of
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
 from leafgrad._core.tensor import Array, GraphBreak, RareFields, TensorBase, links, ndarray, wrap
@@ -31,7 +31,14 @@ def needs_recording(tensors: Sequence[Any]) -> bool:
                 settle(t)
             if t.needs_grad:
                 needed = True
+    if needed and switches.inference_used and only_inference(tensors):
+        return False
     return bool(state.recording) and needed
+
+
+def only_inference(tensors: Sequence[Any]) -> bool:
+    """Were all of the tensors made in inference_mode? Then nothing is recorded, even of those that require grad."""
+    return all([t is None or (t.rare is not None and t.rare.inference) for t in tensors])
 
 
 def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tuple[Any, ...], out: Array) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad._core.node import Edge, Freed, Node, output_of, plan_of
+from leafgrad._core.modes import current_modes
+from leafgrad._core.node import Edge, Freed, Node, Output, output_of, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT
 from leafgrad._core.tensor import RareFields, state, wrap, wrap_node
 
@@ -15,15 +16,35 @@ def changed(versions: tuple[Any, ...]) -> bool:
     return any([versions[i][0] != versions[i + 1] for i in range(0, len(versions), 2)])
 
 
-def unusable(node: Node, roots: Sequence[Edge]) -> RuntimeError:
-    """The error for a node whose saved values are gone, or are no longer what they were."""
+def messages() -> Any:
     from leafgrad import errors
 
+    return errors
+
+
+def unusable(node: Node, roots: Sequence[Edge]) -> RuntimeError:
+    """The error for a node whose saved values are gone, or are no longer what they were."""
+    for mode in current_modes():
+        mode.found_unusable(node)
     if isinstance(node.saved, Freed):
-        return errors.graph_was_freed(node, node.saved, roots)
+        freed: RuntimeError = messages().graph_was_freed(node, node.saved, roots)
+        return freed
     assert node.versions is not None
     stale = [i for i in range(0, len(node.versions), 2) if node.versions[i][0] != node.versions[i + 1]]
-    return errors.saved_tensor_changed(node, stale[0] // 2)
+    changed: RuntimeError = messages().saved_tensor_changed(node, stale[0] // 2)
+    return changed
+
+
+def refuse_detached(node: Node, saved: tuple[Any, ...]) -> None:
+    """Raise if a saved input was detached in place since: what it came from is no longer its history."""
+    for place, value in zip(plan_of(node), saved):
+        source = node.inputs[place] if 0 <= place < OPTION else None
+        if isinstance(source, Output):
+            hooks = None if source.parent.hooks is None else source.parent.hooks.results.get(source.index)
+        else:
+            hooks = source.hooks if isinstance(source, Node) else None
+        if hooks is not None and hooks.detached is not None and hooks.detached.array() is value:
+            raise messages().saved_tensor_detached(node)
 
 
 def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -53,8 +74,12 @@ def with_tangents(t: Any, kept: dict[int, Any]) -> Any:
 
 
 def alias_of_leaf(leaf: Any) -> Any:
-    """Another tensor with the value of a leaf, whose gradient goes to the leaf. It knows nothing of the leaf's
-    tangents, so it must not know that it is a view of it."""
+    """Another tensor with the value of a leaf, whose gradient goes to the leaf if that is recorded. It knows nothing of
+    the leaf's tangents, so it must not know that it is a view of it."""
+    if not state.recording:
+        alias = wrap(leaf.array)
+        alias.version = leaf.version
+        return alias
     before, state.forward_mode = state.forward_mode, False
     try:
         alias = leaf.view_as(leaf)

@@ -7,18 +7,21 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from leafgrad._core import thread_state
-from leafgrad._core.modes import run_rule_in_modes
-from leafgrad._core.node import Node
-from leafgrad._core.saved import saved_tensors
+from leafgrad._core.function import CallNode
+from leafgrad._core.modes import run_rule_in_modes, switches
+from leafgrad._core.node import Node, Output
+from leafgrad._core.saved import refuse_detached, saved_tensors
+from leafgrad._core.tensor import TensorBase, wrap
 
 Gradient = Any
 state: Final[Any] = thread_state.state
+STOP: Final[Any] = object()  # in place of a gradient: the walk does not go on
 
 
 class Special:
     """One unusual pass. `wanted` restricts it to a part of the graph: place -> must its rule run? `captured` are the
     nodes whose gradients are asked for. `expected` says how many gradients each leaf will get: a leaf that has them
-    all is given its gradient at once, by `deliver`."""
+    all is given its gradient at once, by `deliver`, or in `found` if that is None."""
 
     __slots__ = ("captured", "deliver", "expected", "found", "on_tensors", "wanted")
 
@@ -52,18 +55,25 @@ class Special:
         for target in targets:
             if target in expected:
                 expected[target] -= 1
-                if expected[target] == 0 and target in waiting:
-                    self.deliver(target, waiting.pop(target), target in ours, self.on_tensors)
+                if expected[target] != 0:
+                    continue
+                g = waiting.pop(target, None)
+                if self.deliver is not None:
+                    self.deliver(target, g, target in ours and self.wanted is None, self.on_tensors)
+                else:
+                    self.found[target] = passed_hooks(target, g, self.on_tensors)
 
     def arrived(self, node: Node, g: Gradient) -> Gradient:
-        """The gradient of a node is complete. None: the walk does not go on from there."""
+        """The gradient of a node is complete, or is known to be missing (None)."""
         hooks = node.hooks
         if self.wanted is not None:
             runs = self.wanted[node]
             if self.captured is not None and node in self.captured:
+                if not runs and isinstance(node, Output) and node.parent.hooks is not None:
+                    hooks = node.parent.hooks.results.get(node.index)
                 self.found[node] = g if runs or hooks is None else hooks.arrived(node, g, self.on_tensors)
             if not runs:
-                return None
+                return STOP
         return g if hooks is None else hooks.arrived(node, g, self.on_tensors)
 
     def run(self, node: Node, g: Gradient, saved: Any) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -72,16 +82,38 @@ class Special:
         inputs = self.wanted_among(node.inputs)
         if hooks is not None:
             g = hooks.about_to_run(node, g, self.on_tensors)
-            if g is None:
-                return (), ()
             saved = hooks.unpacked(node, saved)
+        if switches.detached:
+            refuse_detached(node, saved)
         if self.on_tensors:
             saved = saved_tensors(node, saved)
-        if state.in_modes:
+        if g is None:
+            g = missing(node)
+        if g is None:
+            results: Sequence[Any] = (None,) * len(inputs)
+        elif state.in_modes:
             results = run_rule_in_modes(rule_of, node, g, saved, inputs)
         else:
             results = rule_of(node, g, saved, inputs)
+        if self.on_tensors and isinstance(node, CallNode):  # without a gradient it cannot know that it shall be tensors
+            results = [wrap(r) if r is not None and not isinstance(r, TensorBase) else r for r in results]
         return inputs, results if hooks is None else hooks.ran(node, results, g)
+
+
+def missing(node: Node) -> Any:
+    """What the rule of a node is given if none of its results has a gradient: a Function of the user may want to make
+    zeros of it. Other rules need not run (None)."""
+    if not isinstance(node, CallNode):
+        return None
+    forms = node.context._record.forms
+    return [None] if forms is None else [None] * len(forms)
+
+
+def passed_hooks(leaf: Any, g: Gradient, on_tensors: bool) -> Gradient:
+    """The gradient of a leaf that is returned, not accumulated: what its hooks make of it."""
+    if leaf.rare is None or leaf.rare.hooks is None:
+        return g
+    return leaf.rare.hooks.arrived(leaf, g, on_tensors)
 
 
 def rule_of(node: Node, g: Gradient, saved: Any, inputs: Any) -> Sequence[Any]:

@@ -74,14 +74,18 @@ class TensorBase:
     rare: RareFields | None
 
 
+OWN_DTYPE: Final[Any] = ()  # the gradient of a leaf has the leaf's dtype, unless another is set, or None for any
+
+
 class RareFields:
     """What few tensors have: a base that they are a view of, hooks, a reason why their graph ends, tangents."""
 
-    __slots__ = ("graph_break", "hooks", "inference", "retains_grad", "tangents", "view")
+    __slots__ = ("grad_dtype", "graph_break", "hooks", "inference", "retains_grad", "tangents", "view")
 
     def __init__(self) -> None:
         self.view: View | None = None
         self.hooks: Any = None
+        self.grad_dtype: Any = OWN_DTYPE
         self.retains_grad: bool = False
         self.graph_break: GraphBreak | None = None
         self.inference: bool = False  # made in inference_mode: never part of a graph

@@ -29,9 +29,12 @@ class ThreadState(threading.local):
         self.asked = True  # what `recording` would be if this were not inference_mode
         self.depth = 0  # backward passes that run inside each other
         self.passes: list[Any] = []  # who they are, the innermost last
+        self.callbacks: list[Any] = []  # to be called when the innermost of them has ended
         self.running: list[Any] = []  # anomaly mode: the nodes whose rules run, the innermost last
         self.saved_hooks_refused: str | None = None  # why hooks for saved tensors may not be used here, if so
         self.multithreading = True
+        self.replay_views = False  # is the history of a changed view made of its steps, or of a single one?
+        self.keep_layout = True  # must a gradient lie in memory as its leaf does?
         self.forward_mode = True  # do tangents travel along?
         self.drawing = False  # vmap: are random numbers being drawn?
         with every_thread:

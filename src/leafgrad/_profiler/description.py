@@ -38,6 +38,8 @@ def arguments_for(op: Op, arrays: Sequence[Any], options: tuple[Any, ...]) -> li
     known = registry.get(op.name)
     code = None if known is None else getattr(inspect.unwrap(known.function), "__code__", None)
     count = 0 if code is None else code.co_argcount + code.co_kwonlyargcount
+    if code is not None and "deprecated" in code.co_varnames[: code.co_argcount]:
+        count -= 1
     return [*arrays, *options, *[None] * (count - len(arrays) - len(options))]
 
 
@@ -69,7 +71,8 @@ def arguments_of(frame: FrameType) -> list[Any]:
     caught by a star counts as one."""
     code, values = frame.f_code, frame.f_locals
     count = code.co_argcount + code.co_kwonlyargcount
-    names = [name for name in code.co_varnames[:count] if name != "out" or values.get(name) is not None]
+    optional = ("out", "deprecated")  # which do not count if they are not given
+    names = [name for name in code.co_varnames[:count] if name not in optional or values.get(name) is not None]
     given = [values.get(name) for name in names]
     if code.co_flags & inspect.CO_VARARGS and "<arguments of " not in code.co_filename:  # where there are too many
         caught = values.get(code.co_varnames[count], ())

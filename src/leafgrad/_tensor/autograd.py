@@ -14,8 +14,9 @@ from leafgrad._core.bind import TensorOperators
 from leafgrad._core.modes import refuse_in_modes, switches
 from leafgrad._core.node import Output
 from leafgrad._core.recorder import settle
-from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, is_batched, wrap
+from leafgrad._core.tensor import OWN_DTYPE, GraphBreak, RareFields, TensorBase, is_batched, wrap
 from leafgrad._core.thread_state import state
+from leafgrad._dtypes import dtype, from_numpy_dtype
 from leafgrad.autograd import hooks, public_nodes
 
 if TYPE_CHECKING:
@@ -45,6 +46,21 @@ class AutogradTensor(TensorOperators):
             raise errors.flag_of_non_leaf(self, wanted)
         self._set_requires_grad(wanted, errors.ASSIGNED)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError(f"requires_grad must be a bool\n  at {errors.here()}")
+
+    @property
+    def volatile(self) -> bool:
+        """What tensors were once marked with; False."""
+        errors.warn("volatile was removed (Variable.volatile is always False)")
+        return False
+
+    @property
+    def name(self) -> None:
+        """The name of a tensor; it has none."""
+        return None
+
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """requires_grad_(requires_grad=True): shall gradients of this leaf be computed?"""
         if requires_grad.__class__ is not bool:
@@ -59,7 +75,7 @@ class AutogradTensor(TensorOperators):
     def _set_requires_grad(self, wanted: bool, refusal: str) -> Self:
         if wanted and self.array.dtype.kind in "biu":
             raise errors.integer_requires_grad(self, refusal)
-        if wanted and self.is_inference() and not state.inference:
+        if wanted and self.rare is not None and self.rare.inference and not state.inference:
             raise errors.inference_requires_grad(self)
         self.needs_grad = wanted
         if self.rare is not None and self.rare.view is not None:
@@ -112,7 +128,7 @@ class AutogradTensor(TensorOperators):
                 raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {got}")
             if value.array.shape != self.array.shape:
                 raise errors.grad_shape(self, value)
-            if value.array.dtype != self.array.dtype:
+            if not self._takes_gradient_of(value.array.dtype):
                 raise errors.grad_dtype(self, value)
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
@@ -121,6 +137,35 @@ class AutogradTensor(TensorOperators):
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
+
+    def _takes_gradient_of(self, kind: Any) -> bool:
+        wanted = OWN_DTYPE if self.rare is None else self.rare.grad_dtype
+        return kind == self.array.dtype if wanted is OWN_DTYPE else wanted is None or kind == wanted
+
+    @property
+    def grad_dtype(self) -> Any:
+        """The dtype of this leaf's gradient, its own unless another is set; None if any is allowed."""
+        if not self.is_leaf:
+            raise RuntimeError(f"grad_dtype can only be accessed on leaf tensors.\n  at {errors.here()}")
+        wanted = OWN_DTYPE if self.rare is None else self.rare.grad_dtype
+        return None if wanted is None else from_numpy_dtype(self.array.dtype if wanted is OWN_DTYPE else wanted)
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: Any) -> None:
+        if value is not None and not isinstance(value, dtype):
+            got = type(value).__name__
+            raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {got}\n  at {errors.here()}")
+        gradient = self.grad
+        if not self.is_leaf:
+            raise RuntimeError(f"grad_dtype can only be set on leaf tensors.\n  at {errors.here()}")
+        if gradient is not None and value is not None and gradient.dtype != value:
+            raise RuntimeError(
+                f"Cannot set grad_dtype to '{value.alias}' because there is already a gradient with dtype "
+                f"'{gradient.dtype.cpp}'. Please clear the gradient (.grad = None) before changing grad_dtype, or "
+                f"ensure the new grad_dtype matches the existing gradient's dtype.\n  at {errors.here()}"
+            )
+        self.rare = self.rare or RareFields()
+        self.rare.grad_dtype = None if value is None else value.np
 
     def backward(
         self,
@@ -176,8 +221,15 @@ class AutogradTensor(TensorOperators):
     @property
     def _backward_hooks(self) -> Any:
         """The hooks of `register_hook` by the ids of their handles; None if there never were any."""
-        holder = self.node.hooks if self.node is not None else None if self.rare is None else self.rare.hooks
-        return holder.on_gradient or None if holder is not None else None
+        if self.node is None and (self.rare is None or self.rare.hooks is None):
+            return None
+        return hooks.hooks_of(self).on_gradient or None
+
+    @property
+    def _post_accumulate_grad_hooks(self) -> Any:
+        """The same for those of `register_post_accumulate_grad_hook`."""
+        holder = None if self.rare is None else self.rare.hooks
+        return None if holder is None else holder.after_accumulation or None
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> hooks.RemovableHandle:
         """register_post_accumulate_grad_hook(hook): call `hook(tensor)` after this leaf's `.grad` was updated."""
@@ -197,6 +249,8 @@ class AutogradTensor(TensorOperators):
         if self.needs_grad:
             self.rare = self.rare or RareFields()
             self.rare.graph_break = GraphBreak("detach")
+        if self.node is not None and not is_batched(self.array):
+            hooks.hooks_of(self).detached = hooks.Detached(self.array)
         self.node = None
         self.needs_grad = False
         return self
@@ -210,6 +264,9 @@ class AutogradTensor(TensorOperators):
         if self.needs_grad:
             made.rare = RareFields()
             made.rare.graph_break = GraphBreak("data")
+        if self.is_inference():
+            made.rare = made.rare or RareFields()
+            made.rare.inference = True
         return made
 
     @data.setter
@@ -220,9 +277,13 @@ class AutogradTensor(TensorOperators):
             raise errors.integer_requires_grad(value, errors.AS_DATA)
         self.array = value.array
 
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError(f"Deleting tensor data is not allowed. Delete tensor instead!\n  at {errors.here()}")
+
     @property
     def _version(self) -> int:
-        if self.is_inference():
+        if self.rare is not None and self.rare.inference:
             raise RuntimeError(f"Inference tensors do not track version counter.\n  at {errors.here()}")
         return self.version[0]  # type: ignore[no-any-return]
 

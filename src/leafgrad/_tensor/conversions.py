@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad import _dtypes
+from leafgrad._core.overrides import UNCHANGED, method_overridden, plain
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import check_device, preserve_format
 from leafgrad.ops.creation.from_data import as_dtype
@@ -32,6 +33,11 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         names = ("other", "non_blocking", "copy")
     else:
         names = ("device", "dtype", "non_blocking", "copy")
+    if (
+        not plain.issuperset(map(type, args))
+        and (taken := method_overridden("to", self, *args, **kwargs)) is not UNCHANGED
+    ):
+        return taken
     given = {**dict(zip(names, args)), **kwargs}
     known = {"device", "dtype", "non_blocking", "copy", "memory_format", "other"}
     if len(given) < len(args) + len(kwargs) or not given.keys() <= known:

@@ -14,8 +14,8 @@ from leafgrad._core.bind import TensorOperators
 from leafgrad._core.tensor import links
 from leafgrad._tensor.op_methods import OpMethods
 from leafgrad.ops import names
-from leafgrad.ops.arguments import function_of, method_form, method_of
 from leafgrad.ops.inplace import in_place_method
+from leafgrad.ops.public_forms import function_of, method_form, method_of, of_a_tensor, overridable_function
 from leafgrad.ops.registry import Operation, entries
 
 # which module has a function of `leafgrad`
@@ -88,7 +88,9 @@ def functions_of(entry: Any) -> dict[str, Callable[..., Any]]:
             found[name] = function_of(entry, name, entry.out)
     of_one = isinstance(entry, Operation) and len(entry.inputs) == 1
     if of_one if entry.in_place_function is None else entry.in_place_function:
-        found.update({name: vars(OpMethods)[name] for name in in_place_names(entry)})
+        for name in in_place_names(entry):
+            method = vars(OpMethods)[name]
+            found[name] = overridable_function(of_a_tensor(name, method, method.__wrapped__.as_method(False)))
     return found
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import _dtypes
+from leafgrad import _dtypes, errors
 from leafgrad._core.recorder import unrecorded
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device
 from leafgrad._layouts import lies_in_format
-from leafgrad.ops.arguments import checked_functions, checked_methods
 from leafgrad.ops.creation import legacy
 from leafgrad.ops.pointwise.comparison import eq
 from leafgrad.ops.promotion import cast
+from leafgrad.ops.public_forms import checked_functions, checked_methods
 from leafgrad.ops.signature import Device, Dtype, MemoryFormat, Number, Tensor, declared
 
 # -- conversions ------------------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def type_of(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     if isinstance(dtype, type) and issubclass(dtype, TensorBase):
         dtype = _dtypes.get_default_dtype()
     if not isinstance(dtype, _dtypes.dtype):
-        raise RuntimeError("dtype must be a type, str, or dtype object")
+        raise TypeError("dtype must be a type, str, or dtype object")
     return self.to(dtype)
 
 
@@ -88,6 +88,16 @@ def numel(input: Tensor) -> int:
     return int(input.array.size)
 
 
+def can_cast(from_: Dtype, to: Dtype) -> bool:
+    """can_cast(from_, to): may values of a dtype be put into a tensor of another, in place?"""
+    return _dtypes.can_cast(from_, to)
+
+
+def promote_types(type1: Dtype, type2: Dtype) -> Dtype:
+    """promote_types(type1, type2): the smallest dtype that holds both."""
+    return _dtypes.promote_types(type1, type2)
+
+
 def is_floating_point(input: Tensor) -> bool:
     """is_floating_point(input): is the dtype a floating point one?"""
     return _dtypes.from_numpy_dtype(input.array.dtype).is_floating_point
@@ -96,6 +106,11 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """is_complex(input): is the dtype complex?"""
     return bool(input.array.dtype.kind == "c")
+
+
+def is_inference(input: Tensor) -> bool:
+    """is_inference(input): was it made inside inference_mode, so that it can never be part of a graph?"""
+    return input.rare is not None and input.rare.inference
 
 
 def is_nonzero(input: Tensor) -> bool:
@@ -134,7 +149,10 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
-    return unrecorded(eq.core, (input, other), close_arrays(a, b, rtol, atol, equal_nan))
+    try:
+        return unrecorded(eq.core, (input, other), close_arrays(a, b, rtol, atol, equal_nan))
+    except ValueError:
+        raise errors.broadcast_mismatch("isclose", (a, b)) from None
 
 
 def close_arrays(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
@@ -198,6 +216,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = checked_functions(
-    is_tensor, numel, is_floating_point, is_complex, is_nonzero, is_same_size, equal, isclose, allclose, result_type,
-    positive,
+    can_cast, promote_types,
+    is_tensor, numel, is_floating_point, is_complex, is_inference, is_nonzero, is_same_size, equal, isclose, allclose,
+    result_type, positive,
 )  # fmt: skip

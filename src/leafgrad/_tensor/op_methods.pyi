@@ -79,6 +79,14 @@ class OpMethods:
         """input + alpha * other."""
     def add_(self, other: Tensor | Number, *, alpha: Number = 1) -> Self:
         """add, in place."""
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+        """input + value * tensor1 / tensor2."""
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Self:
+        """addcdiv, in place."""
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+        """input + value * tensor1 * tensor2."""
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Self:
+        """addcmul, in place."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)."""
     def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
@@ -115,6 +123,8 @@ class OpMethods:
         """ones with probability p, a number or a tensor; zeros elsewhere."""
     def bfloat16(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.bfloat16."""
+    def bincount(self, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
+        """how often each of the numbers 0, 1, ... occurs among non-negative integers, or the sum of the weights there."""
     def bitwise_and(self, other: Tensor | Number) -> Tensor:
         """bits set in both."""
     def bitwise_and_(self, other: Tensor | Number) -> Self:
@@ -209,6 +219,12 @@ class OpMethods:
         """cumsum, in place."""
     def detach(self) -> Tensor:
         """the same memory without the history: gradients end here."""
+    def diag(self, diagonal: builtins.int = 0) -> Tensor:
+        """the matrix that has a vector on its diagonal; or the diagonal of a matrix."""
+    def diag_embed(self, offset: builtins.int = 0, dim1: Dim = -2, dim2: Dim = -1) -> Tensor:
+        """the last dimension as a diagonal of two others, among zeros."""
+    def diagflat(self, offset: builtins.int = 0) -> Tensor:
+        """the matrix that has all elements of a tensor, in order, on its diagonal."""
     def diagonal(self, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
         """the diagonal of two dimensions, as the last one of the result."""
     def div(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Tensor:
@@ -223,6 +239,11 @@ class OpMethods:
         """the sum of the products of the elements of two vectors."""
     def double(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.float64."""
+    @overload
+    def dsplit(self, sections: builtins.int) -> tuple[Tensor, ...]:
+        """pieces along the third dimension, cut at indices, or in pieces of equal size."""
+    @overload
+    def dsplit(self, indices: Shape) -> tuple[Tensor, ...]: ...
     def eq(self, other: Tensor | Number) -> Tensor:
         """is input equal to other, element by element?"""
     def eq_(self, other: Tensor | Number) -> Self:
@@ -293,6 +314,18 @@ class OpMethods:
         """gt, in place."""
     def half(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.float16."""
+    def histc(self, bins: builtins.int = 100, min: Number = 0, max: Number = 0) -> Tensor:
+        """how many elements lie in each of some intervals of equal length between min and max; if these are the same, between the smallest and the largest element."""
+    @overload
+    def histogram(self, bins: builtins.int = 100, *, range: Sequence[builtins.float] | None = None, weight: Tensor | None = None, density: builtins.bool = False) -> return_types.histogram:
+        """how many elements (or how much weight) lie in each interval, and the ends of the intervals: `bins` are those ends, or how many of equal length there are."""
+    @overload
+    def histogram(self, bins: Tensor, *, weight: Tensor | None = None, density: builtins.bool = False) -> return_types.histogram: ...
+    @overload
+    def hsplit(self, sections: builtins.int) -> tuple[Tensor, ...]:
+        """pieces of columns, or of a vector, cut at indices, or in pieces of equal size."""
+    @overload
+    def hsplit(self, indices: Shape) -> tuple[Tensor, ...]: ...
     @property
     def imag(self) -> Tensor:
         """the imaginary part, as a view. Only complex tensors have one."""
@@ -352,6 +385,10 @@ class OpMethods:
         """is input at most other, element by element?"""
     def le_(self, other: Tensor | Number) -> Self:
         """le, in place."""
+    def lerp(self, end: Tensor, weight: Tensor | Number) -> Tensor:
+        """input + weight * (end - input)."""
+    def lerp_(self, end: Tensor, weight: Tensor | Number) -> Self:
+        """lerp, in place."""
     def less(self, other: Tensor | Number) -> Tensor:
         """is input less than other, element by element?"""
     def less_(self, other: Tensor | Number) -> Self:
@@ -562,6 +599,13 @@ class OpMethods:
     @overload
     def repeat(self, repeats: Shape) -> Tensor: ...
     @overload
+    def repeat_interleave(self, *, output_size: builtins.int | None = None) -> Tensor:
+        """each element (each slice of a dimension) so many times in a row. repeat_interleave(repeats): each index as many times as the element there says."""
+    @overload
+    def repeat_interleave(self, repeats: Tensor, dim: Dim | None = None, *, output_size: builtins.int | None = None) -> Tensor: ...
+    @overload
+    def repeat_interleave(self, repeats: builtins.int, dim: Dim | None = None, *, output_size: builtins.int | None = None) -> Tensor: ...
+    @overload
     def reshape(self, *shape: builtins.int) -> Tensor:
         """another shape; a view where that is possible, otherwise a copy."""
     @overload
@@ -753,6 +797,16 @@ class OpMethods:
         """one dimension made several; one of the sizes may be -1."""
     def uniform_(self, from_: builtins.float = 0.0, to: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:
         """uniform numbers in [from, to)."""
+    def unique(self, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
+        """the distinct elements (or the distinct slices along a dimension), in order; where each element is among them; how often each of them occurs."""
+    def unique_consecutive(self, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
+        """the first of equal elements (or slices along a dimension) that follow each other; which of them each element belongs to; how many there are."""
+    def unsafe_chunk(self, chunks: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """chunk, but the pieces do not count as views."""
+    def unsafe_split(self, split_size: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """split by a size, but the pieces do not count as views."""
+    def unsafe_split_with_sizes(self, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+        """split_with_sizes, but the pieces do not count as views."""
     def unsqueeze(self, dim: Dim) -> Tensor:
         """with a new dimension of size 1 at `dim`."""
     def unsqueeze_(self, dim: Dim) -> Self:
@@ -775,6 +829,11 @@ class OpMethods:
     def view(self, dtype: Dtype) -> Tensor: ...
     def view_as(self, other: Tensor) -> Tensor:
         """viewed under the shape of other."""
+    @overload
+    def vsplit(self, sections: builtins.int) -> tuple[Tensor, ...]:
+        """pieces of rows, cut at indices, or in pieces of equal size."""
+    @overload
+    def vsplit(self, indices: Shape) -> tuple[Tensor, ...]: ...
     def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
         """this tensor's elements where the condition holds, of other elsewhere."""
     def zero_(self) -> Self:

@@ -5,23 +5,38 @@ do."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from leafgrad import _dtypes, autograd, errors
+from leafgrad._core.overrides import DisableTorchFunctionSubclass, add_plain
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
 from leafgrad._core.thread_state import shared_modes, state
+from leafgrad._core.views import bind_view
 from leafgrad._device import Size, device, layout, strided
 from leafgrad._dtypes import dtype
 from leafgrad._tensor.autograd import AutogradTensor
 from leafgrad._tensor.op_methods import OpMethods
+from leafgrad._tensor.overridable import OverridableType, form_of, prepare
+from leafgrad.autograd.hooks import warn_if_has_hooks
+from leafgrad.ops.index.slices import alias
 
 _CPU = device("cpu")
 
 
-class Tensor(OpMethods, AutogradTensor):
-    """An n-dimensional array of numbers that remembers how it was computed."""
+if TYPE_CHECKING:
+
+    class Bases(OpMethods, AutogradTensor): ...
+
+else:
+    Bases = object  # a base of Tensor beside these two: under them, it would make the making of tensors slower
+
+
+class TensorMethods(Bases):
+    """What the class Tensor has."""
+
+    __slots__ = ()
 
     # NumPy leaves binary operations with a tensor to the tensor
     __array_priority__ = 1000
@@ -81,8 +96,8 @@ class Tensor(OpMethods, AutogradTensor):
     def get_device(self) -> int:
         return -1
 
-    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = False
-    is_cpu = True
+    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = property(lambda self: False)
+    is_cpu = property(lambda self: True)
 
     @property
     def itemsize(self) -> int:
@@ -131,7 +146,7 @@ class Tensor(OpMethods, AutogradTensor):
     def is_neg(self) -> bool:
         return False
 
-    def resolve_conj(self) -> Tensor:
+    def resolve_conj(self) -> Any:
         return self
 
     resolve_neg = resolve_conj
@@ -199,7 +214,7 @@ class Tensor(OpMethods, AutogradTensor):
         return len(self.array)
 
     def __iter__(self) -> Iterator[Tensor]:
-        if not self.array.ndim:
+        if not self.dim():
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
@@ -220,7 +235,7 @@ class Tensor(OpMethods, AutogradTensor):
             name = "Invalid"
         from leafgrad._tensor import printing  # when something is first printed
 
-        return printing.tensor_repr(
+        shown = printing.tensor_repr(
             self.array,
             dtype_name=self.dtype.name,
             default_dtype_name=_dtypes.get_default_dtype().name,
@@ -229,6 +244,7 @@ class Tensor(OpMethods, AutogradTensor):
             class_name="tensor" if type(self) is Tensor else type(self).__name__,
             tangent=self._tangent_repr() if shared_modes else None,
         )
+        return f"Parameter({shown})" if getattr(self, "_is_param", False) else shown
 
     def _tangent_repr(self) -> str | None:
         """Forward mode: what the derivative that travels along looks like."""
@@ -279,6 +295,8 @@ class Tensor(OpMethods, AutogradTensor):
             raise errors.deepcopy_of_non_leaf(self)
         if id(self) in memo:
             return memo[id(self)]
+        if type(self) is not Tensor and type(self.new_empty([])) is not type(self):
+            raise errors.deepcopy_of_subclass(self)
         copy = self._like(_copied_memory(array, memo))
         memo[id(self)] = copy
         if self._grad is not None:
@@ -297,23 +315,29 @@ class Tensor(OpMethods, AutogradTensor):
         return _unpickle(type(self), array, self.needs_grad, {})
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        # as PyTorch: the values and whether they require grad, but neither the history nor the gradient
+        # as PyTorch: the values and whether they require grad, but neither the history nor the gradient nor the hooks
+        if self._backward_hooks:
+            warn_if_has_hooks(self)
         array = self.array if self.array.flags.owndata else self.array.copy(order="K")
         return _unpickle, (type(self), array, self.requires_grad, dict(vars(self)))
 
     def as_subclass(self, cls: type) -> Any:
         """as_subclass(cls): the same tensor as an instance of a subclass of Tensor."""
-        made = wrap(self.array)
+        check_class(cls)
+        made = bind_view(alias.core, alias, self, ((...,),))
         made.__class__ = cls
-        made.node, made.needs_grad, made.version = self.node, self.needs_grad, self.version
         return made
 
     @staticmethod
     def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
+        check_class(cls)
         made = wrap(data.array)
         made.__class__ = cls
         made.version = data.version
-        return made._set_requires_grad(bool(require_grad), errors.CREATED)
+        made.needs_grad = bool(require_grad)
+        if require_grad:
+            made._set_requires_grad(True, errors.CREATED)
+        return made
 
     # -- what the engine asks of gradients that are tensors -----------------------------------------------------------
 
@@ -326,6 +350,45 @@ class Tensor(OpMethods, AutogradTensor):
         from leafgrad.ops.pointwise.convert import with_array
 
         return with_array(self, array)
+
+
+class Tensor(TensorMethods, OpMethods, AutogradTensor, metaclass=OverridableType):
+    """An n-dimensional array of numbers that remembers how it was computed."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        prepare(cls)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What subclasses do with a call if they do not say it themselves: the usual, with results of their class."""
+        if not all([issubclass(cls, kind) for kind in types]):
+            return NotImplemented
+        with DisableTorchFunctionSubclass():
+            result = func(*args, **(kwargs or {}))
+            as_it_is = cls is Tensor or func in (form_of("grad").__get__, form_of("_base").__get__)
+            return result if as_it_is else _as_subclass(result, cls)
+
+
+def check_class(cls: Any) -> None:
+    """May a tensor become an instance of this class?"""
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {type(cls).__name__})")
+    if not issubclass(cls, Tensor):
+        raise errors.mistake(
+            TypeError,
+            "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your "
+            "class inherits from Tensor.",
+        )
+
+
+def _as_subclass(result: Any, cls: type) -> Any:
+    """A result whose tensors are of a class, also those in tuples and lists."""
+    if isinstance(result, TensorBase):
+        return result if isinstance(result, cls) else Tensor.as_subclass(result, cls)  # type: ignore[arg-type]
+    if isinstance(result, (tuple, list)):
+        return type(result)([_as_subclass(part, cls) for part in result])
+    return result
 
 
 def _unpickle(cls: type, array: Any, requires_grad: bool, attributes: dict[str, Any]) -> Any:
@@ -353,3 +416,4 @@ def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
 
 
 links.tensor_class = Tensor
+add_plain(Tensor)

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
 from leafgrad import _missing, errors
-from leafgrad._core import engine
+from leafgrad._core import engine, overrides
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import graph
 from leafgrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from leafgrad.autograd.grad_mode import (
+    _force_original_view_tracking,
+    _unsafe_preserve_version_counter,
     enable_grad,
+    enforce_grad_layout_policy,
     inference_mode,
     is_grad_enabled,
     is_multithreading_enabled,
+    is_view_replay_enabled,
     no_grad,
     set_grad_enabled,
     set_multithreading_enabled,
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from leafgrad._tensor.tensor import Tensor
 
     Tensors: TypeAlias = Tensor | GradientEdge | Sequence[Tensor] | Sequence[GradientEdge]
+    Named: TypeAlias = dict[Any, Tensor]
     Gradients: TypeAlias = Tensor | Sequence[Tensor | None] | None
 
 
@@ -63,13 +68,13 @@ def backward(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     grad_variables: Gradients = None,
-    inputs: Tensors | None = None,
+    inputs: Tensors | Named | None = None,
 ) -> None:
     """backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of
     `tensors` to `.grad` of the leaves behind them.
 
     Tensors with more than one element need their entry in `grad_tensors`, the gradient of the final quantity with
-    respect to them. `inputs` restricts which tensors get a gradient.
+    respect to them. `inputs`, one tensor, several, or a dictionary of them, restricts which tensors get a gradient.
     """
     if grad_variables is not None:
         errors.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
@@ -79,16 +84,17 @@ def backward(
                 f"use `grad_tensors`.\n  at {errors.here()}"
             )
         grad_tensors = grad_variables
-    if inputs is not None and not isinstance(inputs, TensorBase) and len(inputs) == 0:
+    chosen = None if inputs is None else values_of(inputs, "backward")
+    if chosen is not None and len(chosen) == 0:
         raise RuntimeError(f"`inputs` argument to `backward()` cannot be empty.\n  at {errors.here()}")
     roots = as_tuple(tensors)
     gradients = starting_gradients(roots, as_tuple(grad_tensors, len(roots)), create_graph)
-    if len(roots) == 1 and inputs is None and not create_graph and isinstance(roots[0], TensorBase):
+    if len(roots) == 1 and chosen is None and not create_graph and isinstance(roots[0], TensorBase):
         engine.backward_from(roots[0], gradients[0], bool(retain_graph))
         return
     wanted = None
-    if inputs is not None:
-        wanted = checked_inputs(as_tuple(inputs), "can't retain_grad on Tensor that has requires_grad=False")
+    if chosen is not None:
+        wanted = checked_inputs(chosen, "can't retain_grad on Tensor that has requires_grad=False")
         for t in wanted:
             if not isinstance(t, GradientEdge):
                 t.retain_grad()
@@ -98,6 +104,7 @@ def backward(
     engine.backward(roots, gradients, keep(retain_graph, create_graph), create_graph, wanted)
 
 
+@overload
 def grad(
     outputs: Tensors,
     inputs: Tensors,
@@ -108,9 +115,43 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor, ...]:
+) -> tuple[Tensor, ...]: ...
+@overload
+def grad(
+    outputs: Tensors,
+    inputs: Named,
+    grad_outputs: Gradients = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Named: ...
+def grad(
+    outputs: Tensors,
+    inputs: Tensors | Named,
+    grad_outputs: Gradients = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor, ...] | Named:
     """grad(outputs, inputs, grad_outputs=None, ...): the gradients of the sum of `outputs` with respect to `inputs`,
-    returned, not accumulated."""
+    returned, not accumulated: a tuple, or a dictionary if `inputs` is one."""
+    tensors = (*as_tuple(outputs), *(inputs.values() if isinstance(inputs, Mapping) else as_tuple(inputs)))
+    if overrides.modes_of_all_threads or not overrides.plain.issuperset(map(type, tensors)):
+        options = {
+            "grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph,
+            "only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched,
+            "materialize_grads": materialize_grads,
+        }  # fmt: skip
+        args = as_tuple(outputs), inputs if isinstance(inputs, Mapping) else as_tuple(inputs)
+        taken = overrides.overridden(lambda: grad, args, options, tensors, in_python=True)
+        if taken is not overrides.UNCHANGED:
+            return taken  # type: ignore[no-any-return]
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -121,35 +162,51 @@ def grad(
             "other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
         )
+    wanted = values_of(inputs, "grad")
+    if not wanted:
+        raise RuntimeError(f"`inputs` argument to `grad()` cannot be empty.\n  at {errors.here()}")
+    unused = bool(allow_unused or materialize_grads)
     if is_grads_batched:
         from leafgrad.autograd.functional import grad_of_batch
 
         def one(*gradients: Any) -> tuple[Any, ...]:
-            unused = allow_unused or materialize_grads
-            return grad(outputs, inputs, gradients, retain_graph, create_graph, allow_unused=unused)
+            return grad(outputs, wanted, gradients, retain_graph, create_graph, allow_unused=unused)
 
         roots = as_tuple(outputs)
-        batches = grad_of_batch(one, roots, as_tuple(grad_outputs, len(roots)))
-        if materialize_grads:
-            pairs = zip(batches, as_tuple(inputs), strict=True)
-            batches = tuple([wrap(np.zeros_like(x.array)) if g is None else g for g, x in pairs])
-        return batches
-    roots, wanted = as_tuple(outputs), checked_inputs(as_tuple(inputs))
-    if not wanted:
-        raise RuntimeError(f"`inputs` argument to `grad()` cannot be empty.\n  at {errors.here()}")
+        results = list(grad_of_batch(one, roots, as_tuple(grad_outputs, len(roots))))
+    else:
+        kept = keep(retain_graph, create_graph)
+        results = single_gradients(outputs, wanted, grad_outputs, kept, create_graph, unused)
+    if materialize_grads:
+        results = [zeros_for(t, create_graph) if g is None else g for g, t in zip(results, wanted, strict=True)]
+    return dict(zip(inputs, results, strict=True)) if isinstance(inputs, dict) else tuple(results)
+
+
+def single_gradients(
+    outputs: Any, inputs: Sequence[Any], grad_outputs: Any, keep_graph: bool, create_graph: bool, unused: bool
+) -> list[Any]:
+    """The gradients of one backward pass; None for inputs that are not in the graph."""
+    roots, wanted = as_tuple(outputs), checked_inputs(inputs)
     gradients = starting_gradients(roots, as_tuple(grad_outputs, len(roots)), create_graph)
-    found = engine.grad(places(roots), gradients, places(wanted), keep(retain_graph, create_graph), create_graph)
+    found = engine.grad(places(roots), gradients, places(wanted), keep_graph, create_graph)
     results: list[Any] = []
     for index, (t, g) in enumerate(zip(wanted, found, strict=True)):
         if g is None or (isinstance(t, TensorBase) and is_silent(t)):
             g = None
-            if materialize_grads:
-                form = t.array if isinstance(t, TensorBase) else graph.place_of(t)
-                g = np.zeros(form.shape, form.dtype)
-            elif not allow_unused:
+            if not unused:
                 raise errors.unused_input(index, t)
         results.append(g if g is None or isinstance(g, TensorBase) else wrap(g))
-    return tuple(separate(results, create_graph))
+    return separate(results, create_graph)
+
+
+def zeros_for(t: Any, create_graph: bool) -> Any:
+    """The gradient of a tensor that is not in the graph, for those who want zeros there."""
+    if isinstance(t, GradientEdge):
+        first = "materialize_grads cannot be used when the given input is a GradientEdge"
+        raise RuntimeError(f"{first}\n  at {errors.here()}")
+    made = wrap(np.zeros_like(t.array))
+    made.needs_grad = create_graph
+    return made
 
 
 def warn_of_cycle() -> None:
@@ -166,6 +223,20 @@ def as_tuple(value: Any, count: int = 0) -> tuple[Any, ...]:
     if value is None:
         return (None,) * count
     return (value,) if isinstance(value, (TensorBase, GradientEdge)) else tuple(value)
+
+
+def values_of(inputs: Any, function: str) -> tuple[Any, ...]:
+    """The tensors that a gradient is asked for."""
+    if isinstance(inputs, (TensorBase, tuple, list)):  # first, because the last question takes long
+        return as_tuple(inputs)
+    if type(inputs) is dict:
+        return tuple(inputs.values())
+    if isinstance(inputs, Mapping):
+        raise TypeError(
+            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types "
+            f"are not supported.\n  at {errors.here()}"
+        )
+    return as_tuple(inputs)
 
 
 def places(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -202,7 +273,7 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
     gradients: list[Any] = []
     for index, (root, g) in enumerate(zip(roots, given, strict=False)):
         if isinstance(root, GradientEdge):
-            gradients.append(gradient_at(root, g, create_graph))
+            gradients.append(gradient_at(root, g, index, create_graph))
             continue
         if not isinstance(root, TensorBase):
             got = type(root).__name__
@@ -233,7 +304,7 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
     return gradients
 
 
-def gradient_at(root: GradientEdge, g: Any, create_graph: bool) -> Any:
+def gradient_at(root: GradientEdge, g: Any, index: int, create_graph: bool) -> Any:
     """The gradient that starts at a place in the graph whose tensor may be gone."""
     place = graph.place_of(root)
     form = place.array if isinstance(place, TensorBase) else place
@@ -241,11 +312,10 @@ def gradient_at(root: GradientEdge, g: Any, create_graph: bool) -> Any:
         if math.prod(form.shape) != 1:
             raise RuntimeError(f"grad can be implicitly created only for scalar outputs\n  at {errors.here()}")
         g = wrap(np.ones(form.shape, form.dtype))
-    elif g.array.shape != form.shape:
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output has a shape of {tuple(g.array.shape)} and output has a shape of "
-            f"{tuple(form.shape)}.\n  at {errors.here()}"
-        )
+    elif g.array.shape != form.shape or (g.array.dtype.kind == "c") != (form.dtype.kind == "c"):
+        stand_in = wrap(np.zeros(form.shape, form.dtype))
+        wrong = errors.gradient_mismatch if g.array.shape != form.shape else errors.gradient_kind
+        raise wrong(g, stand_in, index)
     return g if create_graph else g.array
 
 
@@ -270,7 +340,7 @@ def separate(results: list[Any], create_graph: bool) -> list[Any]:
 # that is it, or has it.
 _LATER = {
     **{name: name for name in ("forward_ad", "function", "functional", "profiler", "profiler_util", "variable")},
-    "Function": "function", "Variable": "variable", "_profiler_enabled": "profiler",
+    "Function": "function", "Variable": "variable", "_profiler_enabled": "profiler", "kineto_available": "profiler",
 }  # fmt: skip
 
 

@@ -35,6 +35,9 @@ class Anomaly(Mode):
         if state.running:
             known["parent_"] = state.running[-1]
 
+    def found_unusable(self, node: Node) -> None:
+        warn(node, node.op.node_name)
+
     def run_rule(self, node: Node, g: Any, saved: Any, inputs: Any, below: Rule) -> Sequence[Any]:
         """Run the rule of a node, and complain if it fails or returns a nan."""
         name = node.op.node_name
@@ -50,10 +53,11 @@ class Anomaly(Mode):
             state.running.pop()
         if self.check_nan:
             for index, (source, _) in enumerate(sources_of(node)):
-                if any([inputs[i] is not None and has_nan(results[i]) for i in inputs_behind(source)]):
+                found = "".join([nan_among(results[i]) for i in inputs_behind(source) if inputs[i] is not None][:1])
+                if found:
                     warn(node, name)
                     first = f"Function '{name}' returned nan values in its {index}th output."
-                    raise RuntimeError(f"{first}\n{report(node)}")
+                    raise RuntimeError(f"{first}\n{report(node)}\n  {found}")
         return results
 
 
@@ -68,11 +72,18 @@ def forward_lines() -> list[str]:
     return traceback.format_list([frame for frame in stack if not origin.is_internal(frame.filename)])
 
 
-def has_nan(r: Any) -> bool:
+def nan_among(r: Any) -> str:
+    """How many of the values are nan, and in which range the others lie; "" if none is."""
     if r is None:
-        return False
+        return ""
     array = r.array if isinstance(r, TensorBase) else r
-    return bool(np.isnan(array).any())
+    missing = np.isnan(array)
+    count = int(missing.sum())
+    if not count:
+        return ""
+    others = np.abs(array[~missing]) if array.dtype.kind == "c" else array[~missing]
+    text = f"{count} of its {missing.size} values {'is' if count == 1 else 'are'} nan"
+    return f"{text}, the others lie between {others.min():g} and {others.max():g}" if others.size else text
 
 
 def report(node: Node) -> str:

@@ -89,8 +89,7 @@ def between(node: Node, source: Any, results: Sequence[Any], g: Any) -> Any:
     if is_transposed(source):
         result = results[source.sources[0][0]]
         return None if result is None else result.T
-    shape = shape_before(node.op.node_name, source.name, tuple(g.shape))
-    return g.reshape(shape)
+    return None if g is None else g.reshape(shape_before(node.op.node_name, source.name, tuple(g.shape)))
 
 
 def replace_between(node: Node, source: Any, results: list[Any], replaced: Any) -> None:

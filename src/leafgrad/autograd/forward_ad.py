@@ -35,6 +35,7 @@ from leafgrad.autograd.grad_mode import Switch
 from leafgrad.autograd.hooks import of_node
 
 open_levels: list[int] = []
+always_recorded: set[int] = set()  # levels whose tangents are recorded inside no_grad as well, for `func.linearize`
 _numbers = iter(range(1, 1 << 62))
 
 
@@ -60,6 +61,7 @@ def open_level() -> int:
 def close_level(level: int) -> None:
     with every_thread:
         open_levels.remove(level)
+        always_recorded.discard(level)
         if not open_levels:
             share(tangents_mode, False)
 
@@ -142,11 +144,25 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         name = got.__name__ if got.__module__ == "builtins" else f"{got.__module__}.{got.__name__}"
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {name}")
     own = level or (_entered[-1] if _entered else None)
-    tangent = None if own is None else tangents_of(tensor).get(own)
+    tangent = tangents_of(tensor).get(own) if own is not None and state.forward_mode else None
     if tangent is None:
         return UnpackedDualTensor(tensor.view_as(tensor), None)
     primal = below(tensor, own)
     return UnpackedDualTensor(primal.view_as(primal), tangent)
+
+
+@contextmanager
+def recording() -> Iterator[None]:
+    """no_grad is about gradients. Tangents are computed there all the same, and recorded if they are always to be."""
+    before = bool(state.recording)
+    if before or not always_recorded:
+        yield
+        return
+    state.record(True)
+    try:
+        yield
+    finally:
+        state.record(before)
 
 
 def tangents_of(t: Any) -> dict[int, Any]:
@@ -201,12 +217,13 @@ class Tangents(Mode):
         ]
         levels = {level for t in tensors if t is not None for level in tangents_of(t)}
         for level in sorted(levels):
-            primals = [None if t is None else below(t, level) for t in tensors]
             given = [None if t is None else tangents_of(t).get(level) for t in tensors]
-            found = tangents(op, primals, given, options, [below(r, level) for r in results])
-            for result, tangent in zip(results, found, strict=True):
-                if tangent is not None and result.array.dtype.kind not in "biu":
-                    set_tangent(result, level, separate(tangent, given, result, tensors))
+            with recording():
+                primals = [None if t is None else below(t, level) for t in tensors]
+                found = tangents(op, primals, given, options, [below(r, level) for r in results])
+                for result, tangent in zip(results, found, strict=True):
+                    if tangent is not None and result.array.dtype.kind not in "biu":
+                        set_tangent(result, level, separate(tangent, given, result, tensors))
         if levels:
             remember(tensors, results)
 
@@ -217,7 +234,8 @@ class Tangents(Mode):
         sources = tangents_of(t)
         for level, tangent in (result.rare.tangents or {}).items():
             if level in sources and tangent is not sources[level]:
-                link(tangent, sources[level], operation, options, None)
+                with recording():
+                    link(tangent, sources[level], operation, options, None)
 
     def changed(self, x: Any, result: Any) -> None:
         """`x` has been given the value of `result`, in place: its tangents follow, in place as well, because views of
@@ -235,16 +253,21 @@ class Tangents(Mode):
                 old = zeros_like(x)
                 set_tangent(x, level, old)
             if tangent is not old:
-                old[index] = 0.0 if tangent is None else tangent
+                with recording():
+                    old[index] = 0.0 if tangent is None else tangent
 
     def reshaped(self, x: Any, operation: Any, options: tuple[Any, ...]) -> None:
         for level, tangent in list(tangents_of(x).items()):
-            set_tangent(x, level, operation.record(tangent, *options))
+            with recording():
+                set_tangent(x, level, operation.record(tangent, *options))
 
     def stood_in(self, old: Any, x: Any) -> None:
         if found := tangents_of(x):  # copies: the tangents of x will change in place as well
             old.rare = old.rare or RareFields()
-            old.rare.tangents = {level: tangent.clone() for level, tangent in found.items()}
+            if always_recorded:  # the nodes of tangents save values, which are about to change
+                old.array = old.array.copy(order="K")
+            with recording():
+                old.rare.tangents = {level: tangent.clone() for level, tangent in found.items()}
 
 
 tangents_mode = Tangents()

@@ -30,15 +30,16 @@ from typing import TYPE_CHECKING, Any
 
 from leafgrad import errors
 from leafgrad._core.delayed_error import delayed_error
-from leafgrad._core.function import Context
+from leafgrad._core.function import Context, Record
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad.autograd import grad_mode
 from leafgrad.autograd.function_apply import apply
 from leafgrad.autograd.function_methods import FunctionMethods
-from leafgrad.autograd.function_node import RawSavedTensor, node_class
-from leafgrad.autograd.function_saved import saved_tensors
+from leafgrad.autograd.function_node import RawSavedTensor, edges_shown, node_class
+from leafgrad.autograd.function_saved import refuse_saved, saved_tensors
+from leafgrad.autograd.hooks import Hooks, RemovableHandle, of_node, registered
 
 if TYPE_CHECKING:
     from leafgrad._tensor.tensor import Tensor
@@ -105,12 +106,12 @@ class FunctionCtx(Context):
         def __setattr__(self, name: str, value: Any) -> None: ...
 
 
-class BackwardCFunction(FunctionCtx):
-    """The context of one call. Its class is named after the Function, as its node's class is."""
+class CallMembers(FunctionCtx):
+    """What contexts and instances of Functions have in common with nodes."""
 
-    _forward_cls: Any
     # The tensors that were given to save_for_backward; in jvp, to save_for_forward.
     saved_tensors = property(saved_tensors)  # not by a method in between, which would take as long again
+    requires_grad = True
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
@@ -119,7 +120,7 @@ class BackwardCFunction(FunctionCtx):
 
     @property
     def _raw_saved_tensors(self) -> tuple[RawSavedTensor, ...]:
-        saved_tensors(self)  # which refuses after they were freed
+        refuse_saved(self._record)
         return tuple([RawSavedTensor(saved) for saved in self._record.saved])
 
     def maybe_clear_saved_tensors(self) -> None:
@@ -131,28 +132,44 @@ class BackwardCFunction(FunctionCtx):
     @property
     def next_functions(self) -> tuple[Any, ...]:
         """Where the arguments of this call came from, as `grad_fn.next_functions` shows it."""
-        node = self._node()
-        return () if node is None else node.next_functions
+        return edges_shown(self._record)
 
     @property
     def metadata(self) -> Any:
-        node = self._node()
-        return {} if node is None else node.metadata
+        return self._hooks().metadata
 
-    def register_hook(self, hook: Any) -> Any:
+    def register_hook(self, hook: Any) -> RemovableHandle:
         """register_hook(hook): call `hook(grad_inputs, grad_outputs)` after backward has run."""
-        return self._node(True).register_hook(hook)
+        return registered(self._hooks().after, hook)
 
-    def register_prehook(self, hook: Any) -> Any:
+    def register_prehook(self, hook: Any) -> RemovableHandle:
         """register_prehook(hook): call `hook(grad_outputs)` before backward runs."""
-        return self._node(True).register_prehook(hook)
+        return registered(self._hooks().before, hook)
 
-    def _node(self, needed: bool = False) -> Any:
-        node = None if self._record.node is None else self._record.node()
-        if node is None and needed:
-            where = f"  at {errors.here()}"
-            raise RuntimeError(f"{self.name()}: this call is not part of a graph, so it has no hooks\n{where}")
-        return node
+    def _hooks(self) -> Hooks:
+        """Those of the node; while forward runs there is none yet, and it will be given these."""
+        record = self._record
+        node = None if record.node is None else record.node()
+        if node is not None:
+            return of_node(node)
+        if record.hooks is None:
+            record.hooks = Hooks()
+        return record.hooks  # type: ignore[no-any-return]
+
+
+class BackwardCFunction(CallMembers):
+    """The context of one call. Its class is named after the Function, as its node's class is."""
+
+    _forward_cls: Any
+
+    def apply(self, *gradients: Any) -> Any:
+        """apply(*gradients): what backward returns for them."""
+        given = (list(gradients),) if self._forward_cls.boxed_grads_call else gradients
+        return self._forward_cls._gradient_rule()(self, *given)
+
+    def apply_jvp(self, *tangents: Any) -> Any:
+        """apply_jvp(*tangents): what jvp returns for them."""
+        return self._forward_cls.jvp(self, *tangents)
 
 
 class FunctionMeta(type):
@@ -167,7 +184,7 @@ class FunctionMeta(type):
         made._arity = (None, -1)  # of forward, as function_apply.placed last saw it
 
 
-class Function(FunctionCtx, FunctionMethods, metaclass=FunctionMeta):
+class Function(CallMembers, FunctionMethods, metaclass=FunctionMeta):
     """Subclass it, define the static methods `forward` and `backward`, and call `apply`.
 
     forward(ctx, *args)                          computes; ctx takes what backward will need
@@ -176,6 +193,9 @@ class Function(FunctionCtx, FunctionMethods, metaclass=FunctionMeta):
     jvp(ctx, *tangents)                          optional, for forward mode: one tangent for each result
     vmap(info, in_dims, *args)                   optional, for vmap: (results, out_dims); or generate_vmap_rule = True
     """
+
+    clear_saved_tensors_on_access = False  # True: ctx.saved_tensors may be asked for once, and keeps nothing after that
+    boxed_grads_call = False  # True: backward(ctx, gradients) gets a list, of which it may take gradients off
 
     _backward_cls: type[BackwardCFunction]
     _node_class: type
@@ -189,6 +209,8 @@ class Function(FunctionCtx, FunctionMethods, metaclass=FunctionMeta):
             "version of PyTorch.",
             DeprecationWarning,
         )
+        self._record = Record()
+        self.needs_input_grad: Any = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(

@@ -54,6 +54,7 @@ def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
     edges = look_at_one(args[0], ctx) if len(args) == 1 else look_at(args, ctx)
     if not switches["recording"]:
         edges = None
+    ctx._record.edges = edges
     if modes:
         output = call_in_modes(cls.__name__, True, lambda: run_forward(cls, ctx, args, two_parts, switches))
     else:
@@ -184,6 +185,8 @@ def record_call(cls: Any, ctx: Context, edges: tuple[Any, ...], t: TensorBase) -
     node.context = ctx
     record = ctx._record
     record.node = ref(node)
+    if record.hooks is not None:
+        node.hooks = record.hooks
     t.node = node
     t.needs_grad = True
     t.rare = None

@@ -9,11 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 import leafgrad.errors.functions as refusals
-from leafgrad._core.function import CallNode, Context
-from leafgrad._core.node import UNCHANGING, Freed, Node, Output
+from leafgrad._core import thread_state
+from leafgrad._core.function import Context
+from leafgrad._core.node import UNCHANGING, Freed, Node
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd.function_methods import FunctionMethods
 
+state: Final[Any] = thread_state.state
 make_zeros: Final[Any] = np.zeros
 make_array: Final[Any] = np.array
 _no_vjp: Final[Any] = FunctionMethods.vjp
@@ -34,10 +36,13 @@ def run_backward(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Seq
     try:
         backward = cls.backward if cls.vjp is _no_vjp else cls._gradient_rule()
         if g.__class__ is list:
-            raw = not any([isinstance(one, TensorBase) for one in g])
-            returned = backward(ctx, *all_gradients(g, ctx, node))
+            given = [one for one in g if one is not None]
+            raw = not isinstance(given[0], TensorBase) if given else not state.recording
+            gradients = all_gradients(g, ctx, node)
+            returned = backward(ctx, gradients) if cls.boxed_grads_call else backward(ctx, *gradients)
         else:
-            returned = backward(ctx, as_tensor(g) if raw else g)
+            given_one = as_tensor(g) if raw else g
+            returned = backward(ctx, [given_one]) if cls.boxed_grads_call else backward(ctx, given_one)
     except BaseException:
         if freed is not None:
             node.versions = UNCHANGING  # not used up
@@ -62,7 +67,8 @@ def all_gradients(gs: list[Any], ctx: Context, node: Any) -> list[Any]:
     forms = record.forms if record.forms is not None else [(node.shape, node.dtype)]
     gradients: list[Any] = []
     for g, form in zip(gs, forms, strict=True):
-        if g is None and form is not None and record.materialize:
+        without = ctx._materialize_non_diff_grads is False and len(gradients) in record.without_gradient
+        if g is None and form is not None and record.materialize and not without:
             g = make_zeros(form[0], form[1])
         gradients.append(g if g is None or isinstance(g, TensorBase) else as_tensor(g))
     return gradients
@@ -97,12 +103,8 @@ def checked(ctx: Context, returned: Any, inputs: tuple[Any, ...], raw: bool) -> 
                 raise refusals.gradient_unasked(ctx, position)
             if not isinstance(r, TensorBase):
                 raise refusals.gradient_kind(ctx, position, r)
-            if edge is None:
-                r = None
-            elif not fits(r.array, edge):
+            if edge is not None and not fits(r.array, edge):
                 check_form(ctx, r.array, edge, number, position)
-        elif edge is not None:
-            r = materialized(edge, raw)
         # a view, because the user may have kept the tensor: the engine must not take its memory for its own
         kept.append(r.array.view() if raw and isinstance(r, TensorBase) else r)
         number += is_tensor[position]
@@ -116,16 +118,6 @@ def check_form(ctx: Context, array: Any, edge: Any, number: int, position: int) 
         raise refusals.gradient_shape(ctx, number, position, array.shape, place.shape)
     if array.dtype.kind == "c" and place.dtype.kind != "c":
         raise refusals.gradient_complex(ctx, position)
-
-
-def materialized(edge: Any, raw: bool) -> Any:
-    """A backward that returns None ends the way of the gradient, unless it leads straight to another Function that
-    wants zeros in place of what is missing."""
-    call = edge.parent if isinstance(edge, Output) else edge
-    if isinstance(call, CallNode) and call.context._record.materialize:
-        zeros = make_zeros(edge.shape, edge.dtype)
-        return zeros if raw else wrap(zeros)
-    return None
 
 
 def broadcasts_to(small: tuple[int, ...], large: tuple[int, ...]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -57,7 +58,9 @@ class FunctionMethods:
 
     @classmethod
     def _gradient_rule(cls) -> Any:
-        """The method that computes gradients, under the other of its two names."""
+        """The method that computes gradients, under one of its two names."""
+        if cls.vjp is FunctionMethods.vjp:
+            return cls.backward
         if cls.backward is not FunctionMethods.backward:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
@@ -80,7 +83,8 @@ def arity(forward: Any) -> int:
 def with_defaults(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """The arguments of a forward beside a setup_context, which is given all of them."""
     given = inspect.signature(forward)
-    check_keywords(kwargs, [p.name for p in given.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD])
+    known = [p.name for p in given.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    check_keywords([name for name in kwargs if name in given.parameters], known)
     arguments = given.bind(*args, **kwargs)
     arguments.apply_defaults()
     return arguments.args
@@ -101,7 +105,7 @@ def without_keywords(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     return tuple(values)
 
 
-def check_keywords(kwargs: dict[str, Any], allowed: list[str]) -> None:
+def check_keywords(kwargs: Iterable[str], allowed: list[str]) -> None:
     for name in kwargs:
         if name not in allowed:
             raise TypeError(f"forward() got an unexpected keyword argument '{name}'")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._core.function import CallNode
+from leafgrad._core.function import CallNode, Record
 from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.tensor import wrap
 from leafgrad.autograd import public_nodes
@@ -31,11 +31,16 @@ class FunctionNode(CallNode):
 
     @property
     def next_functions(self) -> tuple[Any, ...]:
-        tensors = self.context._record.is_tensor
-        return tuple([public_nodes.public_edge(e) for e, is_one in zip(self.inputs, tensors, strict=True) if is_one])
+        return edges_shown(self.context._record)
 
     def name(self) -> str:
         return self.op.node_name
+
+
+def edges_shown(record: Record) -> tuple[Any, ...]:
+    """Where the tensors among the arguments of a call came from."""
+    pairs = zip(record.edges or (), record.is_tensor)
+    return tuple([public_nodes.public_edge(edge) for edge, is_tensor in pairs if is_tensor])
 
 
 def node_class(name: str) -> type[FunctionNode]:
@@ -59,7 +64,7 @@ class RawSavedTensor(public_nodes.SavedTensor):
     def __init__(self, saved: SavedTensor) -> None:
         self._saved = saved
 
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         """register_hooks(pack_hook, unpack_hook): keep what `pack_hook` makes of the tensor instead of the tensor."""
         saved = self._saved
         public_nodes.check_hooks(pack_hook, unpack_hook, saved.packed is not None)

@@ -85,6 +85,7 @@ def make_node(cls: Any, ctx: Any, edges: tuple[Any, ...], outputs: Sequence[Any]
         kind = tuple([np.dtype(np.float32) if form is None else form[1] for form in forms])
     node.fill(cls._op, edges, (ctx,), UNCHANGING, shape, kind, frame.f_code, frame.f_lasti)
     node.context = ctx
+    node.hooks = ctx._record.hooks
     ctx._record.node = weakref.ref(node)
     return node
 

@@ -100,15 +100,26 @@ def save(tensor: Any, result: int) -> SavedTensor:
     return saved
 
 
+def refuse_saved(record: Any) -> None:
+    """Raise if what was saved is gone."""
+    if record.freed is not None:
+        raise errors.graph_was_freed(record.node(), record.freed)
+    if record.accessed:
+        raise refusals.saved_twice()
+
+
 def saved_tensors(ctx: Context) -> tuple[Any, ...]:
     """What ctx.saved_tensors is: the tensors again, or the error that tells why they cannot be had."""
     record = ctx._record
     if record.for_jvp is not None:
         return record.for_jvp  # type: ignore[no-any-return]
-    if record.freed is not None:
-        raise errors.graph_was_freed(record.node(), record.freed)
+    if record.freed is not None or record.accessed:
+        refuse_saved(record)
     tensors: list[Any] = []
     for one in record.saved:
         saved: SavedTensor = one  # for the compiler
         tensors.append(saved.tensor(record.node))
+    if record.saved and ctx._forward_cls.clear_saved_tensors_on_access:  # type: ignore[attr-defined]  # see function_backward.py
+        record.saved = ()
+        record.accessed = True
     return tuple(tensors)

@@ -222,7 +222,7 @@ def rows_one_by_one(output: Any, index: int, points: Sequence[Any], create_graph
         for place in range(output.numel())
     ]
     stacked = [stack.function([row[i] for row in rows]) for i in range(len(points))]
-    return [part.view(*output.shape, *x.shape) for part, x in zip(stacked, points, strict=True)]
+    return [part.view((*output.shape, *x.shape)) for part, x in zip(stacked, points, strict=True)]
 
 
 def one_hot(output: Any, place: int) -> Any:

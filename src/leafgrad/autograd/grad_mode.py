@@ -34,11 +34,24 @@ class Switch:
         self._before = getattr(state, self.switch)
         setattr(state, self.switch, bool(mode))
 
+        self.mode = bool(mode)
+
     def __enter__(self) -> None:
-        pass
+        setattr(state, self.switch, self.mode)
 
     def __exit__(self, *error: Any) -> None:
         setattr(state, self.switch, self._before)
+
+    def __call__(self, function: F) -> F:
+        """As a decorator: while the function runs."""
+        setattr(state, self.switch, self._before)
+
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with type(self)(self.mode):
+                return function(*args, **kwargs)
+
+        return inside  # type: ignore[return-value]
 
 
 class set_multithreading_enabled(Switch):
@@ -46,6 +59,28 @@ class set_multithreading_enabled(Switch):
     in any case."""
 
     switch = "multithreading"
+
+
+class _force_original_view_tracking(Switch):
+    """_force_original_view_tracking(mode): is the history of a view whose memory was changed made of the steps that led
+    to the view (True), or of a single one?"""
+
+    switch = "replay_views"
+
+
+def is_view_replay_enabled() -> bool:
+    """is_view_replay_enabled(): what _force_original_view_tracking was told."""
+    return bool(state.replay_views)
+
+
+class enforce_grad_layout_policy(Switch):
+    """enforce_grad_layout_policy(enable=True): must a gradient that is moved into `.grad` lie in memory as its leaf
+    does? With False it stays as it is."""
+
+    switch = "keep_layout"
+
+    def __init__(self, enable: bool = True) -> None:
+        super().__init__(enable)
 
 
 def is_inference_mode_enabled() -> bool:
@@ -61,21 +96,23 @@ class Mode:
     parentheses = True  # False: applied as @mode instead of @mode()
 
     def __init__(self) -> None:
-        self._before: list[tuple[bool, bool, bool]] = []
+        self._before: list[tuple[bool, bool, bool, bool]] = []
 
     def __enter__(self) -> None:
-        self._before.append((state.recording, state.inference, state.asked))
+        self._before.append((state.recording, state.inference, state.asked, state.forward_mode))
         state.asked = self.enabled
         if self.inference is not None:
             state.inference = self.inference
+            state.forward_mode = not self.inference
             with every_thread:
                 switches.inference += self.inference
+                switches.inference_used = True
         state.record(self.enabled and not state.inference)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        enabled, state.inference, state.asked = self._before.pop()
+        enabled, state.inference, state.asked, state.forward_mode = self._before.pop()
         state.record(bool(enabled))
         if self.inference is not None:
             with every_thread:
@@ -173,7 +210,7 @@ class set_grad_enabled(Mode):
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
         self.enabled = mode
-        self._outer = (state.recording, state.inference, state.asked)
+        self._outer = (state.recording, state.inference, state.asked, state.forward_mode)
         state.asked = mode
         state.record(mode and not state.inference)
 
@@ -187,6 +224,22 @@ class set_grad_enabled(Mode):
     def __call__(self, function: F) -> F:
         state.record(bool(self._outer[0]))  # as a decorator it must not change the state at once
         return super().__call__(function)
+
+
+class _unsafe_preserve_version_counter:
+    """_unsafe_preserve_version_counter(tensors): changes in place of these tensors inside are not counted, so that
+    nobody notices them."""
+
+    def __init__(self, tensors: Any) -> None:
+        self.tensors = tensors if isinstance(tensors, tuple) else (tensors,)
+        self._counts = [t._version for t in self.tensors]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: Any) -> None:
+        for t, count in zip(self.tensors, self._counts, strict=True):
+            t.version[0] = count
 
 
 class inference_mode(Mode):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from leafgrad import _missing
 from leafgrad._core.tensor import TensorBase, wrap
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
@@ -156,6 +157,12 @@ def gradgradcheck(
         fast_mode=fast_mode,
         masked=masked,
     )
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("get_analytical_jacobian", "get_numerical_jacobian"):  # of old programs, so loaded when they are wanted
+        return getattr(_missing.part("autograd.jacobians"), name)
+    raise _missing.missing_attribute(__name__, name)
 
 
 def differentiable(outputs: Sequence[Any]) -> list[Any]:

@@ -14,8 +14,8 @@ from leafgrad._core.function import CallNode
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import jacobians, no_grad
 from leafgrad.autograd.gradcheck import GradcheckError, as_tuple
+from leafgrad.autograd.hooks import is_several
 from leafgrad.autograd.jacobians import IMAGINARY, REAL, Array, Jacobians, Problem, is_differentiable
-from leafgrad.autograd.public_nodes import is_several
 
 
 def checked_variables(inputs: tuple[Any, ...]) -> list[Any]:

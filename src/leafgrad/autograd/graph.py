@@ -115,7 +115,7 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
         current = state.passes[-1]
         with lock:
             if current not in calls:
-                calls[current] = ([None] * len(places), sum(reached(current, places)))
+                calls[current] = ([None] * len(places), sum(reached(current, places)) if mode == "all" else 0)
             gradients, missing = calls[current]
             gradients[index] = g
             calls[current] = (gradients, missing - 1)

@@ -17,7 +17,7 @@ from typing import Any
 from leafgrad import errors
 from leafgrad._core.function import CallNode
 from leafgrad._core.modes import switches
-from leafgrad._core.node import Freed, Node
+from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.tensor import RareFields, TensorBase, links, wrap
 from leafgrad._core.thread_state import every_thread, state
 from leafgrad.autograd.composition import between, replace_between, sources_of
@@ -72,6 +72,22 @@ def registered(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False) -
     return handle
 
 
+class Detached:
+    """The values of a tensor that was detached in place. As long as the node that it came from is alive, backward
+    passes look for nodes that saved it."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = weakref.ref(array)
+        with every_thread:
+            switches.detached += 1
+            switches.checkpoints[id(self)] = True  # backward passes do not take the shortest way
+
+    def __del__(self) -> None:
+        with every_thread:
+            switches.detached -= 1
+            switches.checkpoints.pop(id(self), None)
+
+
 class Hooks:
     """What is attached to one tensor and its node: kept by the node, or by the tensor itself if it is a leaf."""
 
@@ -80,7 +96,9 @@ class Hooks:
         self.before: Any = OrderedDict()
         self.after: Any = OrderedDict()
         self.after_accumulation: Any = OrderedDict()
+        self.results: dict[int, Hooks] = {}  # of an operation with several results: those of each, by its number
         self.keep_for: Any = None  # a weak reference to the tensor that wants its gradient retained
+        self.detached: Detached | None = None  # was the tensor that came from this node detached in place?
         self.metadata: dict[Any, Any] = {}
         self.inner_metadata: dict[Any, dict[Any, Any]] = {}  # of the nodes that are part of this one
         self.tangents: dict[int, dict[int, Any]] = {}  # forward mode: of saved values, by their place and by level
@@ -90,16 +108,17 @@ class Hooks:
 
     def arrived(self, place: Node | TensorBase, g: Any, create_graph: bool) -> Any:
         """The gradient of the tensor is complete. Hooks run in the order of registration and may replace it."""
-        if g.__class__ is list:
-            return g  # the node of several results: each result has a place, and hooks, of its own
-        if self.on_gradient:
-            tensor = wrap_raw(g)
+        if self.results:
+            assert isinstance(place, Node)
+            return self.results_arrived(place, g, create_graph)
+        if self.on_gradient and g.__class__ is not list:
+            tensor = None if g is None else wrap_raw(g)
             for hook in list(self.on_gradient.values()):
                 returned = quietly(create_graph, hook, tensor)
                 if returned is not None:
                     tensor = checked(returned, tensor, hook)
-            g = tensor if isinstance(g, TensorBase) else tensor.array
-        if self.keep_for is not None and (tensor := self.keep_for()) is not None:
+            g = tensor.array if tensor is not None and not (create_graph or isinstance(g, TensorBase)) else tensor
+        if g is not None and self.keep_for is not None and (tensor := self.keep_for()) is not None:
             with retaining:
                 if tensor._grad is None:
                     tensor._grad = g.clone() if create_graph else wrap(g.copy())
@@ -107,28 +126,38 @@ class Hooks:
                     tensor._grad = tensor._grad + wrap_raw(g)
         return g
 
+    def results_arrived(self, node: Node, g: Any, create_graph: bool) -> Any:
+        """The same for several results, each of which has hooks of its own."""
+        gradients = [None] * len(node.shape) if g is None else list(g)
+        for index in sorted(self.results):
+            gradients[index] = self.results[index].arrived(node, gradients[index], create_graph)
+        return None if all([one is None for one in gradients]) else gradients
+
     def about_to_run(self, place: Node | TensorBase, g: Any, create_graph: bool) -> Any:
         """The pre-hooks of a node: they are given, and may replace, the gradients of all its results."""
         for hook in list(self.before.values()):
-            several = g.__class__ is list
-            given = tuple([None if one is None else wrap_raw(one) for one in (g if several else [g])])
+            before = as_list(place, g)
+            given = tuple([None if one is None else wrap_raw(one) for one in before])
             returned = quietly(create_graph, hook, given)
             if returned is not None:
-                raw = not any([isinstance(one, TensorBase) for one in (g if several else [g])])
+                raw = not create_graph and not any([isinstance(one, TensorBase) for one in before])
                 kept = [plain(one, raw) for one in all_checked(returned, given, hook)]
-                g = kept if several or (kept[0] is None and isinstance(place, CallNode)) else kept[0]
-                if g is None:
-                    return None  # the gradient ends here
+                g = None if all([one is None for one in kept]) else kept if is_several(place) else kept[0]
         return g
 
     def ran(self, node: Node, results: Any, g: Any) -> Any:
         """The hooks of a node: they are given what its rule made of the gradients, and may replace that."""
         if not self.after:
             return results
-        raw = not any([isinstance(one, TensorBase) for one in results])
-        sources = [source for source, _ in sources_of(node)]
-        wrapped = [wrap_raw(r) if r is not None and node.inputs[i] is not None else None for i, r in enumerate(results)]
-        outer = tuple([None if one is None else wrap_raw(one) for one in (g if g.__class__ is list else [g])])
+        raw = not any([isinstance(one, TensorBase) for one in (*results, *as_list(node, g))])
+        if isinstance(node, CallNode):  # all that backward has returned, wanted or not, for arguments that are tensors
+            sources = [i for i, is_tensor in enumerate(node.context._record.is_tensor) if is_tensor]
+            wrapped = [None if r is None else wrap_raw(r) for r in results]
+        else:
+            sources = [source for source, _ in sources_of(node)]
+            asked = [r if node.inputs[i] is not None else None for i, r in enumerate(results)]
+            wrapped = [None if r is None else wrap_raw(r) for r in asked]
+        outer = tuple([None if one is None else wrap_raw(one) for one in as_list(node, g)])
         for hook in list(self.after.values()):
             given = tuple([between(node, source, wrapped, outer[0]) for source in sources])
             returned = quietly(not raw, hook, given, outer)
@@ -140,12 +169,12 @@ class Hooks:
 
     def accumulated(self, leaf: Any, g: Any, create_graph: bool) -> None:
         """`.grad` of a leaf has been updated."""
-        for hook in list(self.after_accumulation.values()):
+        for hook in list(self.after_accumulation.values()) if g is not None else ():
             if (returned := quietly(create_graph, hook, leaf)) is not None:
                 is_tensor = isinstance(returned, TensorBase)
                 raise errors.hook_returned_something(hook) if is_tensor else errors.hook_returned(hook, returned)
         for hook in list(self.after.values()):
-            quietly(create_graph, hook, (), (wrap_raw(g),))
+            quietly(create_graph, hook, (), (None if g is None else wrap_raw(g),))
 
     def unpacked(self, node: Node, saved: Any, only: int | None = None) -> Any:
         """The values that a node saved, or `only` one of them, fetched back from the hooks that keep them."""
@@ -158,6 +187,18 @@ class Hooks:
         if isinstance(node.saved, Freed):
             self.packed = {}  # used for the last time: what hooks kept for it can go
         return tuple(values)
+
+
+def is_several(place: Any) -> bool:
+    """Has the operation several results? Then there is a shape for each."""
+    return isinstance(place, Node) and bool(place.shape) and isinstance(place.shape[0], tuple)
+
+
+def as_list(place: Any, g: Any) -> list[Any]:
+    """The gradients of all results of a node."""
+    if g.__class__ is list:
+        return g
+    return [None] * len(place.shape) if g is None and is_several(place) else [g]
 
 
 def quietly(create_graph: bool, hook: Callable[..., Any], *args: Any) -> Any:
@@ -182,6 +223,8 @@ def checked(changed: Any, before: Any, hook: Any) -> Any:
     """What a hook returns takes the gradient's place, so it must have its shape and dtype."""
     if not isinstance(changed, TensorBase):
         raise errors.hook_returned(hook, changed)
+    if before is None:
+        raise RuntimeError(f"can't replace a None gradient with a non-None value\n  at {errors.here()}")
     if changed.array.dtype != before.array.dtype or changed.array.shape != before.array.shape:
         raise errors.hook_changed(hook, before.array, changed.array)
     return changed
@@ -199,7 +242,7 @@ def all_checked(returned: Any, given: tuple[Any, ...], hook: Any) -> list[Any]:
         )
     values: list[Any] = []
     for new, old in zip(returned, given, strict=True):
-        values.append(new if new is None or old is None else checked(new, old, hook))
+        values.append(None if new is None else checked(new, old, hook))
     return values
 
 
@@ -220,17 +263,29 @@ def hooks_of(tensor: Any) -> Hooks:
 
 
 def of_node(node: Node) -> Hooks:
+    if isinstance(node, Output):
+        return of_node(node.parent).results.setdefault(node.index, Hooks())
     if node.hooks is None:
         node.hooks = Hooks()
     return node.hooks  # type: ignore[no-any-return]
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """warn_if_has_hooks(tensor): warn of each hook that will be missing when the tensor is saved."""
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            errors.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
+            )
 
 
 def give_history(tensor: Any, node: Node) -> None:
     """Make `node` the one that a tensor comes from. Hooks belong to the value that it had when they were registered;
     a gradient that is retained is always that of the newest value."""
     retained = tensor.rare is not None and tensor.rare.retains_grad
-    if retained and tensor.node is not None and tensor.node.hooks is not None:
-        tensor.node.hooks.keep_for = None
+    if retained and tensor.node is not None:
+        hooks_of(tensor).keep_for = None
     tensor.node = node
     tensor.needs_grad = True
     if retained:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import forward_ad, grad
 from leafgrad.autograd.gradcheck import as_tuple
@@ -201,6 +202,62 @@ class Jacobians:
         if imaginary:
             return inner(along, g.real) + 1j * inner(imaginary[0], g.imag)
         return inner(along, g)
+
+
+# -- what programs asked for before there was gradcheck's own ---------------------------------------------------------
+
+
+def warn_of_private(name: str) -> None:
+    errors.warn(
+        f"`{name}` was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it will be "
+        "removed in a future version of PyTorch. If you have a specific use for this or feature request for this to be "
+        "a stable API, please file us an issue at https://github.com/pytorch/pytorch/issues/new",
+        FutureWarning,
+    )
+
+
+def check_real(name: str, output: Any, grad_out: float) -> None:
+    if grad_out != 1.0:
+        raise ValueError(f"Expected grad_out to be 1.0. {name} no longer supports values of grad_out != 1.0.")
+    if output is not None and is_complex(output):
+        raise ValueError(
+            f"Expected output to be non-complex. {name} no longer supports functions that return complex outputs."
+        )
+
+
+def variables_among(values: Any) -> list[Any]:
+    return [x for x in as_tuple(values) if isinstance(x, TensorBase) and x.requires_grad]  # type: ignore[attr-defined]
+
+
+def get_numerical_jacobian(
+    fn: Callable[..., Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
+) -> tuple[Any, ...]:
+    """get_numerical_jacobian(fn, inputs, target=None, eps=1e-3): the Jacobians of the first output of `fn(inputs)` by
+    each tensor of `target` (the inputs), by differences."""
+    warn_of_private("get_numerical_jacobian")
+    check_real("get_numerical_jacobian", None, grad_out)
+    given = as_tuple(inputs)
+    problem = Problem(
+        lambda *values: fn(values), given, variables_among(given if target is None else target), (0,), eps
+    )
+    outputs = problem.outputs()
+    check_real("get_numerical_jacobian", outputs[0], 1.0)
+    found = Jacobians(problem, outputs, fast=False)
+    return tuple([wrap(found.numerical_of_part(i)(0, REAL)) for i in range(len(problem.variables))])
+
+
+def get_analytical_jacobian(
+    inputs: Any, output: Any, nondet_tol: float = 0.0, grad_out: float = 1.0
+) -> tuple[tuple[Any, ...], bool, bool, bool]:
+    """get_analytical_jacobian(inputs, output, nondet_tol=0.0): the Jacobians of an output by each input that requires
+    grad, by backward passes; are they the same each time; have they the sizes and the dtypes of the inputs?"""
+    warn_of_private("get_analytical_jacobian")
+    check_real("get_analytical_jacobian", output, grad_out)
+    problem = Problem(lambda: output, (), variables_among(inputs), (0,), 0.0)
+    first, again = [Jacobians(problem, [output], fast=False).backward(0, REAL) for _ in range(2)]
+    same = all([bool(np.all(np.abs(a - b) <= nondet_tol)) for a, b in zip(first, again, strict=True)])
+    # the engine sees to sizes and dtypes
+    return tuple([wrap(np.ascontiguousarray(jacobian)) for jacobian in first]), same, True, True
 
 
 def units(variable: Any) -> tuple[complex, ...]:

@@ -211,8 +211,18 @@ class EventList(list[Any]):
         return self.table()
 
     def _build_tree(self) -> None:
-        """Nest events that were put together by hand: by their times, those of each thread for themselves. One that is
-        all that another of the same name consists of is left out."""
+        """Nest events that were put together by hand. One that is all that another of the same name consists of is left
+        out."""
+        self._populate_cpu_children()
+        while repeated := [e for e in self if is_repetition(e)]:
+            for event in repeated:
+                event.cpu_parent.cpu_children = event.cpu_children
+                for child in event.cpu_children:
+                    child.set_cpu_parent(event.cpu_parent)
+            self[:] = [e for e in self if not any(e is one for one in repeated)]
+
+    def _populate_cpu_children(self) -> None:
+        """Nest events by their times, those of each thread for themselves."""
         threads: dict[int, list[FunctionEvent]] = {}
         for event in self:
             if not event.is_async:
@@ -227,12 +237,6 @@ class EventList(list[Any]):
                 if around:
                     event.put_inside(around[-1])
                 around.append(event)
-        while repeated := [e for e in self if is_repetition(e)]:
-            for event in repeated:
-                event.cpu_parent.cpu_children = event.cpu_children
-                for child in event.cpu_children:
-                    child.set_cpu_parent(event.cpu_parent)
-            self[:] = [e for e in self if not any(e is one for one in repeated)]
 
     @property
     def self_cpu_time_total(self) -> Any:

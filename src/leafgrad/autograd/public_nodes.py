@@ -13,7 +13,7 @@ from leafgrad._core.node import Freed, Node, Output, plan_of
 from leafgrad._core.op import NOTHING, OPTION, SHAPE
 from leafgrad._core.origin import line_of
 from leafgrad._core.saved import changed, saved_tensors, unusable
-from leafgrad._core.tensor import wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd.composition import (
     Part,
     between,
@@ -24,7 +24,7 @@ from leafgrad.autograd.composition import (
     sources_of,
     visible_name,
 )
-from leafgrad.autograd.hooks import RemovableHandle, hooks_of, of_node, registered
+from leafgrad.autograd.hooks import RemovableHandle, hooks_of, is_several, of_node, registered
 
 
 def shown(node: Node) -> Node:
@@ -86,14 +86,23 @@ def edge_from(node: Node, source: Any, number: int) -> tuple[Any, int]:
 
 def _call(node: Node, *gradients: Any) -> Any:
     """Run the rule of one node by hand, on tensors."""
+    expected = len(node.shape) if is_several(node) else 1
+    if len(gradients) != expected:
+        raise TypeError(f"expected {expected} arguments, got {len(gradients)} instead\n  at {errors.here()}")
+    for i, one in enumerate(gradients):
+        if one is not None and not isinstance(one, TensorBase):
+            raise TypeError(f"argument {i} is not a Variable\n  at {errors.here()}")
     check_usable(node)
     check_hook(node)
     saved: Any = node.saved
-    g: Any = list(gradients) if is_several(node) else gradients[0]
+    missing = all([one is None for one in gradients])
+    g: Any = None if missing else list(gradients) if is_several(node) else gradients[0]
     if node.hooks is not None:
         g = node.hooks.about_to_run(node, g, True)
         saved = node.hooks.unpacked(node, saved)
-    results: Any = node.op.backward(g, saved_tensors(node, saved), node.inputs)
+    results: Any = [None] * len(node.inputs)
+    if g is not None:
+        results = node.op.backward(g, saved_tensors(node, saved), node.inputs)
     if node.hooks is not None:
         results = node.hooks.ran(node, results, g)
     wanted = [r if node.inputs[i] is not None else None for i, r in enumerate(results)]
@@ -104,11 +113,6 @@ def _call(node: Node, *gradients: Any) -> Any:
 def _register_hook(node: Node, hook: Any) -> RemovableHandle:
     check_hook(node)
     return registered(of_node(node).after, hook)
-
-
-def is_several(node: Node) -> bool:
-    """Has the operation several results? Then there is a shape for each."""
-    return bool(node.shape) and isinstance(node.shape[0], tuple)
 
 
 class InputMetadata:
@@ -198,7 +202,7 @@ class SavedTensor:
     _node: Node
     _index: int
 
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         """register_hooks(pack_hook, unpack_hook): keep what `pack_hook` makes of the tensor instead of the tensor, and
         ask `unpack_hook` for it when it is needed."""
         from leafgrad.autograd.saved_tensor_hooks import pack_one

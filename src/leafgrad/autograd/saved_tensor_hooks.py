@@ -105,11 +105,11 @@ class saved_tensors_hooks(Mode):
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """save_on_cpu(pin_memory=False, device_type="cuda"): keep copies of saved tensors in memory, where they are
+    """save_on_cpu(pin_memory=False, device_type="cuda"): keep saved tensors in the CPU's memory, where they are
     already; for programs written for other devices."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(lambda tensor: tensor.clone(), lambda tensor: tensor)
+        super().__init__(lambda tensor: tensor, lambda tensor: tensor)
 
 
 @contextmanager

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import state
 
 
 class _IsTensor(type):
@@ -13,8 +15,20 @@ class _IsTensor(type):
         return isinstance(instance, TensorBase)
 
 
+class ExecutionEngine:
+    """What programs ask of the engine itself."""
+
+    def queue_callback(self, callback: Callable[[], Any]) -> None:
+        """queue_callback(callback): call it when the backward pass that is running has ended."""
+        if not state.depth:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        state.callbacks.append(callback)
+
+
 class Variable(metaclass=_IsTensor):
     """Variable(data=None, requires_grad=False): a tensor on the memory of `data`. Every tensor is one."""
+
+    _execution_engine = ExecutionEngine()
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:
         from leafgrad.ops.creation.factories import empty

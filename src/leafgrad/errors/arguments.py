@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dis
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -88,13 +91,21 @@ class WrongCall:
         argument = argument.rstrip("_")  # `from_` is called `from`
         first = f"{self.name}(): argument '{argument}'{place} must be {wanted},"
         if wanted == "tuple of ints" and isinstance(value, (tuple, list)):
-            at, wrong = next((i, v) for i, v in enumerate(value) if isinstance(v, bool) or not hasattr(v, "__index__"))
+            at, wrong = next(((i, v) for i, v in enumerate(value) if not is_index(v)), (0, None))
             if at == 0:
                 return mistake(TypeError, f"{first} but found element of type {type_name(wrong)} at pos 0")
             why = f'with error "type must be tuple of ints,but got {type_name(wrong)}"'
             first = f"{self.name}(): argument '{argument}' failed to unpack the object at pos {at + 1} {why}"
             return mistake(TypeError, first)
         return not_taken(first, wanted, value)
+
+
+def is_index(value: Any) -> bool:
+    """Is it an integer, of whatever kind? Tensors are asked, since not all of them can be one."""
+    try:
+        return not isinstance(value, bool) and operator.index(value) is not None
+    except TypeError:
+        return False
 
 
 def not_a_tensor(op: str, argument: str, position: int, got: Any) -> TypeError:
@@ -155,9 +166,15 @@ def without(annotation: str, part: str) -> str:
 
 @quietly
 def keywords_here() -> tuple[str, ...]:
-    """The names of the keyword arguments in the user's call that is running: Python has them among the constants."""
+    """The names of the keyword arguments in the user's call that is running."""
     frame = users_frame()
-    run = [i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti and i.opname != "PRECALL"]
+    return keywords_at(frame.f_code, frame.f_lasti)
+
+
+@functools.lru_cache(maxsize=1000)
+def keywords_at(code: CodeType, lasti: int) -> tuple[str, ...]:
+    """The names of the keyword arguments in a call: Python has them among the constants."""
+    run = [i for i in dis.get_instructions(code) if i.offset <= lasti and i.opname != "PRECALL"]
     if run[-1].opname == "CALL_KW" or run[-2].opname == "KW_NAMES":  # from Python 3.13 on, and before
-        return tuple(frame.f_code.co_consts[run[-2].arg or 0])
+        return tuple(code.co_consts[run[-2].arg or 0])
     return ()

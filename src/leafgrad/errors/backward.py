@@ -160,7 +160,27 @@ def unused_input(index: int, tensor: TensorBase) -> RuntimeError:
 # -- a graph that was used before -------------------------------------------------------------------------------------
 
 
-def graph_was_freed(node: Node, freed: Freed, roots: Sequence[Any] = ()) -> RuntimeError:
+def saved_tensor_detached(node: Node | None) -> RuntimeError:
+    return mistake(
+        RuntimeError,
+        "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, "
+        "please use out-of-place `.detach()` instead",
+        *([] if node is None else [("recorded", place_of(node.code, node.lasti))]),
+        fix="x = x.detach()   # in place of x.detach_()",
+    )
+
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+    "saved tensors after calling backward."
+)
+
+
+def graph_was_freed(node: Node | None, freed: Freed, roots: Sequence[Any] = ()) -> RuntimeError:
+    if node is None:  # only its context is left
+        return mistake(RuntimeError, FREED)
     kind, bridge = find_bridge(node, freed, roots) or ("bridge", node)
     known = name_of_result(bridge) or name_in_loop(bridge)
     stored, _ = assignment(bridge) or (None, False)
@@ -183,10 +203,7 @@ def graph_was_freed(node: Node, freed: Freed, roots: Sequence[Any] = ()) -> Runt
         ]
     return mistake(
         RuntimeError,
-        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
-        "saved tensors after calling backward.",
+        FREED,
         ("tensor", f"{describe_result(bridge, known)}: {what}"),
         ("recorded", place_of(bridge.code, bridge.lasti)),
         ("freed", place_of(freed.code, freed.lasti)),

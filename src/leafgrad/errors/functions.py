@@ -76,6 +76,14 @@ def saved_kind(ctx: Any, position: int, value: Any) -> TypeError:
     )
 
 
+def saved_twice() -> RuntimeError:
+    return mistake(
+        RuntimeError,
+        "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+        "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.",
+    )
+
+
 def saved_changed(node: Any, saved: Any) -> RuntimeError:
     """A tensor that was given to save_for_backward was changed in place before backward asked for it."""
     version = saved.version

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from leafgrad._core.tensor import TensorBase
@@ -106,6 +108,28 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
         ("recorded", recorded(view)),
         fix=fix,
     )
+
+
+def out_of_memory(error: MemoryError) -> RuntimeError:
+    """NumPy found no memory for an array; how much it was asked for, NumPy's own error knows."""
+    shape, kind = getattr(error, "shape", None), getattr(error, "dtype", None)
+    count = "" if shape is None or kind is None else f": you tried to allocate {math.prod(shape) * kind.itemsize} bytes"
+    first = f"DefaultCPUAllocator: can't allocate memory{count}. Error code 12 (Cannot allocate memory)"
+    return mistake(RuntimeError, first)
+
+
+def too_large(name: str, args: Sequence[Any], error: ValueError) -> Exception:
+    """An array that no memory could hold: its size cannot even be written down. Other errors stay as they are."""
+    shape = next((a for a in args if isinstance(a, tuple)), None)
+    if shape is None or not all([isinstance(s, int) for s in shape]) or (math.prod(shape) < 2**48 and 0 not in shape):
+        return error
+    for at, length in enumerate(shape):
+        if length >= 2**63:
+            why = 'with error "Overflow when unpacking long long"'
+            return mistake(TypeError, f"{name}(): argument 'size' failed to unpack the object at pos {at + 1} {why}")
+    if 0 in shape:
+        return mistake(RuntimeError, "Stride calculation overflowed")
+    return mistake(RuntimeError, f"Storage size calculation overflowed with sizes={size(shape)}")
 
 
 def in_place_dtype(op: str, source: Dtype, target: Dtype) -> RuntimeError:
@@ -231,4 +255,16 @@ def grad_dtype(tensor: TensorBase, value: TensorBase) -> RuntimeError:
         ("tensor", f"{describe(tensor)}, {own}"),
         ("gradient", f"{describe(value)}, {given}"),
         fix=f"{as_code(name_of(tensor))}.grad = {as_code(name_of(value), 'g')}.to({library()}.{own.name})",
+    )
+
+
+def deepcopy_of_subclass(t: TensorBase) -> RuntimeError:
+    name = type(t).__name__
+    return mistake(
+        RuntimeError,
+        "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that "
+        "implement new_empty() and for which that function returns another instance of the same subclass. You should "
+        "either properly implement new_empty() for your subclass or override __deepcopy__() if it is intended behavior "
+        "for new_empty() to return an instance of a different type.",
+        fix=f"class {name}:   # of new_empty() return super().new_empty(...).as_subclass({name})",
     )

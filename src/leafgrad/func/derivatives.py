@@ -222,6 +222,7 @@ def jvp_by(
     kwargs: dict[str, Any],
     strict: bool,
     has_aux: bool,
+    always_recorded: bool = False,
 ) -> tuple[Any, ...]:
     who = "jvp(f, primals, tangents)"
     if not isinstance(primals, tuple):
@@ -241,6 +242,8 @@ def jvp_by(
         if not leaves:
             raise RuntimeError(f"{who}: Expected {name} to contain at least one Tensor.")
     level = forward_ad.open_level()
+    if always_recorded:
+        forward_ad.always_recorded.add(level)
     try:
         with Derivative(func):
             duals = [forward_ad.make_dual(p, t, level=level) for p, t in zip(call.leaves, given, strict=True)]
@@ -265,11 +268,18 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     """linearize(func, *primals): (func(*primals), jvp_fn), where jvp_fn(*tangents) is the product of the Jacobian with
     tangents, for as many as one likes, while func runs only once.
 
-    A vjp is linear in its cotangents, and its own vjp is the product with the transpose of the transpose.
+    A jvp is linear in its tangents, so its vjp is the product with the transposed Jacobian, and the vjp of that the
+    product with the transpose of the transpose.
     """
     flat, spec = trees.flatten(primals)
     aliases = Aliases()
-    output, vjp_fn = vjp_by(aliases, func, None, primals)
+
+    def changes(*tangents: Any) -> tuple[Any, Any]:
+        values, found = jvp_by(func, None, primals, tangents, {}, False, False, always_recorded=True)
+        return found, values
+
+    unmoved = trees.unflatten([zeros_like(t) for t in flat], spec)
+    _, vjp_fn, output = vjp_by(aliases, changes, None, unmoved, has_aux=True)
     outputs, out_spec = trees.flatten(output)
     known = [i for i, t in enumerate(outputs) if t.array.dtype.kind not in "biu"]
 

@@ -309,18 +309,21 @@ static PyTypeObject Loop_type = {
 
 /* -- running sums -------------------------------------------------------------------------------------------------- */
 
-/* NumPy reads each sum back from memory before it adds the next element, which takes four times as long. */
+/* NumPy reads each sum back from memory before it adds the next element, which takes four times as long. The sums are
+ * double, so that long ones of floats lose no digits. */
 #define DEFINE_RUNNING_SUMS(type)                                                                                      \
     static void running_sums_##type(const type *x, type *out, npy_intp rows, npy_intp columns, int backwards)          \
     {                                                                                                                  \
         npy_intp first = backwards ? columns - 1 : 0, step = backwards ? -1 : 1;                                       \
         for (; rows--; x += columns, out += columns) {                                                                 \
             const type *next = x + first;                                                                              \
-            type sum = *next, *to = out + first;                                                                       \
-            *to = sum;                                                                                                 \
+            type *to = out + first;                                                                                    \
+            double sum = *next;                                                                                        \
+            *to = *next;                                                                                               \
             for (npy_intp i = 1; i < columns; i++) {                                                                   \
                 next += step, to += step;                                                                              \
-                *to = sum = sum + *next;                                                                               \
+                sum += *next;                                                                                          \
+                *to = (type)sum;                                                                                       \
             }                                                                                                          \
         }                                                                                                              \
     }

@@ -3,14 +3,15 @@
 `checked(call, ...)` is a function with the parameters of `call`, which asks whether each argument is what its
 annotation says and passes them on. It is written from the declaration, as text, when it is first called (no program
 calls all functions), so that arguments of the usual kinds cost a few comparisons. The others go to `unusual`: NumPy's
-names of parameters, which PyTorch takes as well, integers that are not Python's own, `out`, and mistakes, in PyTorch's
-words.
+names of parameters, which PyTorch takes as well, integers that are not Python's own, `out`, mistakes, in PyTorch's
+words, and arguments that take the call over by their `__torch_function__` (leafgrad/_core/overrides.py).
 """
 
 from __future__ import annotations
 
 import functools
 import linecache
+import sys
 from collections.abc import Callable
 from operator import index
 from types import CodeType, FunctionType
@@ -19,19 +20,30 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.overrides import (
+    UNCHANGED,
+    TakesOver,
+    modes_of_all_threads,
+    overridden,
+    plain,
+    plain_tensors,
+    switches,
+    taking_over,
+)
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
 from leafgrad._device import layout, memory_format
 from leafgrad._dtypes import PYTHON_DTYPES, dtype
 from leafgrad.ops.out import into_out
-from leafgrad.ops.signature import Declaration, documentation, is_method, name_code, twin
+from leafgrad.ops.signature import Declaration, documentation, in_python_form, is_method
 
 # NumPy's names of parameters, and a word that Python keeps for itself.
 OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 OTHER_NAMES |= {"from": "from_"}
 MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "..."})()
 REFUSED: Any = object()
-CO_VARARGS, CO_VARKEYWORDS = 4, 8  # flags of code objects, as `inspect` has them
+NEVER_OVERRIDDEN = {"is_tensor"}  # the one function that looks at arguments of every kind, and at nothing else
+ONLY_OUT = {"full", "scalar_tensor"}  # functions that take a number of a tensor, which does not take the call over
 
 # -- kinds of arguments -----------------------------------------------------------------------------------------------
 
@@ -95,9 +107,12 @@ def generator(value: Any) -> Any:
     return value if type(value).__name__ == "Generator" else REFUSED
 
 
+PLAIN = "({0}.__class__ is Tensor or {0}.__class__ in plain)"  # takes no call over
+LIST_OR_TUPLE = "({0}.__class__ is list or {0}.__class__ is tuple)"
 KINDS = {
-    "Tensor": Kind("Tensor", "({0}.__class__ is Tensor or isinstance({0}, TensorBase))", instance_of(TensorBase)),
-    "Tensors": Kind("tuple of Tensors", "({0}.__class__ is list or {0}.__class__ is tuple)", instance_of(tuple, list)),
+    "Tensor": Kind("Tensor", "({0}.__class__ is Tensor or {0}.__class__ in plain_tensors)", instance_of(TensorBase)),
+    "Tensors": Kind("tuple of Tensors", LIST_OR_TUPLE, instance_of(tuple, list)),
+    "Indices": Kind("tuple of Tensors", f"({LIST_OR_TUPLE} and all_plain(map(type, {{0}})))", instance_of(tuple, list)),
     "Dim": Kind("int", "{0}.__class__ is int", as_int),
     "int": Kind("int", "{0}.__class__ is int", as_int),
     "bool": Kind("bool", "({0} is False or {0} is True)", instance_of(bool)),
@@ -123,7 +138,7 @@ def kind_of(annotation: str) -> Kind | None:
     elif annotation == "Rounding | None":
         annotation = "str | None"
     elif annotation == "Sequence[Tensor | None]":
-        annotation = "Tensors"
+        annotation = "Indices"
     parts = [KINDS.get(part) for part in annotation.split(" | ")]
     known = [part for part in reversed(parts) if part is not None]  # None first: it is the quickest to see
     if len(known) < len(parts):
@@ -144,8 +159,9 @@ def kind_of(annotation: str) -> Kind | None:
 
 # What the text of a function may name, beside its own parameters: no name that a parameter has.
 NAMES: dict[str, Any] = {
-    "Dtype": dtype, "Layout": layout, "MISSING": MISSING, "MemoryFormat": memory_format, "TensorBase": TensorBase,
-    "all_ints": all_ints, "state": state,
+    "Dtype": dtype, "Layout": layout, "MISSING": MISSING, "MemoryFormat": memory_format, "TakesOver": TakesOver,
+    "all_ints": all_ints, "all_plain": plain.issuperset, "modes_of_all_threads": modes_of_all_threads, "plain": plain,
+    "plain_tensors": plain_tensors, "state": state,
 }  # fmt: skip
 
 # -- the function before an operation ---------------------------------------------------------------------------------
@@ -158,14 +174,17 @@ def checked(
     silent: bool = False,
     look: bool = True,
     short: Callable[..., Any] | None = None,
+    in_python: bool = False,
+    exact: bool = False,
 ) -> Any:
-    """`call`, behind a look at its arguments (without `look`: at their names, and at the first one). `silent` says that
-    it computes before the executor is asked, when NumPy has to be silent in its thread already; `short` is a shorter
-    way if none of the optional arguments is given."""
+    """`call`, behind a look at its arguments (without `look`: at their names, at the first one, and whether one of them
+    takes the call over). `silent` says that it computes before the executor is asked, when NumPy has to be silent in
+    its thread already; `short` is a shorter way if none of the optional arguments is given. `in_python` says that
+    PyTorch has written the function in Python, see `overridden`; `exact`, that a wrong call is Python's affair."""
     space: dict[str, Any] = {"__builtins__": __builtins__}
 
     def first_call(*args: Any, **kwargs: Any) -> Any:
-        arguments = Arguments(name, call, declaration, silent, look, short)
+        arguments = Arguments(function, call, declaration, silent, look, short, in_python, exact)
         space.update(arguments.names)
         function.__defaults__, function.__kwdefaults__ = arguments.defaults, arguments.keyword_defaults
         function.__code__ = arguments.code  # last: other threads may be here as well
@@ -185,52 +204,6 @@ def declared_and_checked(call: Callable[..., Any]) -> Any:
     return checked(call.__name__, call, Declaration(call, is_method=is_method(call)), short=short)
 
 
-def can_be_checked(entry: Any) -> bool:
-    """Has it a fixed number of parameters?"""
-    return not entry.declaration.__wrapped__.__code__.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
-
-
-def method_of(entry: Any, name: str = "") -> Any:
-    """What an operation, or a function composed of them, is as a method of Tensor (or for other modules of leafgrad, if
-    it is none)."""
-    declaration = entry.declaration.as_method(bool(entry.method and entry.public_name))
-    if entry.checked is True and can_be_checked(entry):
-        return checked(name or entry.name, entry.call, declaration, entry.silent)
-    return twin(entry.call, declaration)
-
-
-def method_form(name: str, method: Any, forms: tuple[str, ...] = ()) -> Any:
-    """The same for a method, or an in-place method, that a block has written itself. Arguments are looked at if they
-    are declared by another function, its `__wrapped__`."""
-    declaration = Declaration(getattr(method, "__wrapped__", method), forms, is_method=True)
-    name_code(method, name)
-    return checked(name, method, declaration) if hasattr(method, "__wrapped__") else twin(method, declaration)
-
-
-def checked_methods(*functions: Any) -> dict[str, Any]:
-    """Methods that are no operations, by their names."""
-    return {f.__name__: checked(f.__name__, f, Declaration(f, is_method=True)) for f in functions}
-
-
-def checked_functions(*functions: Any) -> dict[str, Any]:
-    """Functions that are no operations, by their names."""
-    return {f.__name__: checked(f.__name__, f, Declaration(f)) for f in functions}
-
-
-def function_of(entry: Any, name: str, has_out: bool) -> Any:
-    """What it is under `leafgrad`: the first argument is looked at as well, and there may be `out`."""
-    declaration = entry.declaration.with_out() if has_out else entry.declaration
-    if not can_be_checked(entry):
-        return twin(entry.function, declaration)
-    if entry.checked is True:
-        return checked(name, entry.call, declaration, entry.silent)
-    if entry.checked:
-        return checked(name, entry.declaration.__wrapped__, declaration, entry.silent, short=entry.call)
-    if has_out:
-        return checked(name, entry.function, declaration, look=False, short=entry.function)
-    return twin(entry.function, declaration)
-
-
 def _not_written_yet(*args: Any, **kwargs: Any) -> Any:
     return first_call(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
 
@@ -240,17 +213,22 @@ class Arguments:
 
     def __init__(
         self,
-        name: str,
+        function: Any,
         call: Callable[..., Any],
         declaration: Declaration,
         silent: bool,
         look: bool,
         short: Callable[..., Any] | None,
+        in_python: bool,
+        exact: bool,
     ) -> None:
-        self.name = name
+        self.function = function
+        self.in_python = in_python
+        self.exact = exact
+        self.name: str = function.__name__
         self.call = call
         self.declaration = declaration
-        self.parameters = dict(declaration.__signature__.parameters)
+        self.parameters = dict(declaration.with_deprecated().parameters)
         if declaration.has_out:
             del self.parameters["out"]
         self.kinds: dict[str, Kind] = {}
@@ -263,7 +241,9 @@ class Arguments:
         self.rows = [row_of(p, self.kinds.get(key)) for key, p in self.parameters.items()]
         self.positional = [p for p in self.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
         self.keywords = [p for p in self.parameters.values() if p.kind is p.KEYWORD_ONLY]
-        self.defaults = tuple([MISSING if p.default is p.empty else p.default for p in self.positional])
+        self.defaults: Any = tuple([MISSING if p.default is p.empty else p.default for p in self.positional])
+        if exact:
+            self.defaults = tuple([default for default in self.defaults if default is not MISSING])
         self.keyword_defaults = {p.name: MISSING if p.default is p.empty else p.default for p in self.keywords}
         if declaration.has_out:
             self.keyword_defaults["out"] = None
@@ -274,11 +254,8 @@ class Arguments:
         """The function as text, and what Python makes of it. Its file counts as one of leafgrad's."""
         first = [p.name for p in self.positional]
         further = [*[p.name for p in self.keywords], *(["out"] if self.declaration.has_out else [])]
-        taken = [f"{key}=0" for key in first] + ["*rest"] + [f"{key}=0" for key in further] + ["**others"]
-        usual = [kind.usual.format(key) for key, kind in self.kinds.items()]
-        unlooked = [p for p in self.parameters.values() if p.default is p.empty and p.name not in self.kinds]
-        usual += [f"{p.name} is not MISSING" for p in unlooked[self.declaration.is_method :]]
-        usual += ["out is None"] if self.declaration.has_out else []
+        taken, rest = self.parameter_list(first, further)
+        usual = self.conditions()
         passed = first + [f"{p.name}={p.name}" for p in self.keywords]
         by_name = ", ".join([f"{key!r}: {key}" for key in first + further])
         lines = [f"def {self.name}({', '.join(taken)}):"]
@@ -288,12 +265,17 @@ class Arguments:
             plain = [kind.usual.format(key) for key, kind in self.kinds.items() if key not in optional]
             plain += [*usual[len(self.kinds) :], *[f"{key} is default_{key}" for key in optional]]
             required = ", ".join([key for key in first if key not in optional])
-            lines += [f"    if {' and '.join([*plain, 'not rest', 'not others'])}:"]
+            lines += [f"    if {' and '.join([*plain, *rest])}:"]
             lines += ["        state.recording"] if silent else []
             lines += [f"        return short({required})"]
-        lines += [f"    if {' and '.join([*usual, 'not rest', 'not others'])}:"]
+        lines += [f"    if {' and '.join([*usual, *rest])}:"]
         lines += ["        state.recording"] if silent else []
-        lines += [f"        return call({', '.join(passed)})", f"    return unusual({{{by_name}}}, rest, others)"]
+        returned = f"return call({', '.join(passed)})"
+        if any([p.annotation == "Tensors" for p in self.parameters.values()]):
+            lines += ["        try:", f"            {returned}", "        except TakesOver:", "            pass"]
+        else:
+            lines += [f"        {returned}"]
+        lines += [f"    return unusual({{{by_name}}}, {'(), {}' if self.exact else 'rest, others'})"]
         owner = "Tensor." if self.declaration.is_method else ""
         file = __file__.replace("arguments.py", f"<arguments of {owner}{self.name}>")
         text = "\n".join(lines) + "\n"
@@ -304,8 +286,38 @@ class Arguments:
         aten = inner.__code__.co_name if inner.__name__ == self.name else ""
         return code.replace(co_name=aten if aten.startswith("aten::") else f"aten::{self.name}")
 
+    def parameter_list(self, first: list[str], further: list[str]) -> tuple[list[str], list[str]]:
+        """The parameters of the function, and the conditions on those that take what else is given."""
+        if not self.exact:
+            others = ["*rest", *[f"{key}=0" for key in further], "**others"]
+            return [*[f"{key}=0" for key in first], *others], ["not rest", "not others"]
+        required = len(first) - len(self.defaults)
+        optional = [f"{key}=0" for key in first[required:]]
+        return [*first[:required], *optional, *(["*"] if further else []), *[f"{key}=0" for key in further]], []
+
+    def conditions(self) -> list[str]:
+        """What holds for the usual arguments."""
+        usual = [kind.usual.format(key) for key, kind in self.kinds.items()]
+        for p in list(self.parameters.values())[self.declaration.is_method :]:
+            if p.name in self.kinds:
+                continue
+            if "Tensor" in str(p.annotation):
+                none = f"{p.name} is None or " if p.default is None else ""
+                usual.append(f"({none}{PLAIN.format(p.name)})")
+            elif p.default is p.empty:
+                usual.append(f"{p.name} is not MISSING")
+        usual += ["out is None"] if self.declaration.has_out else []
+        return usual if self.declaration.is_method else [*usual, "not modes_of_all_threads"]
+
     def unusual(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
         """Call it with arguments that the text above does not know, if they are right."""
+        if self.name not in NEVER_OVERRIDDEN:
+            result = self.overridden(values, rest, others)
+            if result is not UNCHANGED:
+                return result
+        if self.exact:
+            by_position = [values[p.name] for p in self.positional]
+            return self.call(*by_position, **{p.name: values[p.name] for p in self.keywords})
         out = values.pop("out") if self.declaration.has_out else None
         named = {name: values[name] for name, p in self.parameters.items() if not is_default(p, values[name])}
         renamed = {OTHER_NAMES.get(key, key): value for key, value in others.items()}
@@ -317,20 +329,49 @@ class Arguments:
         first = [given[p.name] for p in self.positional]
         further = {p.name: given[p.name] for p in self.keywords}
         if out is not None:
-            return into_out(self.name, self.call, first, further, out)
+            return into_out(self.name, self.call, first, further, out, self.declaration.has_out)
         return self.call(*first, **further)
+
+    def overridden(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
+        """What becomes of the call if an argument or a mode takes it over."""
+        found = (values.get("out"),) if self.name in ONLY_OUT else (*values.values(), *rest, *others.values())
+        if not switches.modes and not taking_over(found):
+            return UNCHANGED
+        if self.in_python:
+            named = {p.name: values[p.name] for p in self.parameters.values() if not is_default(p, values[p.name])}
+            args, kwargs = in_python_form(self.function, rest, {**named, **others})
+        else:
+            frame = sys._getframe(3)  # the caller of the function, after its text and `unusual`
+            while frame.f_back is not None and frame.f_code.co_filename == __file__:  # it was written just now
+                frame = frame.f_back
+            by_position, kwargs = self.as_called(values, rest, others, errors.keywords_at(frame.f_code, frame.f_lasti))
+            args = (*[values[p.name] for p in self.positional[: self.declaration.is_method]], *by_position)
+        return overridden(self.public_function, args, kwargs, found, self.in_python)
+
+    def public_function(self) -> Any:
+        """What users call."""
+        return getattr(links.tensor_class, self.name) if self.declaration.is_method else self.function
+
+    def as_called(
+        self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any], named: tuple[str, ...]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments as they were given, by position and by name, without the tensor of a method."""
+        is_method = self.declaration.is_method
+        given = [p for p in self.parameters.values() if p.name in named or not is_default(p, values[p.name])][
+            is_method:
+        ]
+        by_name = {p.name: values[p.name] for p in given if p.name in named or p.kind is p.KEYWORD_ONLY}
+        if values.get("out") is not None:
+            by_name["out"] = values["out"]
+        last = max([i for i, p in enumerate(self.positional) if p in given and p.name not in by_name], default=-1)
+        last = len(self.positional) if rest else last
+        by_position = [values[p.name] for p in self.positional[is_method : last + 1]]
+        return [*by_position, *rest], {**by_name, **others}
 
     def wrong_call(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> TypeError:
         """The error for these arguments. Which of them have been named is in the user's code."""
-        named = errors.keywords_here() or ()
-        is_method = self.declaration.is_method
-        asked = [p for p in self.parameters.values() if not is_default(p, values[p.name])][is_method:]
-        by_name = {p.name: values[p.name] for p in asked if p.name in named or p.kind is p.KEYWORD_ONLY}
-        last = max([i for i, p in enumerate(self.positional) if p in asked and p.name not in by_name], default=-1)
-        last = len(self.positional) if rest else last
-        by_position = [values[p.name] for p in self.positional[is_method : last + 1]]
-        forms = errors.forms_of(self.declaration.all_signatures(), is_method)
-        args, kwargs = [*by_position, *rest], {**by_name, **others}
+        args, kwargs = self.as_called(values, rest, others, errors.keywords_here() or ())
+        forms = errors.forms_of(self.declaration.all_signatures(), self.declaration.is_method)
         return errors.WrongCall(self.name, args, kwargs, forms, OTHER_NAMES, refused_kind).error()
 
 

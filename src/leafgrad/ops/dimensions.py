@@ -54,7 +54,10 @@ def shape_arguments(args: tuple[Any, ...], name: str = "", called: str = "") -> 
 
 def fill_in(name: str, shape: tuple[int, ...], input: TensorBase) -> tuple[int, ...]:
     """Replace the one -1 of a shape by what the number of elements asks for."""
-    count = input.array.size
+    try:
+        count = input.array.size
+    except AttributeError:
+        raise errors.not_a_tensor(name, "input", 1, input) from None
     if len(shape) == 1 and (shape[0] == -1 or shape[0] == count):
         return (count,)
     if shape:  # the usual cases: one -1 beside positive sizes, or no negative ones

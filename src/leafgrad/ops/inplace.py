@@ -18,14 +18,15 @@ from leafgrad._core.inplace import assign, change, is_free
 from leafgrad._core.modes import about_to_change, changed_in_modes, current_modes
 from leafgrad._core.node import Node, Output, plan_of, take_order
 from leafgrad._core.op import OUT
+from leafgrad._core.overrides import UNCHANGED, method_overridden, plain
 from leafgrad._core.recorder import make_node, settle
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import MULTI_VIEW
 from leafgrad._dtypes import can_cast, from_numpy_dtype
-from leafgrad.ops.arguments import method_form
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import check_no_overlap
+from leafgrad.ops.public_forms import method_form
 from leafgrad.ops.registry import Composite, Family, Operation, op
 from leafgrad.ops.samples import S, ValuesOnly, real, through
 from leafgrad.ops.shape.strides import as_strided
@@ -48,6 +49,10 @@ def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
     function = entry.function
 
     def general(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not plain.issuperset(map(type, args)) or kwargs:
+            taken = method_overridden(name, self, *args, **kwargs)
+            if taken is not UNCHANGED:
+                return taken
         return in_place(self, function, *args, **kwargs)
 
     method = general

@@ -6,8 +6,8 @@
 FUNCTIONS: dict[str, str] = {
     "_tensor.conversions": "",
     "_tensor.methods": (
-        "allclose equal is_complex is_floating_point is_nonzero is_same_size is_tensor isclose numel positive "
-        "result_type "
+        "allclose can_cast equal is_complex is_floating_point is_inference is_nonzero is_same_size is_tensor "
+        "isclose numel positive promote_types result_type "
     ),
     "ops.creation.factories": (
         "empty empty_like empty_strided full full_like ones ones_like scalar_tensor zeros zeros_like "
@@ -18,7 +18,7 @@ FUNCTIONS: dict[str, str] = {
         "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
         "ShortTensor "
     ),
-    "ops.creation.ranges": "arange eye linspace logspace tril_indices triu_indices",
+    "ops.creation.ranges": "arange eye linspace logspace range tril_indices triu_indices",
     "ops.index.embedding": "",
     "ops.index.gather": "gather index_select take take_along_dim",
     "ops.index.getitem": "index_put index_put_",
@@ -45,18 +45,22 @@ FUNCTIONS: dict[str, str] = {
     ),
     "ops.pointwise.elementwise": (
         "abs abs_ absolute absolute_ add cos cos_ exp exp_ log log_ mul multiply neg neg_ negative negative_ "
-        "reciprocal reciprocal_ relu relu_ rsqrt rsqrt_ sgn sigmoid sigmoid_ sign sin sin_ sqrt sqrt_ sub "
-        "subtract tanh tanh_ "
+        "reciprocal reciprocal_ rsqrt rsqrt_ sgn sigmoid sigmoid_ sign sin sin_ sqrt sqrt_ sub subtract tanh "
+        "tanh_ "
     ),
     "ops.pointwise.fill": "fill fill_ zero_",
     "ops.pointwise.powers": "pow square",
+    "ops.pointwise.relu": "relu relu_",
     "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
+    "ops.pointwise.ternary": "addcdiv addcmul lerp",
     "ops.pointwise.where": "where",
     "ops.random.drawing": "",
     "ops.random.dropout": "",
     "ops.random.functions": (
         "bernoulli multinomial normal rand rand_like randint randint_like randn randn_like randperm "
     ),
+    "ops.reduce.binning": "bincount bucketize histc histogram searchsorted",
+    "ops.reduce.distinct": "isin unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
     "ops.reduce.norms": "norm",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
@@ -68,13 +72,18 @@ FUNCTIONS: dict[str, str] = {
         "broadcast_tensors broadcast_to flatten flip fliplr flipud moveaxis movedim roll rot90 swapaxes tile "
         "unflatten "
     ),
-    "ops.shape.grids": "meshgrid",
+    "ops.shape.diagonals": "block_diag diag diag_embed diagflat diagonal_copy",
+    "ops.shape.grids": "cartesian_prod combinations meshgrid vander",
     "ops.shape.join": (
         "atleast_1d atleast_2d atleast_3d cat column_stack concat concatenate dstack hstack row_stack stack "
         "vstack "
     ),
+    "ops.shape.repeat": "repeat_interleave",
     "ops.shape.resize": "",
-    "ops.shape.split": "chunk diagonal split split_with_sizes tensor_split unbind",
+    "ops.shape.split": (
+        "chunk diagonal dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
+        "unsafe_split_with_sizes vsplit "
+    ),
     "ops.shape.strides": "as_strided",
     "ops.shape.views": "permute reshape squeeze swapdims t transpose unsqueeze",
 }
@@ -126,18 +135,22 @@ METHODS: dict[str, str] = {
     ),
     "ops.pointwise.elementwise": (
         "__abs__ __iadd__ __imul__ __isub__ abs abs_ absolute absolute_ add add_ cos cos_ exp exp_ log log_ mul "
-        "mul_ multiply multiply_ neg neg_ negative negative_ reciprocal reciprocal_ relu relu_ rsqrt rsqrt_ sgn "
-        "sgn_ sigmoid sigmoid_ sign sign_ sin sin_ sqrt sqrt_ sub sub_ subtract subtract_ tanh tanh_ "
+        "mul_ multiply multiply_ neg neg_ negative negative_ reciprocal reciprocal_ rsqrt rsqrt_ sgn sgn_ sigmoid "
+        "sigmoid_ sign sign_ sin sin_ sqrt sqrt_ sub sub_ subtract subtract_ tanh tanh_ "
     ),
     "ops.pointwise.fill": "copy_ fill_ zero_",
     "ops.pointwise.powers": "__ipow__ __pow__ __rpow__ pow pow_ square square_",
+    "ops.pointwise.relu": "relu relu_",
     "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
+    "ops.pointwise.ternary": "addcdiv addcdiv_ addcmul addcmul_ lerp lerp_",
     "ops.pointwise.where": "where",
     "ops.random.drawing": "",
     "ops.random.dropout": "",
     "ops.random.functions": (
         "bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal_ random_ uniform_ "
     ),
+    "ops.reduce.binning": "bincount histc histogram",
+    "ops.reduce.distinct": "unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
     "ops.reduce.norms": "norm",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
@@ -149,10 +162,15 @@ METHODS: dict[str, str] = {
         "broadcast_to expand_as flatten flip fliplr flipud moveaxis movedim repeat reshape_as roll rot90 swapaxes "
         "tile unflatten view_as "
     ),
+    "ops.shape.diagonals": "diag diag_embed diagflat",
     "ops.shape.grids": "",
     "ops.shape.join": "",
+    "ops.shape.repeat": "repeat_interleave",
     "ops.shape.resize": "as_strided_ resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
-    "ops.shape.split": "chunk diagonal split split_with_sizes tensor_split unbind",
+    "ops.shape.split": (
+        "chunk diagonal dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
+        "unsafe_split_with_sizes vsplit "
+    ),
     "ops.shape.strides": "as_strided",
     "ops.shape.views": "expand permute reshape squeeze swapdims t transpose unsqueeze view",
 }

@@ -14,13 +14,16 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.inplace import assign
+from leafgrad._core.modes import about_to_change
 from leafgrad._core.tensor import TensorBase
-from leafgrad._core.thread_state import state
+from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
 
 
-def into_out(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: Any) -> Any:
-    """The results of a function, written into `out`."""
+def into_out(
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: Any, refusal: Any = True
+) -> Any:
+    """The results of a function, written into `out`. If `refusal` is a text, no other dtypes than theirs will do."""
     targets = out if isinstance(out, (tuple, list)) else (out,)
     if not all([isinstance(t, TensorBase) for t in targets]):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
@@ -33,6 +36,9 @@ def into_out(name: str, function: Callable[..., Any], args: Sequence[Any], kwarg
         raise TypeError(f"{name}(): argument 'out' must hold as many tensors as there are results, here {count}")
     results = result if isinstance(result, tuple) else (result,)
     for target, value in zip(targets, results):
+        source, own = from_numpy_dtype(value.array.dtype), from_numpy_dtype(target.array.dtype)
+        if refusal is not True and source is not own:
+            raise errors.mistake(RuntimeError, refusal.format(wanted=source, given=own))
         write_out(name, target, value.array)
     return type(result)(targets) if isinstance(result, tuple) else out
 
@@ -47,6 +53,19 @@ def check_no_gradient(name: str, values: list[Any]) -> None:
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 "arguments requires grad."
             )
+        elif isinstance(value, TensorBase) and shared_modes and state.forward_mode and has_tangent(value):
+            raise NotImplementedError(
+                f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+            )
+
+
+def has_tangent(t: TensorBase) -> bool:
+    """Does forward mode know a derivative of this tensor, or of what it is a view of?"""
+    rare = t.rare
+    if rare is None:
+        return False
+    base = None if rare.view is None else rare.view.base.rare
+    return bool(rare.tangents) or (base is not None and bool(base.tangents))
 
 
 def write_out(name: str, out: TensorBase, array: Any) -> Any:
@@ -76,6 +95,7 @@ def store_output(name: str, out: TensorBase, array: Any) -> Any:
     if out.rare is not None and out.rare.inference and not state.inference:
         raise errors.inference_changed(out)
     check_no_overlap(out.array)
+    about_to_change(out)
     assign(out, array)
     return out
 

@@ -12,6 +12,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.op import Op
+from leafgrad._core.overrides import NAMES_OF_OPERATORS, operator_overridden
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import (
@@ -20,13 +21,14 @@ from leafgrad._dtypes import (
     INTEGER,
     bool_,
     dtype,
+    float32,
     from_numpy_dtype,
     get_default_dtype,
     int64,
     result_dtype,
     scalar_dtype,
 )
-from leafgrad.ops.registry import registry
+from leafgrad.ops.registry import registry, with_kernel
 
 Array = Any
 NUMBERS = (int, float, complex, np.number, np.bool_)  # what counts as a number beside a tensor
@@ -82,9 +84,10 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         arrays = (a.array, b.array)
         no_bool = kind is bool_
     else:
-        left, right = operand(a), operand(b)
+        left = operand(a)
+        right = None if left is None else operand(b)
         if left is None or right is None:
-            return NotImplemented
+            return overridden_operands(operation, a, b)
         kind = result_dtype([left[2], right[2]])
         tensors = (left[0], right[0])
         arrays = (left[1], right[1])
@@ -97,7 +100,12 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         operation.check(kind)
     if no_bool and operation.no_bool:
         raise RuntimeError(operation.no_bool)
-    arrays = (cast(arrays[0], kind), cast(arrays[1], kind))
+    wide = kind
+    if operation.wide_numbers and kind.itemsize == 2 and kind.category == FLOAT:
+        second = arrays[1]
+        if second.ndim == 0 and second.dtype != kind.np and not is_batched(second):
+            wide, op = float32, beside_half(op)
+    arrays = (cast(arrays[0], kind), cast(arrays[1], wide))
     try:
         return bind(op, tensors, (), arrays)
     except ValueError:
@@ -106,6 +114,34 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
 
 def can_be_broadcast(x: Array, y: Array) -> bool:
     return all([m == n or 1 in (m, n) for m, n in zip(reversed(x.shape), reversed(y.shape))])
+
+
+def overridden_operands(operation: Any, a: Any, b: Any) -> Any:
+    """What an operator does with an operand that cannot take part in arithmetic, but may take the call over."""
+    forward = next((name for name in operation.operators if not name.startswith("__r")), "__truediv__")
+    if operation.name.endswith("shift"):
+        forward = "__lshift__" if "left" in operation.name else "__rshift__"
+    if isinstance(a, TensorBase):
+        called = "eq" if forward == "__eq__" else NAMES_OF_OPERATORS.get(forward, forward)
+        return operator_overridden(called, a, b)
+    name = forward.replace("__", "__r", 1)
+    return operator_overridden(NAMES_OF_OPERATORS.get(name, name), b, a)
+
+
+_beside_half: dict[Op, Op] = {}
+
+
+def beside_half(op: Op) -> Op:
+    """An operation on a tensor of half precision and a number, which is not rounded: computed in float32."""
+    found = _beside_half.get(op)
+    if found is None:
+        kernel = op.kernel
+
+        def in_float32(a: Array, b: Array) -> Array:
+            return kernel(a.astype(np.float32), b).astype(a.dtype)
+
+        found = _beside_half[op] = with_kernel(op, in_float32)
+    return found
 
 
 def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:

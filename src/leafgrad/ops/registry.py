@@ -54,7 +54,7 @@ from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import dtype
 from leafgrad.ops import names
-from leafgrad.ops.arguments import method_of
+from leafgrad.ops.public_forms import method_of
 from leafgrad.ops.signature import Declaration, name_code
 from leafgrad.return_types import named_result
 
@@ -257,8 +257,11 @@ class Family(metaclass=Block, family=True):
     in_place: Any = False  # does it have an in-place form? Or that form itself
     in_place_name: str | None = None  # what that is called, if not by the public name with an underscore
     in_place_function: bool | None = None  # is that a function of the module? Usually if the op has one input
+    wide_numbers = False  # is a number, or a tensor without dimensions, that is the second operand not rounded to half?
     takes_alpha = False  # has it the argument `alpha`, a factor for the second operand?
-    out = False  # does the function take `out=`?
+    # Does the function take `out=`? Or PyTorch's words about an `out` that has not exactly the dtype of the result,
+    # with {wanted} and {given} in them.
+    out: Any = False
     operators: Any = ()  # the operators of Python behind which it stands, ("__mod__", "__rmod__"): see `operator`
     signatures: tuple[str, ...] = ()  # the forms of its call, where the parameters of `call` do not tell them
     # Are arguments looked at before the function is called? "function": not before the method, which would feel it.

@@ -35,6 +35,7 @@ Rounding = Literal["trunc", "floor"]
 Prepared = Any  # what the `prepare` of an operation that overwrites elements returns; users get a Tensor
 Options = Any  # `**options: Options` are the keywords that every creation function takes
 OutOptions = Any  # those and `out`
+Deprecated = Any  # a parameter that old programs give, without its name
 LikeOptions = Any  # those and `memory_format`
 _OPTIONS = "dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, "
 _OPTIONS += "requires_grad: bool = False, pin_memory: bool = False"
@@ -62,18 +63,18 @@ class Declaration:
 
     __slots__ = ("__wrapped__", "forms", "has_out", "is_method")
 
-    def __init__(self, call: Any, forms: tuple[str, ...] = (), has_out: bool = False, is_method: bool = False) -> None:
+    def __init__(self, call: Any, forms: tuple[str, ...] = (), has_out: Any = False, is_method: bool = False) -> None:
         self.__wrapped__ = call
         self.forms = forms
-        self.has_out = has_out
+        self.has_out = has_out  # or what is said of an `out` of another dtype
         self.is_method = is_method  # is the first parameter shown as `self`?
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # for inspect, which looks at callables only
         return self.__wrapped__(*args, **kwargs)
 
-    def with_out(self) -> Declaration:
+    def with_out(self, has_out: Any = True) -> Declaration:
         """The same with a further parameter `out`."""
-        return Declaration(self.__wrapped__, self.forms, True, self.is_method)
+        return Declaration(self.__wrapped__, self.forms, has_out, self.is_method)
 
     def as_method(self, yes: bool = True) -> Declaration:
         """The same for a method."""
@@ -82,6 +83,11 @@ class Declaration:
     @property
     def __signature__(self) -> Signature:
         """One list of parameters, for help()."""
+        found = self.with_deprecated()
+        return found.replace(parameters=[p for p in found.parameters.values() if p.annotation != "Deprecated"])
+
+    def with_deprecated(self) -> Signature:
+        """The same with the parameters that only old programs give."""
         own = self.signature_of(self.__wrapped__)
         unclear = any([p.kind is p.VAR_POSITIONAL and p.annotation == "Any" for p in own.parameters.values()])
         return max(self.all_signatures(), key=lambda s: len(s.parameters)) if unclear and self.forms else own
@@ -178,3 +184,30 @@ def name_code(function: Any, name: str) -> None:
 def is_method(function: Any) -> bool:
     code = function.__code__
     return bool(code.co_argcount and code.co_varnames[0] == "self")
+
+
+def in_python_form(function: Any, args: Any, kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call as PyTorch's Python code hands them on to who takes it over: all optional ones, by
+    name."""
+    from inspect import Parameter, signature
+
+    declaration = getattr(function, "__wrapped__", None)
+    form = declaration.all_signatures()[0] if isinstance(declaration, Declaration) else signature(function)
+    try:
+        bound = form.bind(*args, **kwargs)
+    except TypeError:  # the call is wrong, which the function will explain
+        return tuple(args), kwargs
+    bound.apply_defaults()
+    required: list[Any] = []
+    optional: dict[str, Any] = {}
+    for key, value in bound.arguments.items():
+        parameter = form.parameters[key]
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            required.extend(value)
+        elif parameter.kind is Parameter.VAR_KEYWORD:
+            optional.update(value)
+        elif parameter.default is Parameter.empty:
+            required.append(value)
+        else:
+            optional[key] = value
+    return tuple(required), optional

@@ -255,10 +255,11 @@ class ReduceLROnPlateau(LRScheduler):
         self.threshold = threshold
         self.threshold_mode = threshold_mode
         self.cooldown = cooldown
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * groups
         self.eps = eps
         self.last_epoch = 0
-        self.best = math.inf if mode == "min" else -math.inf
+        self.best = self.mode_worse = math.inf if mode == "min" else -math.inf
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
         self._last_lr = rates(optimizer)
@@ -292,6 +293,15 @@ class ReduceLROnPlateau(LRScheduler):
         return current < limit if self.mode == "min" else current > limit
 
     def _reduce(self) -> None:
+        before, now = len(self.min_lrs), len(self.optimizer.param_groups)
+        if before != now and self.default_min_lr is None:
+            raise RuntimeError(
+                f"The number of param groups in the `optimizer` ({now}) differs from when `ReduceLROnPlateau` was "
+                f"initialized ({before}), usually due to a new param group being added to the optimizer. Please modify "
+                "the `min_lrs` field to match the length of the `optimizer` param groups."
+            )
+        if before != now:
+            self.min_lrs = [self.default_min_lr] * now
         for group, lowest in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
             present = float(group["lr"])
             reduced = max(present * self.factor, lowest)

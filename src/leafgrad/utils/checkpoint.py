@@ -124,7 +124,9 @@ def checkpoint(
     rng_state = default_generator.get_state_array() if preserve else None
     frame = Frame(function, args, kwargs, stops, determinism_check == "default", again, logs, rng_state)
     with saved_tensors_hooks(frame.pack, frame.unpack), first:
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+    frame.completed = True
+    return result
 
 
 def checkpoint_sequential(

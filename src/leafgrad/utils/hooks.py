@@ -19,7 +19,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd.function import Function
-from leafgrad.autograd.hooks import RemovableHandle, checked
+from leafgrad.autograd.hooks import RemovableHandle, checked, warn_if_has_hooks
 
 __all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks", "BackwardHook"]
 
@@ -35,16 +35,6 @@ def unserializable_hook(f: Any) -> Any:
     warning."""
     f.__torch_unserializable__ = True
     return f
-
-
-def warn_if_has_hooks(tensor: Any) -> None:
-    """warn_if_has_hooks(tensor): warn of each hook that will be missing when the tensor is saved."""
-    for hook in (tensor._backward_hooks or {}).values():
-        if not hasattr(hook, "__torch_unserializable__"):
-            errors.warn(
-                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
-                "function with @torch.utils.hooks.unserializable_hook to suppress this warning"
-            )
 
 
 class BackwardHookFunction(Function):

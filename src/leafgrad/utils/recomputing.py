@@ -98,6 +98,7 @@ class Frame:
     def __post_init__(self) -> None:
         switches.checkpoints[id(self)] = True  # first of all: saving the inputs may end the run of an outer checkpoint
         self.args = [save(a, NO_RESULT) if isinstance(a, TensorBase) else a for a in self.args]
+        self.completed = False  # has the function returned? Gradients may be taken inside of it, before it has
         self.holders: list[weakref.ref[Holder]] = []
         self.forms: list[dict[str, Any]] = []
         self.recomputed: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()
@@ -155,6 +156,8 @@ class Recomputation:
     def pack(self, tensor: Any) -> Any:
         frame = self.frame
         if self.count >= len(frame.holders):
+            if not frame.completed:
+                return tensor.detach()  # the second run is ahead of the first
             self.count += 1
             raise CheckpointError(
                 "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original "

@@ -12,12 +12,21 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
+from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads, plain_tensors
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import empty_array, empty_like_array
 from leafgrad.ops.arguments import REFUSED, as_int, declared_and_checked, matched
 from leafgrad.ops.creation.fresh import fresh
-from leafgrad.ops.creation.from_data import as_dtype, check_options, copied, finished, to_array, warn_of_copy
+from leafgrad.ops.creation.from_data import (
+    as_dtype,
+    check_options,
+    copied,
+    finished,
+    refuse_overflow,
+    to_array,
+    warn_of_copy,
+)
 from leafgrad.ops.out import resize_output, store_output
 from leafgrad.ops.signature import (
     LikeOptions,
@@ -78,8 +87,10 @@ def create(
     make: Callable[..., Any],
     *args: Any,
     default: Callable[[], Dtype] = _dtypes.get_default_dtype,
+    keeps_shape: bool = False,
 ) -> Any:
-    """A tensor around `make(*args, dtype)`, or `out` with those values, after a look at the common arguments."""
+    """A tensor around `make(*args, dtype)`, or `out` with those values, after a look at the common arguments. `out`
+    may keep its own shape if it has as many elements."""
     out, kind = options.pop("out", None), options.pop("dtype", None)
     if kind.__class__ is not Dtype:
         kind = as_dtype(name, kind)
@@ -93,6 +104,8 @@ def create(
     if kind is not None and kind is not own:
         raise RuntimeError(f"dtype {kind.alias} does not match dtype of out parameter ({own.alias})")
     made = fresh(name, make, *args, own.np)
+    if keeps_shape and out.array.size == made.size:
+        made = made.reshape(out.array.shape)
     resize_output(out, made.shape)
     return store_output(f"aten::{name}", out, made).requires_grad_(requires_grad)
 
@@ -109,6 +122,10 @@ def named(function: Any, name: str, doc: str) -> Any:
 
 def of_size(name: str, make: Callable[..., Any], what: str) -> Any:
     def function(*args: Sizes, size: Shape | None = None, **options: OutOptions) -> Tensor:
+        if modes_of_all_threads or "out" in options:
+            taken = function_overridden(name, args, {"size": size, **options}, options.get("out"))
+            if taken is not UNCHANGED:
+                return taken
         shape = sizes(name, args, size)
         if (dtype := asked_dtype(options)) is not None:
             return wrap(fresh(name, make, shape, dtype))
@@ -126,10 +143,18 @@ def empty(
     *args: Sizes, size: Shape | None = None, memory_format: MemoryFormat | None = None, **options: OutOptions
 ) -> Tensor:
     """empty(*size, **options, memory_format=contiguous_format): a tensor whose values are whatever was in memory."""
+    if modes_of_all_threads:
+        taken = function_overridden("empty", args, {"size": size, "memory_format": memory_format, **options})
+        if taken is not UNCHANGED:
+            return taken
     shape = sizes("empty", args, size)
     if memory_format is None and (dtype := asked_dtype(options)) is not None:
         return wrap(fresh("empty", np.empty, shape, dtype))
-    return create("empty", options, lambda dtype: empty_array(shape, dtype, memory_format))
+    return create("empty", options, _empty_in_format, shape, memory_format)
+
+
+def _empty_in_format(shape: tuple[int, ...], memory_format: Any, dtype: Any) -> Any:
+    return empty_array(shape, dtype, memory_format)
 
 
 @declared_and_checked
@@ -141,11 +166,14 @@ def empty_strided(size: Shape, stride: Shape, **options: Options) -> Tensor:
         raise RuntimeError(
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(stride)})"
         )
+    overflow = f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(stride)}"
     if any([s < 0 for s in stride]):
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(stride)}")
+        raise RuntimeError(overflow)
 
     def make(dtype: Any) -> Any:
         length = 0 if 0 in shape else 1 + sum([(n - 1) * s for n, s in zip(shape, stride)])
+        if length * dtype.itemsize >= 2**63:
+            raise RuntimeError(overflow)
         memory = np.empty(length, dtype)
         return np.lib.stride_tricks.as_strided(memory, shape, [s * dtype.itemsize for s in stride])
 
@@ -194,7 +222,9 @@ def _filled(fill: Callable[[Any], Any], shape: tuple[int, ...], dtype: Any) -> A
 
 def filled(array: Any, value: Any) -> Any:
     """The array with one value everywhere, which its dtype must be able to hold."""
-    array.fill(to_array(value, _dtypes.from_numpy_dtype(array.dtype)))
+    kind = _dtypes.from_numpy_dtype(array.dtype)
+    refuse_overflow(value, kind, array.size == 1)
+    array.fill(to_array(value, kind))
     return array
 
 
@@ -210,6 +240,10 @@ def one(array: Any) -> Any:
 
 def of_shape_of(name: str, fill: Callable[[Any], Any], what: str) -> Any:
     def function(input: Tensor, **options: LikeOptions) -> Tensor:
+        if input.__class__ not in plain_tensors or modes_of_all_threads:
+            taken = function_overridden(name, (input,), options, input)
+            if taken is not UNCHANGED:
+                return taken
         return like(name, input, options, fill)
 
     return named(function, name, f"{name}(input, *, **options): {what}.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.bind import execute
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.registry import Family, op
@@ -37,7 +38,10 @@ class create(Family):
 
 def fresh(name: str, make: Callable[..., Any], *args: Any) -> Any:
     """The array `make(*args)`, made for the function `name`."""
-    return execute(create.core, (), (name, make, args))
+    try:
+        return execute(create.core, (), (name, make, args))
+    except ValueError as error:  # perhaps NumPy's about its size
+        raise errors.too_large(name, args, error) from None
 
 
 def zeros_like(g: A) -> A:

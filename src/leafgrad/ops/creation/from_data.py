@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from leafgrad import _dtypes, errors
+from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
 from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device, layout, strided
 from leafgrad._dtypes import dtype as Dtype
+from leafgrad.ops.arguments import declared_and_checked
 from leafgrad.ops.signature import Device, Tensor, by_name, declared
 
+MOST_DIMS = 128
 _EXAMPLES: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # by NumPy's kind of dtype
 
 
@@ -92,6 +96,25 @@ def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
     return np.asarray(int(value)).astype(kind.np)
 
 
+def refuse_overflow(value: Any, kind: Dtype, rounds: bool = False) -> None:
+    """Refuse a number between the largest of a float dtype and inf, unless PyTorch `rounds` it to half precision there:
+    where it writes a single element, or by `x[...] = value`."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
+    if kind.category < _dtypes.FLOAT or abs(value) < 60_000 or (rounds and kind.itemsize == 2):
+        return
+    if LARGEST.get(kind.name, math.inf) < abs(value) < math.inf:
+        raise RuntimeError(f"value cannot be converted to type {kind.cpp} without overflow")
+
+
+LARGEST = {
+    "float16": 65504.0,
+    "bfloat16": float.fromhex("0x1.fep127"),
+    "float32": float.fromhex("0x1.fffffep127"),
+    "complex64": float.fromhex("0x1.fffffep127"),
+}
+
+
 # -- tensor -----------------------------------------------------------------------------------------------------------
 
 
@@ -102,6 +125,10 @@ def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
 def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
     """tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False): a new leaf with a copy of
     data."""
+    if modes_of_all_threads:
+        taken = function_overridden("tensor", (data,), {"dtype": dtype, **options})
+        if taken is not UNCHANGED:
+            return taken
     if not options:  # the common case
         requires_grad = False
     elif "layout" in options:
@@ -166,8 +193,16 @@ def number(value: Any, kind: Dtype | None) -> Any:
     """A Python number as an array."""
     if kind is None:
         kind = _dtypes.scalar_dtype(value)
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError("Overflow when unpacking long long")
+    if isinstance(value, int):
+        if kind.category >= _dtypes.FLOAT:
+            value = float(value)
+        elif kind is _dtypes.bool_:
+            value = bool(value)
+        elif kind is _dtypes.uint64:
+            if not 0 <= value < 2**64:
+                raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
+        elif not -(2**63) <= value < 2**63:
+            raise ValueError("Overflow when unpacking long long")
     if isinstance(value, complex) and not kind.is_complex and kind is not _dtypes.bool_:
         raise TypeError(f"must be real number, not {type(value).__name__}")
     return to_array(value, kind, suffix="")
@@ -207,13 +242,14 @@ def nested(data: Any, kind: Dtype | None) -> Any:
     return array
 
 
-def leaf_types(data: Any, kinds: set[Any]) -> bool:
-    """Collect the types of the elements of nested lists and tuples; False if there are other sequences."""
-    if data.__class__ is not list and data.__class__ is not tuple:
+def leaf_types(data: Any, kinds: set[Any], depth: int = 0) -> bool:
+    """Collect the types of the elements of nested lists and tuples; False if there are other sequences, or too many
+    dimensions."""
+    if (data.__class__ is not list and data.__class__ is not tuple) or depth > MOST_DIMS:
         return False
     found = set(map(type, data))
     if list in found or tuple in found:
-        return found <= {list, tuple} and all([leaf_types(part, kinds) for part in data])
+        return found <= {list, tuple} and all([leaf_types(part, kinds, depth + 1) for part in data])
     kinds |= found
     return True
 
@@ -231,13 +267,16 @@ def shape_of(data: Any) -> tuple[int, ...]:
     shape = []
     while is_sequence(data) and not isinstance(data, np.generic):
         shape.append(len(data))
-        if len(shape) > 128:
+        if len(shape) > MOST_DIMS:
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
         if not len(data):
             return tuple(shape)
-        data = data[0]
+        try:
+            data = data[0]
+        except (TypeError, LookupError):
+            raise ValueError(f"could not determine the shape of object type '{type(data).__name__}'") from None
     if isinstance(data, (str, bytes)):
-        if shape:
+        if shape and isinstance(data, str):
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     return tuple(shape)
@@ -257,10 +296,14 @@ def inferred(data: Any) -> Dtype:
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
     if not len(data):
         return _dtypes.get_default_dtype()
-    result = inferred(data[0])
-    for i in range(1, len(data)):
-        result = _dtypes.promote_types(result, inferred(data[i]))
-    return result
+    result = None
+    for i in range(len(data)):
+        part = data[i]
+        if part is data:
+            raise TypeError("new(): self-referential lists are incompatible")
+        found = inferred(part)
+        result = found if result is None else _dtypes.promote_types(result, found)
+    return result  # type: ignore[return-value]
 
 
 def store(array: Any, data: Any, shape: tuple[int, ...], dim: int, kind: Dtype) -> None:
@@ -315,7 +358,7 @@ def checked(array: Any) -> Any:
     return array
 
 
-@declared()
+@declared_and_checked
 def from_numpy(ndarray: Any) -> Tensor:
     """from_numpy(ndarray): a tensor that shares memory with a NumPy array."""
     if not isinstance(ndarray, np.ndarray):
@@ -334,10 +377,14 @@ def _full_name(cls: type) -> str:
     return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
 
 
-@declared()
+@declared_and_checked
 def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = None) -> Tensor:
     """as_tensor(data, dtype=None, device=None): data itself if it is a tensor, its memory if it is a NumPy array, else
     a new tensor."""
+    if modes_of_all_threads:
+        taken = function_overridden("as_tensor", (data,), {"dtype": dtype, "device": device})
+        if taken is not UNCHANGED:
+            return taken
     kind = as_dtype("as_tensor", dtype)
     check_device(device)
     if isinstance(data, TensorBase):
@@ -348,7 +395,7 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = Non
     return finished(copied(data, kind))
 
 
-@declared()
+@declared_and_checked
 def asarray(
     obj: Any,
     *,
@@ -359,6 +406,11 @@ def asarray(
 ) -> Tensor:
     """asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False): a tensor of obj, which shares its
     memory where that is possible (always with copy=False, or an error; never with copy=True)."""
+    if modes_of_all_threads:
+        options = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad}
+        taken = function_overridden("asarray", (obj,), options)
+        if taken is not UNCHANGED:
+            return taken
     kind = as_dtype("asarray", dtype)
     check_device(device)
     if isinstance(obj, TensorBase):
@@ -367,7 +419,12 @@ def asarray(
         shared = from_numpy(obj)
     elif hasattr(obj, "__dlpack__"):
         shared = from_dlpack(obj)
-    elif isinstance(obj, (bytearray, memoryview)):
+    elif isinstance(obj, np.generic):
+        if copy is False:
+            first = "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. "
+            raise RuntimeError(first)
+        return finished(copied(obj, kind), bool(requires_grad))
+    elif isinstance(obj, (bytes, bytearray, memoryview)):
         shared = frombuffer(obj, dtype=kind or _dtypes.get_default_dtype())
     else:
         if copy is False:
@@ -380,13 +437,15 @@ def asarray(
     if copy and result is shared:
         result = shared.clone()
     if requires_grad is None:
-        if result.requires_grad:
+        if result.needs_grad:
             errors.warn(
                 "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass "
                 "requires_grad=False explicitly to get the old behavior and silence this warning."
             )
         return result
-    return result.detach().requires_grad_(True) if requires_grad else result.detach()
+    if result.requires_grad == requires_grad:
+        return result
+    return result.requires_grad_(requires_grad) if result.is_leaf else result.detach()
 
 
 @declared()
@@ -395,7 +454,11 @@ def from_dlpack(ext_tensor: Any, *, device: Device | None = None, copy: bool | N
     check_device(device)
     if not hasattr(ext_tensor, "__dlpack__"):
         if type(ext_tensor).__name__ != "PyCapsule":
-            raise TypeError(f"from_dlpack() needs an object with __dlpack__, not {type(ext_tensor).__name__}")
+            raise RuntimeError(
+                "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so "
+                "you might have already constructed a tensor from it once.\n"
+                f"  got {type(ext_tensor).__name__}, which has no __dlpack__"
+            )
         ext_tensor = Capsule(ext_tensor)
     array = np.from_dlpack(ext_tensor)
     _dtypes.from_numpy_dtype(array.dtype)
@@ -415,7 +478,7 @@ class Capsule:
         return 1, 0  # the CPU
 
 
-@declared()
+@declared_and_checked
 def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): a vector that shares memory with an object
     that has a buffer."""

@@ -8,10 +8,11 @@ import numpy as np
 
 from leafgrad import _dtypes
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._device import Size, check_device
+from leafgrad._device import Size, device
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.arguments import REFUSED, as_int
 from leafgrad.ops.creation.factories import sizes
+from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.creation.from_data import copied
 from leafgrad.ops.signature import Tensor, by_name, declared
 
@@ -23,16 +24,23 @@ def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> 
         made = wrap(args[0].array)
         made.version = args[0].version
         return made
-    check_device(options.pop("device", None))
+    wanted = options.pop("device", None)
+    if wanted is not None and len(args) == 1 and isinstance(args[0], TensorBase):
+        raise RuntimeError(
+            "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use "
+            "torch.tensor(...) or torch.as_tensor(...) instead."
+        )
+    if wanted is not None and (kind_of_device := device(wanted).type) != "cpu":
+        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind_of_device} was passed")
     data = options.pop("data", args[0] if len(args) == 1 else None)
     if options:
         raise TypeError(
             f"new() received an invalid combination of arguments - got an unexpected keyword {next(iter(options))}"
         )
     if data is None and not args:
-        return wrap(np.empty(0, kind.np))
+        return wrap(fresh("empty", np.empty, (0,), kind.np))
     if data is None or isinstance(data, Size) or as_int(data) is not REFUSED:
-        return wrap(np.empty(sizes("new", args), kind.np))
+        return wrap(fresh("empty", np.empty, sizes("new", args), kind.np))
     if isinstance(data, (int, float, complex)) or not hasattr(data, "__len__"):
         raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
     return wrap(copied(data, kind))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
+from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.arguments import declared_and_checked, matched
@@ -32,7 +33,9 @@ def eye(n: int, m: int | None = None, **options: OutOptions) -> Tensor:
 )
 def arange(*args: Any, **options: OutOptions) -> Tensor:
     """arange(start=0, end, step=1, *, **options): start, start + step, ... up to but without end."""
-    if not options and len(args) == 1 and args[0].__class__ is int and 0 <= args[0] < 2**63:  # the usual case
+    if modes_of_all_threads and (taken := function_overridden("arange", args, options)) is not UNCHANGED:
+        return taken
+    if not options and len(args) == 1 and args[0].__class__ is int and 0 <= args[0] < 2**60:  # the usual case
         return wrap(fresh("arange", np.arange, 0, args[0], 1, np.int64))
     given = options
     if not options and len(args) == 2 and args[0].__class__ is args[1].__class__ is int:
@@ -55,7 +58,7 @@ def arange(*args: Any, **options: OutOptions) -> Tensor:
     if out is not None:
         _warn_of_resize(out, arange_length(start, end, step, _dtypes.from_numpy_dtype(out.array.dtype)))
     default = _dtypes.get_default_dtype if is_float else lambda: _dtypes.int64
-    return create("arange", given, make, default=default)
+    return create("arange", given, make, default=default, keeps_shape=True)
 
 
 _RANGE_DEFAULTS = (("start", 0), ("end", None), ("step", 1))
@@ -88,11 +91,15 @@ def arange_length(start: Any, end: Any, step: Any, kind: Dtype) -> int:
 
 def arange_array(start: Any, end: Any, step: Any, kind: Dtype) -> Any:
     length = arange_length(start, end, step, kind)
+    if length >= 2**63:
+        raise RuntimeError("invalid size, possible overflow?")
+    if length * kind.itemsize >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes=[{length}]")
     if kind.category == _dtypes.INTEGER:
         first, by = int(start), int(step)
         if abs(first) + abs(by) * length < 2**63:
             return np.arange(first, first + by * length, by, dtype=np.int64).astype(kind.np, copy=False)
-        return np.array([first + by * i for i in range(length)], np.int64).astype(kind.np)
+        return (np.arange(length) * np.int64(by) + np.int64(first)).astype(kind.np)  # modulo 2**64 on the way
     return (float(start) + float(step) * np.arange(length)).astype(kind.np, copy=False)
 
 
@@ -103,6 +110,35 @@ def _warn_of_resize(out: TensorBase, length: int) -> None:
             f"which does not match the computed number of elements {length}. Note that this may occur as a result of "
             f"rounding error. The out tensor will be resized to a tensor of shape ({length},)."
         )
+
+
+def range_(start: Number, end: Number, step: Number = 1, **options: OutOptions) -> Tensor:
+    """range(start, end, step=1, *, **options): start, start + step, ... up to and including end. PyTorch has deprecated
+    it: arange leaves the end out, as Python's range does."""
+    errors.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
+    )
+    if any([isinstance(value, complex) for value in (start, end, step)]):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    _check_range(start, end, step)
+
+    def make(dtype: Any) -> Any:
+        kind = _dtypes.from_numpy_dtype(dtype)
+        if kind is _dtypes.bool_ or kind.is_complex:
+            raise NotImplementedError(f"\"range_cpu\" not implemented for '{kind.alias}'")
+        number: Any = int if kind.category == _dtypes.INTEGER else float
+        first, last, by = number(start), number(end), number(step)
+        if by == 0:  # of an integer, after its fraction is gone
+            raise RuntimeError("step must be nonzero")
+        length = int((last - first) / by + 1)
+        return (first + by * np.arange(length)).astype(dtype)
+
+    return create("range", options, make, keeps_shape=True)
+
+
+range_.__name__ = "range"  # which is Python's own in this module
+range_ = declared_and_checked(range_)
 
 
 @declared_and_checked
@@ -155,7 +191,7 @@ def _spaced(
             raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
         return function(spaced(ends[0], ends[1], steps, kind), kind).astype(dtype, copy=False)
 
-    return create(name, options, make, default=default)
+    return create(name, options, make, default=default, keeps_shape=True)
 
 
 def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
@@ -195,8 +231,11 @@ def _triangle(name: str, row: int, col: int, inside: Callable[..., Any], options
     for which, value in (("row", row), ("col", col)):
         if value < 0:
             raise RuntimeError(f"{which} must be non-negative, got{value}")
-    places = np.nonzero(inside(np.arange(row)[:, None], np.arange(col)[None, :]))
-    return create(name, options, np.stack(places).astype, default=lambda: _dtypes.int64)
+
+    def make(dtype: Any) -> Any:
+        return np.stack(np.nonzero(inside(np.arange(row)[:, None], np.arange(col)[None, :]))).astype(dtype)
+
+    return create(name, options, make, default=lambda: _dtypes.int64)
 
 
-FUNCTIONS = by_name(arange, eye, linspace, logspace, tril_indices, triu_indices)
+FUNCTIONS = by_name(arange, eye, linspace, logspace, range_, tril_indices, triu_indices)

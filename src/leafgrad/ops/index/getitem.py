@@ -18,6 +18,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.bind import execute
 from leafgrad._core.inplace import count_change, is_free, write
 from leafgrad._core.modes import current_modes
+from leafgrad._core.overrides import UNCHANGED, overridden, plain, plain_tensors
 from leafgrad._core.recorder import make_node, needs_recording, settle
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import state
@@ -29,7 +30,7 @@ from leafgrad.ops.index.masks import masked_fill, places_of_mask
 from leafgrad.ops.index.overwrite import fits, number_as, overwrite
 from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
-from leafgrad.ops.index.slices import ONE_SLICE, new_dimension, select, slice_, view_at, write_slice
+from leafgrad.ops.index.slices import OF_PARTS, new_dimension, select, slice_, view_at, write_slice
 from leafgrad.ops.inplace import check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
@@ -41,7 +42,7 @@ from leafgrad.ops.signature import Tensor
 Array = Any
 
 _BOOL = np.dtype(np.bool_)
-_one_slice = slice_.named[ONE_SLICE]
+_slices = slice_.named[OF_PARTS]
 
 # -- x[index] ---------------------------------------------------------------------------------------------------------
 
@@ -60,11 +61,11 @@ def getitem(self: Any, index: Any) -> Any:
             raise (parse.out_of_bounds(index, 0, array.shape) if array.ndim else parse.too_many(index, ())) from None
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
-        return bind_view(_one_slice, slice_, self, (where,))
+        return bind_view(slice_.core, slice_, self, (where,))
     if kind is tuple and (operation := simple(index, array.shape)) is not None:
         where = index if ... in index else (*index, ...)
         try:
-            return bind_view(operation.core, operation, self, (where,))
+            return bind_view(_slices if operation is slice_ else operation.core, operation, self, (where,))
         except IndexError:
             pass  # read() finds out what is wrong, and says it as PyTorch does
     if kind is links.tensor_class and index.array.ndim and array.ndim and index.array.dtype == INT64:
@@ -73,6 +74,8 @@ def getitem(self: Any, index: Any) -> Any:
         except IndexError:  # NumPy checks while it reads
             parse.in_bounds(index.array, 0, array.shape, 0)
             raise
+    elif (taken := taken_over("__getitem__", self, index)) is not UNCHANGED:
+        return taken
     if (at := marked(index, array)) is not None:
         return index_op.record(self, 0, index.array.ndim, at)
     reading = parse.read(index, array.shape)
@@ -85,6 +88,15 @@ def getitem(self: Any, index: Any) -> Any:
     if places.order is not None:
         self = permute.function(self, places.order)
     return index_op.record(self, places.dim, places.span, kept(places.at, self))
+
+
+def taken_over(name: str, self: Any, index: Any, *value: Any) -> Any:
+    """What becomes of x[index] if a part of the index, or the value, takes the call over; otherwise UNCHANGED."""
+    parts = index if index.__class__ is tuple else (index,)
+    if plain.issuperset(map(type, (*parts, *value))):
+        return UNCHANGED
+    asked = [part for part in (*parts, *value) if part.__class__ is not list]
+    return overridden(lambda: getattr(links.tensor_class, name), (self, index, *value), {}, asked)
 
 
 def simple(index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
@@ -154,10 +166,12 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     """x[index] = value, where value is a tensor or a number."""
     if written_directly(self, index, value):
         return
+    if taken_over("__setitem__", self, index, value) is not UNCHANGED:
+        return
     if isinstance(value, TensorBase):
         part: Any = value
     elif isinstance(value, (int, float, complex, np.integer)):
-        part = wrap(number_as(value, self.array))
+        part = wrap(number_as(value, self.array, True))
     else:
         module = "numpy." if isinstance(value, (np.ndarray, np.generic)) else ""
         name = _dtypes.from_numpy_dtype(self.array.dtype).alias
@@ -187,8 +201,8 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
     array = x.array
     kind = index.__class__
     data: Any = value
-    if isinstance(value, TensorBase):
-        data = value.array
+    if value.__class__ in plain_tensors:
+        data = data.array
         if data.dtype is not array.dtype:
             return False
     elif not fits(value, array.dtype):

@@ -21,7 +21,7 @@ from leafgrad._core.recorder import make_node, needs_recording
 from leafgrad._core.tensor import TensorBase, wrap, wrap_node
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.select import INTEGERS
-from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.creation.from_data import refuse_overflow, to_array
 from leafgrad.ops.index.gather import alias
 from leafgrad.ops.inplace import check_writable, rebase, stand_in
 from leafgrad.ops.registry import Family, Operation
@@ -139,23 +139,20 @@ def fill_where(x: Array, mask: Array, value: Array) -> None:
         np.bitwise_xor(own, pattern, own)
 
 
-def number_as(value: Any, array: Array) -> Array:
-    """A Python number in the dtype of an array, which has to be able to hold it."""
+def number_as(value: Any, array: Array, rounds: bool = False) -> Array:
+    """A Python number in the dtype of an array, which has to be able to hold it, or `rounds` to half precision."""
     if fits(value, array.dtype):
         return np.array(value, array.dtype)
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+    if rounds and isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError("Overflow when unpacking long long")
-    return converted(value, array)
+    return converted(value, array, rounds)
 
 
-def converted(value: Any, array: Array) -> Array:
+def converted(value: Any, array: Array, rounds: bool = False) -> Array:
     """The same, for numbers of the size of a machine's."""
     kind = from_numpy_dtype(array.dtype)
-    made = to_array(value, kind)
-    if kind.itemsize > 2 and array.dtype.kind in "fc" and np.isinf(made) and not np.isinf(value):
-        name = {"float32": "float", "float64": "double", "complex64": "c10::complex<float>"}.get(kind.name, kind.name)
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return made
+    refuse_overflow(value, kind, rounds)
+    return to_array(value, kind)
 
 
 def zero(g: A) -> Array:
@@ -177,5 +174,7 @@ def value_tensor(name: str, input: TensorBase, value: Any) -> Any:
                 f"{name}_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
                 f"dimension(s).",
             )
+        if value.array.dtype.kind == "c" and input.array.dtype.kind != "c":
+            number_as(value.array.item(), input.array)  # refused, unless it is a real number
         return value
     return wrap(number_as(value, input.array))

@@ -16,6 +16,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.views import bind_view
 from leafgrad.ops.creation.fresh import zero_like
@@ -28,7 +29,8 @@ from leafgrad.ops.signature import Dim, Tensor
 A = Any  # an array, or a tensor under create_graph
 
 ALL = Slice(None)
-ONE_SLICE = "SliceBackward0(input)"
+ONE_SLICE = "SliceBackward0(input)"  # also if that is everything
+OF_PARTS = "SliceBackward0"  # the last of several: see `composition`
 
 
 class Part(ViewFamily, family=True):
@@ -42,7 +44,8 @@ class Part(ViewFamily, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        return ViewFamily.public(operation, {"call": lambda input, index: view_at(operation, input, index), **body})
+        whole = lambda input, index: bind_view(operation.core, operation, input, (index,))
+        return ViewFamily.public(operation, {"call": whole, **body})
 
     def vjp(g: A, input_shape: A, index: A) -> A:
         return around(g, input_shape, index)
@@ -68,7 +71,13 @@ class Part(ViewFamily, family=True):
 
 def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...]) -> Any:
     """t[index], a view of t that is recorded as `operation`."""
-    return bind_view(operation.core, operation, t, (index,))
+    return bind_view(core_of_parts(operation), operation, t, (index,))
+
+
+def core_of_parts(operation: Any) -> Op:
+    """What is recorded for an index of several parts of which an operation is the last."""
+    core: Op = slice_.named[OF_PARTS] if operation is slice_ else operation.core
+    return core
 
 
 @op
@@ -98,7 +107,8 @@ class select(Part):
 class slice_(Part):
     """slice(input, index): a part of input, by a tuple as NumPy takes it."""
 
-    node_names = (ONE_SLICE,)  # also if that is everything
+    node_name = ONE_SLICE
+    node_names = (OF_PARTS,)
 
     samples = lambda t: [
         S(t(5, 4), (Slice(1, 4, 2), ...)),
@@ -204,7 +214,7 @@ def narrow(input: Tensor, dim: Dim, start: int | Tensor, length: int) -> Tensor:
     if first + length > size:
         message = f"start ({first}) + length ({length}) exceeds dimension size ({size})."
         raise errors.mistake(RuntimeError, message, ("tensor", errors.describe(input)))
-    return bind_view(slice_.named[ONE_SLICE], slice_, input, ((*(ALL,) * dim, Slice(first, first + length), ...),))
+    return bind_view(slice_.core, slice_, input, ((*(ALL,) * dim, Slice(first, first + length), ...),))
 
 
 @composite(lambda t: [S(t(3, 4), t(4), 0, 1), S(t(3, 4), t(3), -1, -1)])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.overrides import UNCHANGED, modes_of_all_threads, overridden, plain
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import is_batched
 from leafgrad.ops.linalg import checks, folding
@@ -96,6 +99,15 @@ OF_MORE = "ViewBackward0(AddmmBackward0(bias, ViewBackward0(input), TBackward0(w
 ADDED = f"AddBackward0({OF_VECTOR}, bias)"  # of a vector whose elements do not lie side by side
 
 
+def overridden_linear(input: Any, weight: Any, bias: Any) -> Any:
+    """What becomes of a call of `linear` if somebody takes it over; otherwise UNCHANGED."""
+    caller = sys._getframe(2)
+    named = errors.keywords_at(caller.f_code, caller.f_lasti)
+    given = {"input": input, "weight": weight, "bias": bias}
+    args = [value for name, value in given.items() if name not in named and (name != "bias" or value is not None)]
+    return overridden(lambda: linear.function, tuple(args), {name: given[name] for name in named if name in given})
+
+
 @op
 class linear(Family):
     """linear(input, weight, bias=None): input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
@@ -123,6 +135,9 @@ class linear(Family):
         return out
 
     def call(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        asked = input.__class__ in plain and weight.__class__ in plain and bias.__class__ in plain
+        if (not asked or modes_of_all_threads) and (taken := overridden_linear(input, weight, bias)) is not UNCHANGED:
+            return taken
         try:
             x, w = input.array, weight.array
             b = None if bias is None else bias.array

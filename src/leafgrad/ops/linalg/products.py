@@ -15,6 +15,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.op import Op
+from leafgrad._core.overrides import operator_overridden
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad.ops.linalg import checks, folding
@@ -258,14 +259,18 @@ def matmul_operator(self: Any, other: Any) -> Any:
     if isinstance(other, TensorBase):
         a, b = self.array, other.array
         return matrices("matmul", self, other, a, b) if a.ndim == 2 == b.ndim else matmul.function(self, other)
-    return matmul.function(self, wrap(other)) if isinstance(other, ndarray) else NotImplemented
+    if isinstance(other, ndarray):
+        return matmul.function(self, wrap(other))
+    return operator_overridden("matmul", self, other)
 
 
 def reflected_matmul_operator(self: Any, other: Any) -> Any:
     """other @ self, for those who call it by name, and for NumPy arrays on the left."""
     if isinstance(other, TensorBase):
         return matmul.function(other, self)
-    return matmul.function(wrap(other), self) if isinstance(other, ndarray) else NotImplemented
+    if isinstance(other, ndarray):
+        return matmul.function(wrap(other), self)
+    return operator_overridden("__rmatmul__", self, other)
 
 
 OF_BATCH_AND_MATRIX = "UnsafeViewBackward0(MmBackward0(ViewBackward0(input), other))"

@@ -27,7 +27,7 @@ class FromParts(Family, family=True):
     vmap = "elementwise"
     method = False
     exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
-    out = True
+    out = "Expected object of scalar type {wanted.alias} but got scalar type {given.alias} for argument 'out'"
 
 
 @op
@@ -105,9 +105,7 @@ class view_as_real(ComplexView):
 
     def kernel(x: A) -> A:
         x = np.asarray(x)  # a gradient may be a NumPy scalar, which is no memory to look at
-        kind = _dtypes.from_numpy_dtype(x.dtype).to_real()
-        shape, strides = (*x.shape, 2), (*x.strides, kind.itemsize)
-        return np.lib.stride_tricks.as_strided(x.real, shape, strides)
+        return x[..., None].view(_dtypes.from_numpy_dtype(x.dtype).to_real().np)
 
     def call(input: Tensor) -> Tensor:
         if input.array.dtype.kind != "c":
@@ -127,7 +125,7 @@ class view_as_complex(ComplexView):
     exempt = FromParts.exempt
 
     def kernel(x: A) -> A:
-        return x.view(_dtypes.from_numpy_dtype(x.dtype).to_complex().np)[..., 0]
+        return x.view(_dtypes.widened_to_complex(_dtypes.from_numpy_dtype(x.dtype)).np)[..., 0]
 
     def call(input: Tensor) -> Tensor:
         array = input.array

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import TensorOperators, bind
+from leafgrad._core.overrides import operator_overridden
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.ops.creation.fresh import zeros_like
+from leafgrad.ops.pointwise.alpha import checked_alpha
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, scaled, sub, true_div
-from leafgrad.ops.promotion import OPERANDS
+from leafgrad.ops.promotion import OPERANDS, common_dtype
 from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S, pairs
 from leafgrad.ops.signature import Number, Rounding, Tensor
@@ -51,6 +54,7 @@ def _quotient(mode: str, kernel: Any, how: str) -> Any:
         "__module__": __name__,
         "__doc__": f"div_{mode}(input, other): input / other, rounded {how}.",
         "kernel": kernel,
+        "wide_numbers": True,
         "node_name": "DivBackward2",
         "public_name": "",
         "reference": lambda torch, x, y: torch.div(x, y, rounding_mode=mode),
@@ -93,6 +97,7 @@ class floor_divide(Rounded):
     """floor_divide(input, other): input / other, rounded down. It has no derivative, as in PyTorch."""
 
     kernel = floor_quotient
+    wide_numbers = True
     node_name = "NotImplemented"
     number_name = "NotImplemented(input)"
     operators = ("__floordiv__", "__rfloordiv__")
@@ -117,7 +122,10 @@ class remainder(Rounded):
 
     def kernel(x: A, y: A) -> A:
         refuse_zero(x, y)
-        return np.remainder(x, y)
+        if x.dtype.kind in "iu":
+            return np.remainder(x, y)
+        rest = np.fmod(x, y)  # np.remainder gives a zero the sign of y, PyTorch that of x
+        return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
 
     node_name = "RemainderBackward1"
     number_name = "RemainderBackward0(input)"
@@ -154,7 +162,9 @@ class rsub_same(Binary):
 
 def subtract_from(self: Any, other: Any) -> Any:
     """`other - x`."""
-    return rsub_same.function(self, other) if isinstance(other, OPERANDS) else NotImplemented
+    if not isinstance(other, OPERANDS):
+        return operator_overridden("__rsub__", self, other)
+    return rsub_same.function(self, other)
 
 
 @composite(
@@ -164,15 +174,16 @@ def subtract_from(self: Any, other: Any) -> Any:
 )
 def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """rsub(input, other, *, alpha=1): other - alpha * input."""
-    if alpha != 1 and input.array.dtype.kind != "b":  # bools are refused below
-        input = scaled(input, alpha)
+    is_bool = input.array.dtype.kind == "b" or (isinstance(other, TensorBase) and other.array.dtype.kind == "b")
+    if (alpha.__class__ is not int or alpha != 1) and not is_bool:  # bools are refused below
+        input = scaled(input, checked_alpha(alpha, common_dtype(input, other)))
     return rsub_same.function(input, other)
 
 
 def divide_into(self: Any, other: Any) -> Any:
     """`other / x`, by way of the reciprocal, as PyTorch computes it."""
     if not isinstance(other, OPERANDS):
-        return NotImplemented
+        return operator_overridden("__rtruediv__", self, other)
     return mul.function(reciprocal.function(self), other)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,17 +12,19 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import TensorOperators, binary, bind
+from leafgrad._core.overrides import UNCHANGED, method_overridden, plain, takes_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.kernels import add as plus
-from leafgrad.kernels import clip, divide, exponential, multiply, native, negative
-from leafgrad.ops.creation.fresh import zero_like, zeros_like
+from leafgrad.kernels import divide, exponential, multiply, native, negative
+from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.inplace import in_place
+from leafgrad.ops.pointwise.alpha import ALPHA, alpha_in_front, checked_alpha
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
 from leafgrad.ops.registry import Family, Operation, op, registry, unseen
 from leafgrad.ops.samples import pairs, real
-from leafgrad.ops.signature import Number, Tensor
+from leafgrad.ops.signature import Deprecated, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 times: Any = native(np.multiply, operator.mul)  # `g * x` for rules: on arrays as on tensors
@@ -30,7 +33,7 @@ times: Any = native(np.multiply, operator.mul)  # `g * x` for rules: on arrays a
 _FAST = (np.dtype(np.float32), np.dtype(np.float64))
 _FLOATS = (np.dtype(np.float16), *_FAST)
 LIMITS = {kind: (np.full((), -np.inf, kind), np.full((), np.inf, kind)) for kind in _FLOATS}
-_ZERO = {kind: np.zeros((), kind) for kind in _FLOATS}
+ZERO = {kind: np.zeros((), kind) for kind in _FLOATS}
 _ONE = {kind: np.ones((), kind) for kind in _FAST}
 
 # -- one tensor -------------------------------------------------------------------------------------------------------
@@ -170,30 +173,6 @@ class sigmoid(Unary):
         return g * (out * (1 - out))
 
 
-def _relu(x: Any, *result: Any) -> Any:
-    zero = _ZERO.get(x.dtype)
-    if zero is None or x.__class__ is not np.ndarray:
-        return np.where(x < 0, np.zeros((), x.dtype), x)
-    return clip(x, zero, LIMITS[x.dtype][1], *result)  # maximum with a number takes three times as long, and loses -0.0
-
-
-@op
-class relu(Unary):
-    """relu(input): each element, but not less than zero."""
-
-    kernel = _relu
-    writes_into = True
-    out = False
-    as_float = False
-    refuses = {
-        BOOL: (RuntimeError, "Boolean inputs not supported for relu"),
-        COMPLEX: (NotImplementedError, "clamp is not supported for complex types"),
-    }
-
-    def vjp(g: A, out: A) -> A:
-        return where(out <= 0, zero_like(g), g)  # not g * 0, which is nan where g is infinite
-
-
 def _sign(x: Any) -> Any:
     if x.dtype.kind in "biu":
         return x.copy() if x.dtype.kind == "b" else np.sign(x)
@@ -325,10 +304,15 @@ class Binary(Family, family=True):
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         core, by_number, apply = operation.core, operation.by_number, body["apply"]
+        one_name = by_number is core
 
         def function(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+            if other.__class__ not in plain:
+                taken = overridden_by(operation.name, input, other)
+                if taken is not UNCHANGED:
+                    return taken
             if isinstance(input, TensorBase):
-                result = apply(core if isinstance(other, TensorBase) else by_number, input, other)
+                result = apply(core if one_name or isinstance(other, TensorBase) else by_number, input, other)
             else:
                 result = mixed_binary(core, input, other)
             if result is NotImplemented:
@@ -338,7 +322,7 @@ class Binary(Family, family=True):
         first, second = body["takes"]
         operation.checked = second == "Tensor"
         function.__annotations__.update(input=first, other=second)
-        return _with_alpha(function) if operation.takes_alpha else function
+        return _with_alpha(operation, function) if operation.takes_alpha else function
 
     @staticmethod
     def operator(operation: Operation, name: str, body: dict[str, Any]) -> Callable[..., Any]:
@@ -346,6 +330,16 @@ class Binary(Family, family=True):
         if is_reflected(name):
             return lambda self, other: mixed_binary(core, other, self)
         return lambda self, other: apply(core if isinstance(other, TensorBase) else by_number, self, other)
+
+
+def overridden_by(name: str, input: Any, other: Any, **options: Any) -> Any:
+    """What becomes of a method whose second operand takes the call over; otherwise UNCHANGED."""
+    frame = sys._getframe(2)  # the caller of the method
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    if takes_over(other) and "other" in errors.keywords_at(frame.f_code, frame.f_lasti):
+        return method_overridden(name, input, other=other, **options)
+    return method_overridden(name, input, other, **options)
 
 
 def is_reflected(name: str) -> bool:
@@ -370,21 +364,28 @@ def scaled(operand: TensorBase, alpha: Number) -> Any:
     return broadcast_binary(unseen(mul), operand, alpha)
 
 
-def _with_alpha(plain: Callable[..., Any]) -> Callable[..., Any]:
+def _with_alpha(operation: Operation, without: Callable[..., Any]) -> Callable[..., Any]:
     """add and sub take `alpha`, a factor for the second operand."""
 
-    def function(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    def function(
+        input: Tensor | Number, other: Tensor | Number, deprecated: Deprecated = None, *, alpha: Number = 1
+    ) -> Tensor:
+        if deprecated is not None:
+            alpha, other = alpha_in_front(operation.name, input, other, deprecated)
         if alpha.__class__ is not int or alpha != 1:
+            taken = overridden_by(operation.name, input, other, alpha=alpha)
+            if taken is not UNCHANGED:
+                return taken
             kind = common_dtype(input, other)
-            if isinstance(alpha, bool) and kind.category != BOOL:
-                raise RuntimeError("Boolean alpha only supported for Boolean results.")
-            if isinstance(alpha, float) and kind.category < FLOAT:
-                raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-            if isinstance(alpha, complex) and kind.category < COMPLEX:
-                raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-            alpha = bool(alpha) if kind.category == BOOL else alpha
-            other = scaled(other, alpha) if isinstance(other, TensorBase) else other * alpha
-        return plain(input, other)
+            tensors = [t for t in (input, other) if isinstance(t, TensorBase)]
+            if operation.no_bool and any([t.array.dtype.kind == "b" for t in tensors]):
+                return without(input, other)  # which refuses them
+            alpha = checked_alpha(alpha, kind)
+            if isinstance(other, TensorBase):
+                other = scaled(other, alpha)
+            else:
+                other = bool(other * alpha) if kind.category == BOOL else other * alpha
+        return without(input, other)
 
     return function
 
@@ -395,6 +396,7 @@ class add(Binary):
 
     kernel = native(np.add)
     takes_alpha = True
+    signatures = ALPHA
     flops = as_many_as_elements
     operators = {"__add__": TensorOperators.__add__, "__radd__": TensorOperators.__radd__}
 
@@ -417,6 +419,7 @@ class sub(Binary):
 
     kernel = native(np.subtract)
     takes_alpha = True
+    signatures = ALPHA
     aliases = ("subtract",)
     operators = {"__sub__": TensorOperators.__sub__}
     refuses = {BOOL: (RuntimeError, TWO_BOOLS)}
@@ -440,6 +443,7 @@ class mul(Binary):
     """mul(input, other): input * other."""
 
     kernel = native(np.multiply)
+    wide_numbers = True
     aliases = ("multiply",)
     flops = as_many_as_elements
     operators = {"__mul__": TensorOperators.__mul__, "__rmul__": TensorOperators.__rmul__}
@@ -467,6 +471,7 @@ class true_div(Binary):
     """true_div(input, other): input / other, in floating point; what `/` and `div` do."""
 
     kernel = native(np.true_divide)
+    wide_numbers = True
     as_float = True
     node_name = "DivBackward0"
     node_names = ("DivBackward1(input)",)  # by a number that is no argument, as in the mean of a loss

@@ -10,6 +10,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import assign as assign_to
 from leafgrad._core.inplace import is_free, write
+from leafgrad._core.overrides import UNCHANGED, method_overridden, plain_tensors
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.creation.from_data import copied
@@ -63,7 +64,8 @@ class copy_like(Family):
     reference = lambda torch, gradient, like: gradient.clone()
 
     def kernel(gradient: A, like: A) -> A:
-        copy = np.empty_like(like)
+        expanded = like.__class__ is np.ndarray and 0 in like.strides and like.size > 1  # it has no order of its own
+        copy = np.empty(like.shape, gradient.dtype) if expanded else np.empty_like(like, gradient.dtype)
         copy[...] = gradient
         return copy
 
@@ -150,9 +152,7 @@ def fill_value(input: TensorBase, value: Any) -> Any:
         value = value.item()
     if not isinstance(value, (int, float, complex)):
         raise TypeError(f"fill_(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
-    if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        raise OverflowError("int too big to convert" if value > 0 else "can't convert negative int to unsigned")
-    return wrap(converted(value, input.array))
+    return wrap(converted(value, input.array, rounds=input.array.size == 1))
 
 
 @op
@@ -182,11 +182,14 @@ class copy_from(Family):
 
     def in_place(self: Tensor, other: Tensor | Number, non_blocking: bool = False) -> Tensor:
         """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
-        if isinstance(other, TensorBase) and is_free(self, other):  # the usual case
-            own, given = self.array, other.array
+        if other.__class__ in plain_tensors and is_free(self, other):  # the usual case
+            given: Any = other
+            own, given = self.array, given.array
             if own.dtype is given.dtype and own.shape == given.shape:
                 assign_to(self, given)
                 return self
+        if (taken := method_overridden("copy_", self, other)) is not UNCHANGED:
+            return taken
         if isinstance(other, (int, float, complex)):
             other = wrap(copied(other, None))
         if not isinstance(other, TensorBase):

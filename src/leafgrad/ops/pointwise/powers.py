@@ -9,11 +9,12 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.overrides import UNCHANGED, method_overridden, operator_overridden, plain
 from leafgrad._core.tensor import TensorBase
-from leafgrad._dtypes import INTEGER
+from leafgrad._dtypes import INTEGER, from_numpy_dtype
 from leafgrad.kernels import multiply, square_root
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
-from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.creation.from_data import refuse_overflow, to_array
 from leafgrad.ops.pointwise.elementwise import Binary, log
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import NUMBERS, OPERANDS, common_dtype, mixed_binary
@@ -31,6 +32,8 @@ def power_of_arrays(x: Any, y: Any) -> Any:
         # as PyTorch: 1 and -1 keep their meaning, everything else rounds to zero
         odd = np.where(y % 2 == 0, 1, x)
         return np.where(y >= 0, np.power(x, np.abs(y)), np.where(np.abs(x) == 1, odd, 0)).astype(x.dtype)
+    if y.size == 1 and y.dtype.kind == "f" and y.item() == 0.5:
+        y = np.full(np.broadcast_shapes(x.shape, y.shape), y)  # of one exponent NumPy would make a square root
     return np.power(x, y)
 
 
@@ -53,11 +56,11 @@ class pow_tensor(Binary):
         return where(exponent == 0, zero_like(g), g * (exponent * pow_tensor(input, exponent - 1)))
 
     def vjp_exponent(g: A, input: A, exponent: A, out: A) -> A:
-        slope = g * (out * log(input))
+        slope = out * log(input)
         if input.__class__ is np.ndarray and input.all():
-            return slope
+            return g * slope
         # 0**y is constantly zero for y >= 0, although its logarithm is not finite
-        return where((input == 0) & (exponent.real >= 0), zero_like(g), slope)
+        return g * where((input == 0) & (exponent.real >= 0), zero_like(out), slope)
 
 
 def _shortcut(x: Any, exponent: Any) -> Any:
@@ -65,12 +68,13 @@ def _shortcut(x: Any, exponent: Any) -> Any:
     if exponent == 2:
         return multiply(x, x)
     if x.dtype.kind in "fcV":  # V: bfloat16
-        if exponent == 0.5:
-            return square_root(x)
         if exponent == 3:
             return multiply(multiply(x, x), x)
-        if exponent == -0.5:
-            return np.reciprocal(np.sqrt(x))
+        if x.dtype.char != "e":  # the root of -0.0 is -0.0, but in float16 PyTorch takes the general power, 0.0
+            if exponent == 0.5:
+                return square_root(x)
+            if exponent == -0.5:
+                return np.reciprocal(np.sqrt(x))
         if exponent == -1:
             return np.reciprocal(x)
         if exponent == -2:
@@ -103,6 +107,8 @@ class pow_number(Family):
                 to_array(exponent, kind)  # an error if it does not fit
             if own != kind.np:
                 input = input.to(kind)
+        if own.itemsize == 2:
+            refuse_overflow(exponent, from_numpy_dtype(own))
         return bind(pow_number.core, (input,), (exponent,))
 
     def vjp(g: A, input: A, exponent: A) -> A:
@@ -110,7 +116,7 @@ class pow_number(Family):
             return zeros_like(g)
         if exponent == 2 and not isinstance(input, TensorBase):  # a shorter way, which a recorded pass does not take:
             return g * (2 * input)  # in PyTorch even the second derivative of a square has a graph behind it
-        return g * (exponent * pow_number(input, exponent - 1))
+        return g * scaled(pow_number(input, exponent - 1), exponent)
 
     samples = staticmethod(
         lambda t: [
@@ -122,16 +128,24 @@ class pow_number(Family):
     )
 
 
+def scaled(x: A, number: Any) -> A:
+    """number * x. Beside an array of half precision NumPy would round the number first."""
+    if isinstance(x, TensorBase) or x.dtype.itemsize != 2 or x.dtype.kind == "i":
+        return number * x
+    return (x * np.float32(number)).astype(x.dtype)
+
+
 def power(self: Any, exponent: Any) -> Any:
     """`x ** exponent`."""
-    if (exponent.__class__ is int or exponent.__class__ is float) and self.array.dtype.kind == "f":  # the common case
-        return bind(pow_number.core, (self,), (exponent,))
-    return pow(self, exponent) if isinstance(exponent, OPERANDS) else NotImplemented
+    kind = self.array.dtype
+    if (exponent.__class__ is int or exponent.__class__ is float) and kind.kind == "f" and kind.itemsize > 2:
+        return bind(pow_number.core, (self,), (exponent,))  # the common case
+    return pow(self, exponent) if isinstance(exponent, OPERANDS) else operator_overridden("__pow__", self, exponent)
 
 
 def power_of(self: Any, base: Any) -> Any:
     """`base ** x`."""
-    return pow(base, self) if isinstance(base, OPERANDS) else NotImplemented
+    return pow(base, self) if isinstance(base, OPERANDS) else operator_overridden("__rpow__", self, base)
 
 
 @composite(
@@ -150,6 +164,8 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
             f"pow() received an invalid combination of arguments - got ({type(input).__name__}, "
             f"{type(exponent).__name__}), but one of them has to be a Tensor"
         )
+    if exponent.__class__ not in plain and (taken := method_overridden("pow", input, exponent)) is not UNCHANGED:
+        return taken
     if isinstance(input, NUMBERS) and isinstance(exponent, TensorBase):
         return mixed_binary(pow_tensor.named["PowBackward2"], input, exponent)
     if not isinstance(input, (TensorBase, np.ndarray)):

@@ -16,7 +16,7 @@ from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import COMPLEX
 from leafgrad.kernels import clip, native
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
-from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.creation.from_data import refuse_overflow, to_array
 from leafgrad.ops.index.overwrite import fits
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.elementwise import LIMITS, Binary
@@ -78,6 +78,9 @@ def bounded(x: Any, low: Any, high: Any, *out: Any) -> Any:
 def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any, Any]:
     """Input and bounds in their common dtype, the bounds as arrays."""
     own = input.array.dtype
+    for bound in (low, high) if own.kind != "c" else ():
+        if bound is not None and not isinstance(bound, complex) and not -60_000 < bound < 60_000:
+            refuse_overflow(bound, common_dtype(input, bound))
     if own.kind == "f" and low.__class__ in NUMBER_OR_NONE and high.__class__ in NUMBER_OR_NONE:  # the common case
         low = None if low is None else constant(low, own)
         return input, low, None if high is None else constant(high, own)

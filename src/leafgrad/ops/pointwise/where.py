@@ -11,6 +11,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.select import choose
+from leafgrad.ops.arguments import matched
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.creation.from_data import to_array
 from leafgrad.ops.promotion import cast, common_dtype, operand
@@ -40,6 +41,8 @@ class where(Family):
     ) -> Tensor | tuple[Tensor, ...]:
         if input is None and other is None:
             return condition.nonzero(as_tuple=True)
+        if input is None or other is None:
+            matched(where.function, (input,), {})  # which raises
         mask = _mask(condition)
         if isinstance(input, TensorBase) and isinstance(other, TensorBase) and mask is condition.array:
             if input.array.dtype == other.array.dtype:

@@ -11,12 +11,14 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import count_change, is_free
 from leafgrad._core.modes import changed_in_modes
+from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads, plain_tensors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.ops.arguments import checked, declared_and_checked, matched
 from leafgrad.ops.creation.factories import asked_dtype, create, like, named, sizes
 from leafgrad.ops.creation.fresh import fresh, zeros_like
 from leafgrad.ops.inplace import check_writable, rebase
 from leafgrad.ops.out import check_no_overlap, resize_output, write_out
+from leafgrad.ops.public_forms import overridable_function
 from leafgrad.ops.random.drawing import (
     Drawing,
     drawn,
@@ -78,6 +80,10 @@ def of_size(name: str, distribution: str, what: str) -> Any:
     def function(
         *args: Sizes, size: Shape | None = None, generator: Generator | None = None, **options: OutOptions
     ) -> Tensor:
+        if modes_of_all_threads:
+            taken = function_overridden(name, args, {"size": size, "generator": generator, **options})
+            if taken is not UNCHANGED:
+                return taken
         shape = sizes(name, args, size)
         if generator is None and (dtype := asked_dtype(options)) is not None:  # the usual case
             return wrap(fresh(name, getattr(numbers(), distribution), None, shape, dtype))
@@ -98,6 +104,8 @@ randn = of_size("randn", "normal", "numbers of the standard normal distribution"
 def randint(*args: Any, **options: OutOptions) -> Tensor:
     """randint(low=0, high, size, *, generator=None, **options): integers in [low, high), of int64 if nothing else is
     asked for."""
+    if modes_of_all_threads and (taken := function_overridden("randint", args, options)) is not UNCHANGED:
+        return taken
     if not options and 2 <= len(args) <= 3:
         low, high, size = args if len(args) == 3 else (0, *args)
         if low.__class__ is high.__class__ is int and size.__class__ is tuple:  # the usual case
@@ -117,6 +125,10 @@ def randperm(n: int, *, generator: Generator | None = None, **options: OutOption
 
 def of_shape_of(name: str, distribution: str, what: str) -> Any:
     def function(input: Tensor, *, generator: Generator | None = None, **options: LikeOptions) -> Tensor:
+        if input.__class__ not in plain_tensors or modes_of_all_threads:
+            taken = function_overridden(name, (input,), {"generator": generator, **options}, input)
+            if taken is not UNCHANGED:
+                return taken
         check_generator(name, generator)
         return like(name, input, options, lambda array: drawn(for_each_sample(array), distribution, generator))
 
@@ -134,6 +146,9 @@ randn_like = of_shape_of("randn_like", "normal", "numbers of the standard normal
 def randint_like(*args: Any, **options: LikeOptions) -> Tensor:
     """randint_like(input, low=0, high, *, generator=None, **options): integers in [low, high) in the shape and dtype of
     input."""
+    taken = function_overridden("randint_like", args, options, *args)
+    if taken is not UNCHANGED:
+        return taken
     given = matched(randint_like, args, options)
     input, source, bounds = given.pop("input"), given.pop("generator"), (given.pop("low", 0), given.pop("high"))
     return like("randint_like", input, given, lambda array: drawn(for_each_sample(array), "random_", source, *bounds))
@@ -331,4 +346,15 @@ for _name, _parameters, _what in [
     METHODS[_name] = in_place(_name, _name[:-1], _parameters, _what)
 
 
-FUNCTIONS = by_name(bernoulli, multinomial, normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm)
+FUNCTIONS = by_name(
+    bernoulli,
+    multinomial,
+    overridable_function(normal),
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+)

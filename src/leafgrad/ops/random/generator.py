@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leafgrad._core.tensor import wrap
+from leafgrad._device import check_device
 from leafgrad._device import device as Device
 from leafgrad.kernels.random_stream import Stream
 
@@ -52,7 +53,8 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         try:
-            self.device = Device(device)  # refuses every other one
+            check_device(device)
+            self.device = Device(device)
         except AssertionError:
             first = "Cannot get CUDA generator without ATen_cuda library."
             raise RuntimeError(f"{first}\n  leafgrad computes on the CPU only, not on '{device}'") from None

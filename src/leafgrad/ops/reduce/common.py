@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
-from leafgrad._core.thread_state import silence_numpy
+from leafgrad._core.thread_state import silence_numpy, state
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import checked
@@ -41,6 +42,12 @@ class Reduction(Family, family=True):
     silent = True
 
 
+def refuse_integers(input: TensorBase, x: Any) -> None:
+    """Integers have no gradient: refuse `x`, which a tensor was converted to, if one is wanted."""
+    if input.needs_grad and x.dtype.kind in "biu" and state.recording:
+        raise RuntimeError(f"Autograd not support dtype: {from_numpy_dtype(x.dtype).alias}\n  at {errors.here()}")
+
+
 class Total(Reduction, family=True):
     """sum and mean: of a whole float tensor, by far the most frequent call, without a detour and
     without options. `dtype_of(array, dtype)` tells in which dtype integers are added, and what a user asked for."""
@@ -63,7 +70,8 @@ class Total(Reduction, family=True):
             x = input.array
             if dtype is not None or x.dtype.kind in "biu":
                 x = cast(x, dtype_of(x, dtype))
-            if dim is None and not keepdim:
+                refuse_integers(input, x)
+            if dim is None:
                 return bind(of_all, (input,), (), (x,))
             return bind(core, (input,), (dims_of(dim, x.ndim), keepdim), (x,))
 
@@ -80,6 +88,11 @@ class Total(Reduction, family=True):
                 elif len(args) == 1 and args[0].__class__ is int:
                     silence_numpy()
                     return call(input, args[0])
+            # a dimension that is named, and be it None, makes another operation of it, with the same result
+            if args and args[0] is None:
+                args = ((), *args[1:])
+            elif "dim" in options and options["dim"] is None:
+                options["dim"] = ()
             return general(input, *args, **options)
 
         return function
@@ -168,11 +181,12 @@ def expand_gradient(g: A, shape: Dims) -> A:
 
 
 # -- sums -------------------------------------------------------------------------------------------------------------
-# A sum is a product with ones, and BLAS computes that several times faster than NumPy adds: always along memory, with
-# many accumulators. Long sums go in blocks, so that no accumulator becomes so large that additions lose digits.
+# All sums of floats are made here. Long ones go in blocks, so that no accumulator becomes so large that additions lose
+# digits. The sum of a block is a product with ones where BLAS computes that several times faster than NumPy adds.
 
 BLOCK = 1024
-ROWS = 128
+ROWS = 128  # so many are added one after the other
+MANY = 1024  # elements from which on it pays to look how they lie in memory
 _ONES: dict[str, Any] = {"f": np.ones(BLOCK, np.float32), "d": np.ones(BLOCK)}
 
 
@@ -199,9 +213,49 @@ def total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
         if dims[0] == n - k:  # the last k
             out = row_sums(x.reshape(-1, count_of(shape, dims)))
             return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
-    if is_half(kind):
-        return in_rows(add_reduce(x, dims, F32, None, keepdim)).astype(kind)
-    return in_rows(add_reduce(x, dims, kind, None, keepdim))
+    elif (kind is F32 or kind is F64) and dims is None and x.flags.f_contiguous:
+        return total_of_all(x.T)
+    if x.size <= MANY:
+        out = in_rows(add_reduce(x, dims, F32 if is_half(kind) else kind, None, keepdim))
+    else:
+        out = wide_total(x, dims, keepdim)
+    return out if out.dtype is kind else out.astype(kind)
+
+
+def wide_total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
+    """The same in the dtype in which it is added up: float32 for half precision."""
+    shape, kind = x.shape, x.dtype
+    if len(shape) > 1 and x.size > MANY and x.__class__ is ndarray and kind.kind in "fcV":
+        chosen = tuple(range(len(shape))) if dims is None else dims
+        if count_of(shape, chosen) > ROWS:
+            out = _total_in_blocks(x, chosen)
+            return out.reshape([1 if d in chosen else s for d, s in enumerate(shape)]) if keepdim else out
+    return in_rows(add_reduce(x, dims, F32 if is_half(kind) else kind, None, keepdim))
+
+
+def _total_in_blocks(x: Any, dims: Dims) -> Any:
+    """The sum over dimensions of an array of floats, whatever its layout: what is near in memory is added first."""
+    if x.dtype.kind == "c":
+        return _total_in_blocks(x[..., None].view(x.real.dtype), dims).view(x.dtype)[..., 0]
+    if is_half(x.dtype):
+        x = x.astype(F32)
+    shape, steps = x.shape, x.strides
+    if [d for d in dims if not steps[d] and shape[d] > 1]:  # the same numbers again and again
+        once = x[tuple([slice(0, 1) if d in dims and not steps[d] else slice(None) for d in range(len(shape))])]
+        return total(once, dims) * x.dtype.type(x.size // once.size)
+    order = sorted(range(len(shape)), key=lambda d: -abs(steps[d]))
+    groups = [(chosen, [shape[d] for d in ds]) for chosen, ds in itertools.groupby(order, lambda d: d in dims)]
+    x = x.transpose(order).reshape([math.prod(sizes) for _, sizes in groups])
+    for place in range(len(groups))[::-1]:
+        if groups[place][0]:
+            if place < x.ndim - 1:
+                x = _sums_of_rows(x.reshape(*x.shape[: place + 1], -1))
+            elif x.flags.c_contiguous:
+                x = row_sums(x.reshape(-1, x.shape[-1])).reshape(x.shape[:-1])
+            else:
+                x = add_reduce(x, -1)
+    kept = [d for d in order if d not in dims]
+    return in_rows(x.reshape([shape[d] for d in kept]).transpose(np.argsort(kept).tolist()))
 
 
 def total_of_all(x: Any) -> Any:
@@ -223,7 +277,7 @@ def row_sums(x: Any) -> Any:
 
 
 def _sum_of_rows(x: Any) -> Any:
-    """The sum of all rows."""
+    """The sum of all rows of a contiguous matrix."""
     rows, columns = x.shape
     ones = _ONES[x.dtype.char]
     if rows <= 2 * ROWS:
@@ -231,6 +285,18 @@ def _sum_of_rows(x: Any) -> Any:
     whole = rows // ROWS * ROWS
     parts = ones[:ROWS].reshape(1, ROWS) @ x[:whole].reshape(-1, ROWS, columns)
     return _sum_of_rows(parts.reshape(-1, columns)) + np.dot(ones[: rows - whole], x[whole:])
+
+
+def _sums_of_rows(x: Any) -> Any:
+    """The same for many matrices, which need not be contiguous."""
+    *outer, rows, columns = x.shape
+    if rows > 2 * ROWS:
+        whole = rows // ROWS * ROWS
+        parts = _sums_of_rows(x[..., :whole, :].reshape(*outer, -1, ROWS, columns))
+        return _sums_of_rows(parts) + _sums_of_rows(x[..., whole:, :])
+    if columns <= 64 or (x.size <= 1_000_000 and x.strides[-1] == x.itemsize):
+        return _ONES[x.dtype.char][:rows] @ x
+    return add_reduce(x, -2)
 
 
 def sum_of_squares(x: Any) -> Any:

@@ -26,17 +26,19 @@ from leafgrad.ops.reduce.common import (
     Dims,
     Reduction,
     Total,
-    add_reduce,
     count_of,
     dims_of,
     empty,
     expand_gradient,
+    has_zero,
     is_half,
     named_dims,
     one_dim,
     raw,
+    refuse_integers,
     restore,
     total,
+    wide_total,
 )
 from leafgrad.ops.registry import Operation, composite, in_rows, op
 from leafgrad.ops.samples import S
@@ -52,6 +54,7 @@ A = Any  # an array, or a tensor under create_graph
 
 multiply_reduce: Any = np.multiply.reduce
 add_accumulate: Any = np.add.accumulate
+WIDER = {F32: F64, np.dtype(np.complex64): np.dtype(np.complex128)}  # what running sums are added in, as in PyTorch
 
 # -- sum --------------------------------------------------------------------------------------------------------------
 
@@ -88,7 +91,7 @@ links.sum_dim = sum.core
 @composite(lambda t: [S(t(3, 4), 3, 1), S(t(2, 3, 4), (4,)), S(t(2, 3), (2, 3)), S(t(2, 3), ())], method_only=True)
 def sum_to_size(input: Tensor, *size: Sizes) -> Tensor:
     """sum_to_size(input, *size): summed over the dimensions in which `size` is 1 or missing: broadcasting undone."""
-    target, own = shape_arguments(size), input.array.shape
+    target, own = shape_arguments(size, "sum_to_size", "size"), input.array.shape
     extra = len(own) - len(target)
     if extra < 0 or not all_fit(target, own[extra:]):
         raise RuntimeError(f"size {{{errors.size(target)}}} is not expandable to size {{{errors.size(own)}}}.")
@@ -112,7 +115,7 @@ def _mean(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
     n = x.size if dims is None else count_of(x.shape, dims)
     kind = x.dtype
     if kind is not F32 and kind is not F64 and is_half(kind):
-        return (in_rows(add_reduce(x, dims, F32, None, keepdim)) / n).astype(kind)
+        return np.asarray(wide_total(x, dims, keepdim) / n, kind)
     return total(x, dims, keepdim) / n
 
 
@@ -188,15 +191,19 @@ class prod(Reduction):
         x = input.array
         if dtype is not None or x.dtype.kind in "biu":
             x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
+            refuse_integers(input, x)
         if dim is None:
             return bind(prod.named["ProdBackward0"], (input,), (), (x,))
         return bind(prod.core, (input,), (dims_of(dim, x.ndim) or None, keepdim), (x,))
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A = None, keepdim: A = False) -> A:
+        g = restore(g, input_shape, dims or (), keepdim)
+        count = math.prod(input_shape) if dims is None else input_shape[dims[0]]
+        if not input_shape or (count == 1 and has_zero(raw(input))):
+            return expand_gradient(g, input_shape)  # no others
         if dims is None:
             return g * product_of_others(input.reshape((-1,)), out, 0).reshape(input_shape)
-        out = restore(out, input_shape, dims, keepdim)
-        return restore(g, input_shape, dims, keepdim) * product_of_others(input, out, dims[0])
+        return g * product_of_others(input, restore(out, input_shape, dims, keepdim), dims[0])
 
     samples = staticmethod(
         lambda t: [
@@ -255,11 +262,9 @@ class cumsum(Reduction):
             if NATIVE and x.flags.aligned and x.__class__ is np.ndarray:
                 return _loops.running_sums(x, reverse)
             if not reverse:
-                return add_accumulate(x, dim)
-            out = empty(x.shape, kind)
-            add_accumulate(x[..., ::-1], dim, kind, out[..., ::-1])
-            return out
-        kind = F32 if is_half(kind) else kind
+                return add_accumulate(x, dim, F64).astype(kind, copy=False)
+            return add_accumulate(x[..., ::-1], dim, F64)[..., ::-1].astype(kind, "C")
+        kind = F32 if is_half(kind) else WIDER.get(kind, kind)
         out = empty(x.shape, kind)
         source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
         if reverse:
@@ -279,6 +284,7 @@ class cumsum(Reduction):
         x = cast(x, dtype or sum_dtype(from_numpy_dtype(x.dtype)))
         place = one_dim(dim, x.ndim)
         cumsum.check(from_numpy_dtype(x.dtype))
+        refuse_integers(input, x)
         return bind(cumsum.core, (input,), (place, False), (x,))
 
     def vjp(g: A, dim: A, reverse: A) -> A:

@@ -41,8 +41,10 @@ ZERO: dict[str, Any] = {"f": np.zeros((), np.float32), "d": np.zeros(())}
 
 @in_single
 def softmax_array(x: Any, dim: int) -> Any:
-    if not x.size or not x.ndim:
-        return np.ones_like(x)
+    if not x.ndim:  # one, or nan
+        return softmax_array(x.reshape(1), 0).reshape(())
+    if not x.size:
+        return x.copy()
     if x.ndim == 1 and (x.dtype is F32 or x.dtype is F64) and x.flags.c_contiguous:  # the same without dimensions
         at = x.argmax()
         e = subtract(x, x[at : at + 1].reshape(()))
@@ -55,8 +57,10 @@ def softmax_array(x: Any, dim: int) -> Any:
 
 @in_single
 def log_softmax_array(x: Any, dim: int) -> Any:
-    if not x.size or not x.ndim:
-        return np.zeros_like(x)
+    if not x.ndim:  # zero, or nan
+        return log_softmax_array(x.reshape(1), 0).reshape(())
+    if not x.size:
+        return x.copy()
     below = subtract(x, one_of(largest_along(x, dim)))
     return subtract(below, one_of(np.log(total(exponential(below), (dim,), True))), below)
 

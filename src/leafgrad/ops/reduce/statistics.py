@@ -31,7 +31,6 @@ from leafgrad.ops.reduce.common import (
     restore,
     sum_of_squares,
     total,
-    total_of_all,
 )
 from leafgrad.ops.reduce.reductions import mean, sum
 from leafgrad.ops.registry import Operation, composite, op
@@ -42,33 +41,53 @@ A = Any  # an array, or a tensor under create_graph
 
 
 @in_single
-def _var(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
+def _var(x: Any, dims: Dims | None, correction: float, keepdim: bool) -> Any:
+    axes = tuple(range(x.ndim)) if dims is None else dims
+    n = count_of(x.shape, axes)
+    if not x.size:
+        return np.full_like(total(x.real, axes, keepdim), np.nan)
+    center = total(x, axes, True) / n
+    squares = _squares(x, center, axes, keepdim)
+    if _is_rounding(squares, center, n):  # without an element of each, nothing is left of equal ones but zeros
+        x = x - x[tuple([slice(0, 1) if d in axes else slice(None) for d in range(x.ndim)])]
+        squares = _squares(x, total(x, axes, True) / n, axes, keepdim)
+    return np.divide(squares, max(n - correction, 0))
+
+
+def _squares(x: Any, center: Any, dims: Dims, keepdim: bool) -> Any:
+    """The sum of abs(x - center)**2."""
     kind = x.dtype
-    if (kind is F32 or kind is F64) and x.flags.c_contiguous and x.size and dims:
+    if (kind is F32 or kind is F64) and x.flags.c_contiguous:
         if len(dims) == x.ndim and not keepdim:
-            n = x.size
-            return sum_of_squares(subtract(x, np.asarray(total_of_all(x) / n))) / max(n - correction, 0)
-        n = count_of(x.shape, dims)
-        off = subtract(x, total(x, dims, True) / n)
-        return total(multiply(off, off, off), dims, keepdim) / max(n - correction, 0)
-    n = count_of(x.shape, dims)
-    off = x - total(x, dims, True) / n
-    square = off.real**2 + off.imag**2 if off.dtype.kind == "c" else off * off
-    return np.divide(total(square, dims, keepdim), max(n - correction, 0))
+            return sum_of_squares(subtract(x, center.reshape(())))
+        off = np.asarray(subtract(x, center))
+        return total(multiply(off, off, off), dims, keepdim)
+    off = x - center
+    return total(off.real**2 + off.imag**2 if off.dtype.kind == "c" else off * off, dims, keepdim)
+
+
+def _is_rounding(squares: Any, center: Any, n: int) -> bool:
+    """May a sum of squares be nothing but what was lost when the mean was rounded?"""
+    limit = n * (64 * np.finfo(center.dtype).eps) ** 2
+    if squares.size == 1:
+        return bool(0 < squares.item() <= limit * abs(center.item()) ** 2)
+    size = center.real**2 + center.imag**2 if center.dtype.kind == "c" else center * center
+    return bool(((squares > 0) & (squares <= (size * limit).reshape(squares.shape))).any())
 
 
 @in_single
-def _std(x: Any, dims: Dims, correction: float, keepdim: bool) -> Any:
+def _std(x: Any, dims: Dims | None, correction: float, keepdim: bool) -> Any:
     return np.sqrt(_var(x, dims, correction, keepdim))
 
 
 def _var_arguments(
     name: str, input: TensorBase, dim: Any, unbiased: Any, keepdim: bool, correction: Any
-) -> tuple[Dims, float, bool]:
-    """(dims, correction, keepdim) of the call forms (dim, *, correction), (unbiased) and (dim, unbiased, keepdim)."""
+) -> tuple[Dims | None, float, bool]:
+    """(dims, correction, keepdim) of the call forms (dim, *, correction), (unbiased) and (dim, unbiased, keepdim).
+    Whether all dimensions were named or none makes a difference to the gradient where no degree of freedom is left."""
     x = input.array
     if dim is None and unbiased is None and correction is None and x.size > 1 and (x.dtype is F32 or x.dtype is F64):
-        return tuple(range(x.ndim)), 1, keepdim  # by far the most frequent call, where nothing can be wrong
+        return None, 1, keepdim  # by far the most frequent call, where nothing can be wrong
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None and (correction is not None or not isinstance(unbiased, bool)):
@@ -85,19 +104,21 @@ def _var_arguments(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
             "(input numel divided by output numel)."
         )
-    return dims, correction, keepdim
+    return None if dim is None else dims, correction, keepdim
 
 
-def _var_rule(g: A, input: A, shape: Dims, dims: Dims, correction: float, keepdim: bool) -> A:
-    freedom = count_of(shape, dims) - correction
-    if g.__class__ is ndarray and freedom > 0 and dims and (g.dtype is F32 or g.dtype is F64):
+def _var_rule(g: A, input: A, shape: Dims, dims: Dims | None, correction: float, keepdim: bool) -> A:
+    whole = dims is None or not shape
+    freedom = (math.prod(shape) if dims is None else count_of(shape, dims)) - correction
+    if whole and freedom <= 0:
+        x = raw(input)
+        return g * np.where(x == mean(x, None, True), np.nan, np.inf).astype(x.real.dtype)
+    if g.__class__ is ndarray and freedom > 0 and shape and (g.dtype is F32 or g.dtype is F64):
         off = subtract(input, mean(input, dims, True))
-        return multiply(off, np.asarray((2 / freedom) * restore(g, shape, dims, keepdim)), off)
+        return multiply(off, np.asarray((2 / freedom) * restore(g, shape, dims or (), keepdim)), off)
     off = input - mean(input, dims, True)
-    if freedom <= 0 and len(dims) == len(shape):
-        return g * np.where(raw(off) == 0, np.nan, np.inf).astype(raw(off).real.dtype)
     factor = 2 / freedom if freedom else math.inf
-    return (factor * restore(g, shape, dims, keepdim)) * off
+    return (factor * restore(g, shape, dims or (), keepdim)) * off
 
 
 def _called(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,7 +190,7 @@ def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
     node_name = f"{name[:3].capitalize()}MeanBackward0"
     spread_core, mean_core = operation.named[node_name], mean.named[node_name]
 
-    def compute(input: TensorBase, dims: Dims, correction: float, keepdim: bool) -> Any:
+    def compute(input: TensorBase, dims: Dims | None, correction: float, keepdim: bool) -> Any:
         spread = bind(spread_core, (input,), (dims, correction, keepdim))
         return spread, bind(mean_core, (input,), (dims, keepdim))
 

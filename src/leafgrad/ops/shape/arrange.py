@@ -213,7 +213,10 @@ def _interleaved(shape: Sequence[int], repeats: Sequence[int]) -> tuple[list[int
 def tile(input: Tensor, *counts: Sizes, dims: Shape | None = None) -> Tensor:
     """tile(input, dims): repeat, where missing dimensions count as one."""
     counts = shape_arguments(counts if dims is None else (dims,), "tile", "dims")
-    return repeat.function(input, (1,) * (input.array.ndim - len(counts)) + counts)
+    try:
+        return repeat.function(input, (1,) * (input.array.ndim - len(counts)) + counts)
+    except AttributeError:
+        raise errors.not_a_tensor("tile", "input", 1, input) from None
 
 
 # -- reversal ---------------------------------------------------------------------------------------------------------
@@ -238,7 +241,10 @@ class flip(Family):
         return np.flip(x, dims).copy() if dims else x.copy()
 
     def call(input: Tensor, *chosen: Sizes, dims: DimOrDims | None = None) -> Tensor:
-        ndim = input.array.ndim
+        try:
+            ndim = input.array.ndim
+        except AttributeError:
+            raise errors.not_a_tensor("flip", "input", 1, input) from None
         chosen = distinct_dims(shape_arguments(chosen if dims is None else (dims,), "flip", "dims"), ndim)
         return flip.record(input, chosen if ndim else ())
 

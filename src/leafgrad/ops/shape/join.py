@@ -8,7 +8,9 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.overrides import TakesOver, taking_over
+from leafgrad._core.tensor import TensorBase, links
+from leafgrad._layouts import channels_last_order
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, composite, in_rows, op
@@ -39,6 +41,12 @@ class Joining(Family, family=True):
 
 def arrays_of(tensors: Any) -> list[Any]:
     """The arrays of the one argument of these functions, a list or tuple of tensors."""
+    plain = links.tensor_class
+    arrays = [t.array for t in tensors if t.__class__ is plain]
+    if len(arrays) == len(tensors):
+        return arrays
+    if taking_over(tensors):
+        raise TakesOver
     try:
         return [t.array for t in tensors]
     except AttributeError:
@@ -65,7 +73,14 @@ class cat(Joining):
 
     def kernel(*args: Any) -> A:
         dim, sizes = args[-2:]
-        parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
+        if SKIPPED in sizes:
+            return in_rows(np.concatenate([x for x, size in zip(args, sizes) if size != SKIPPED], dim))
+        parts, first = args[:-2], args[0]
+        if first.__class__ is np.ndarray and first.ndim >= 4 and not first.flags.c_contiguous:
+            order = channels_last_order(first)
+            if order is not None and all([channels_last_order(x) == order for x in parts]):
+                joined = np.concatenate([x.transpose(order) for x in parts], order.index(dim))
+                return in_rows(joined).transpose(np.argsort(order))
         return in_rows(np.concatenate(parts, dim))
 
     def call(tensors: Tensors, dim: Dim = 0) -> Tensor:

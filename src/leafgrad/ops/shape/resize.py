@@ -19,8 +19,10 @@ from leafgrad._core.recorder import make_node
 from leafgrad._core.tensor import TensorBase, View, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._layouts import copy_in_format
-from leafgrad.ops.arguments import checked, checked_methods
+from leafgrad.ops.arguments import checked
+from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.inplace import check_writable, stand_in
+from leafgrad.ops.public_forms import checked_methods
 from leafgrad.ops.shape.strides import Geometry, as_strided, memory_of, offset_in_memory
 from leafgrad.ops.shape.views import shape_arguments, squeeze, t, transpose, unsqueeze
 from leafgrad.ops.signature import Dim, MemoryFormat, Shape, Sizes, Tensor, declared
@@ -132,7 +134,7 @@ def sliced_memory(array: Any, shape: tuple[int, ...], steps: tuple[int, ...], st
     memory, _ = memory_of(array)
     needed = 0 if 0 in shape else (start + sum([(n - 1) * s for n, s in zip(shape, steps, strict=True)]) + 1)
     if needed * array.itemsize > memory.size:
-        grown = np.zeros(needed * array.itemsize, np.uint8)
+        grown = fresh("resize_", np.zeros, (needed * array.itemsize,), np.uint8)
         grown[: memory.size] = memory
         memory = grown
     if 0 in shape:

@@ -17,8 +17,9 @@ from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.views import MULTI_VIEW
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.ops.arguments import function_of
+from leafgrad.ops.arguments import matched
 from leafgrad.ops.index.slices import select, slice_
+from leafgrad.ops.public_forms import function_of
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import ViewFamily, link, view_of, wrap_dim
@@ -143,27 +144,44 @@ class split_with_sizes(Pieces):
     """split_with_sizes(input, split_sizes, dim=0): consecutive pieces of the given sizes."""
 
     def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
-        sizes = tuple(split_sizes)
-        wrapped, size = _split_dim("split", input, dim)
-        listed = f"split_sizes={errors.size(sizes)}"
-        if any(s < 0 for s in sizes):
-            first = f"split_with_sizes expects split_sizes have only non-negative entries, but got {listed}"
-            raise errors.mistake(RuntimeError, first)
-        if sum(sizes) != size:
-            raise errors.mistake(
-                RuntimeError,
-                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
-                f"{dim}), but got {listed}",
-                ("tensor", errors.describe(input)),
-                ("mismatch", f"the sizes add up to {sum(sizes)}, dimension {wrapped} is {size}"),
-            )
-        return pieces_of(split_with_sizes, input, wrapped, sizes)
+        return pieces_of(split_with_sizes, input, *given_pieces(input, split_sizes, dim))
 
     samples = lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])]
 
 
 # As the function that it is under `leafgrad`: PyTorch's messages about the sizes of `split` count from there.
 _split_with_sizes = function_of(split_with_sizes, "split_with_sizes", False)
+
+
+def given_pieces(input: Any, split_sizes: Any, dim: int) -> tuple[int, tuple[int, ...]]:
+    """The dimension to split, counted from the front, and the sizes of the pieces that the user wants."""
+    sizes = tuple(split_sizes)
+    wrapped, size = _split_dim("split", input, dim)
+    listed = f"split_sizes={errors.size(sizes)}"
+    if any(s < 0 for s in sizes):
+        first = f"split_with_sizes expects split_sizes have only non-negative entries, but got {listed}"
+        raise errors.mistake(RuntimeError, first)
+    if sum(sizes) != size:
+        raise errors.mistake(
+            RuntimeError,
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
+            f"{dim}), but got {listed}",
+            ("tensor", errors.describe(input)),
+            ("mismatch", f"the sizes add up to {sum(sizes)}, dimension {wrapped} is {size}"),
+        )
+    return wrapped, sizes
+
+
+def equal_pieces(tensor: Any, step: int, dim: int) -> tuple[int, tuple[int, ...]]:
+    """The same for pieces of one size."""
+    if step < 0 and tensor.array.ndim:
+        raise errors.mistake(RuntimeError, f"split expects split_size be non-negative, but got split_size={step}")
+    dim, size = _split_dim("split", tensor, dim)
+    if step == 0 and size != 0:
+        raise errors.mistake(
+            RuntimeError, f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+        )
+    return dim, _equal_sizes(size, step)
 
 
 def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
@@ -197,14 +215,7 @@ class split(Pieces):
             step = as_index(step)
         except TypeError:  # not one size but several
             return _split_with_sizes(tensor, step, dim)  # type: ignore[no-any-return]
-        if step < 0 and tensor.array.ndim:
-            raise errors.mistake(RuntimeError, f"split expects split_size be non-negative, but got split_size={step}")
-        dim, size = _split_dim("split", tensor, dim)
-        if step == 0 and size != 0:
-            raise errors.mistake(
-                RuntimeError, f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
-            )
-        return pieces_of(split, tensor, dim, _equal_sizes(size, step))
+        return pieces_of(split, tensor, *equal_pieces(tensor, step, dim))
 
     samples = lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(5), [2, 3]), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
 
@@ -219,13 +230,54 @@ def _equal_sizes(size: int, step: int) -> tuple[int, ...]:
 @composite(lambda t: [S(t(5, 2), 2), S(t(2, 6), 4, 1), S(t(3), 9), S(t(0, 2), 3)])
 def chunk(input: Tensor, chunks: int, dim: Dim = 0) -> tuple[Tensor, ...]:
     """chunk(input, chunks, dim=0): at most `chunks` pieces of equal size; the last may be smaller."""
+    operation, place, sizes = chunks_of(input, chunks, dim, split, split_with_sizes)
+    return pieces_of(operation, input, place, sizes)
+
+
+def chunks_of(input: Any, chunks: int, dim: int, equal: Any, given: Any) -> tuple[Any, int, tuple[int, ...]]:
+    """Which of two operations makes the chunks, one for equal sizes or one for given ones, where, and the sizes."""
     if chunks <= 0 and input.array.ndim:
         raise errors.mistake(RuntimeError, f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    dim, size = _split_dim("chunk", input, dim)
+    place, size = _split_dim("chunk", input, dim)
     step = -(-size // chunks)
     if step == 0:  # an empty dimension gives as many empty pieces as were asked for
-        return pieces_of(split_with_sizes, input, dim, (0,) * chunks)
-    return pieces_of(split, input, dim, _equal_sizes(size, step))
+        return given, place, (0,) * chunks
+    return equal, place, _equal_sizes(size, step)
+
+
+# -- pieces that nobody knows to be views -----------------------------------------------------------------------------
+
+
+class UnsafePieces(Pieces, family=True):
+    """Pieces in the memory of the input that are no views of it, so that they may be changed in place: the input's
+    values change as well, and no gradient knows of that."""
+
+
+@op
+class unsafe_split_with_sizes(UnsafePieces):
+    """unsafe_split_with_sizes(input, split_sizes, dim=0): split_with_sizes, but the pieces do not count as views."""
+
+    def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+        return tuple(bind_many(unsafe_split_with_sizes.core, (input,), given_pieces(input, split_sizes, dim)))
+
+    samples = lambda t: [S(t(5, 2), [2, 3]), S(t(2, 4), [1, 0, 3], 1), S(t(3), [3])]
+
+
+@op
+class unsafe_split(UnsafePieces):
+    """unsafe_split(tensor, split_size, dim=0): split by a size, but the pieces do not count as views."""
+
+    def call(tensor: Tensor, split_size: int, dim: Dim = 0) -> tuple[Tensor, ...]:
+        return tuple(bind_many(unsafe_split.core, (tensor,), equal_pieces(tensor, split_size, dim)))
+
+    samples = lambda t: [S(t(5, 2), 2), S(t(2, 4), 2, 1), S(t(3, 2), 7, dim=-2), S(t(0, 2), 0)]
+
+
+@composite(lambda t: [S(t(5, 2), 2), S(t(2, 6), 4, 1), S(t(3), 9), S(t(0, 2), 3)])
+def unsafe_chunk(input: Tensor, chunks: int, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """unsafe_chunk(input, chunks, dim=0): chunk, but the pieces do not count as views."""
+    operation, place, sizes = chunks_of(input, chunks, dim, unsafe_split, unsafe_split_with_sizes)
+    return tuple(bind_many(operation.core, (input,), (place, sizes)))
 
 
 @op
@@ -275,7 +327,9 @@ def tensor_split(
     sections: int | None = None,
 ) -> tuple[Tensor, ...]:
     """tensor_split(input, indices_or_sections, dim=0): pieces of almost equal size, or cut at the given indices."""
-    given = next(v for v in (indices_or_sections, indices, sections) if v is not None)
+    given: Any = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
+    if given is None:
+        matched(tensor_split, (), {})  # which raises
     shape = input.array.shape
     if not shape:
         raise errors.mistake(
@@ -297,6 +351,48 @@ def tensor_split(
         start, end, _ = slice(start, end).indices(size)  # as Python's slices: clipped, negative from the end
         pieces.append(view_of(slice_, input, range_of(dim, start, max(end - start, 0))))
     return tuple(pieces)
+
+
+def _named_split(name: str, dim: int, least: int, what: str, samples: Any) -> Any:
+    """tensor_split along a dimension that the name tells, and into pieces of equal size only."""
+
+    def function(input: Tensor, sections: int | Shape | None = None, *, indices: Shape | None = None) -> Any:
+        cuts = sections if indices is None else indices
+        if cuts is None or (sections is not None and indices is not None):
+            matched(made, (sections,), {} if indices is None else {"indices": indices})  # which raises
+        shape = input.array.shape
+        if len(shape) < least:
+            raise errors.mistake(
+                RuntimeError,
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {len(shape)} "
+                "dimensions!",
+            )
+        along = dim if len(shape) > dim else 0
+        if isinstance(cuts, int) and (cuts == 0 or shape[along] % cuts):
+            raise errors.mistake(
+                RuntimeError,
+                f"torch.{name} attempted to split along dimension {along}, but the size of the dimension "
+                f"{shape[along]} is not divisible by the split_size {cuts}!",
+            )
+        return tensor_split(input, cuts, along)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{name}(input, indices_or_sections): {what}, cut at indices, or in pieces of equal size."
+    forms = (
+        "(input: Tensor, sections: int) -> tuple[Tensor, ...]",
+        "(input: Tensor, indices: Shape) -> tuple[Tensor, ...]",
+    )
+    made = composite(samples, signatures=forms)(function)
+    return made
+
+
+hsplit = _named_split(
+    "hsplit", 1, 1, "pieces of columns, or of a vector", lambda t: [S(t(2, 4), 2), S(t(6), 3), S(t(3, 4), (1, 3))]
+)
+vsplit = _named_split("vsplit", 0, 2, "pieces of rows", lambda t: [S(t(4, 2), 2), S(t(3, 4), [1, 1])])
+dsplit = _named_split(
+    "dsplit", 2, 3, "pieces along the third dimension", lambda t: [S(t(1, 2, 4), 2), S(t(2, 1, 3), (-1,))]
+)
 
 
 def _cuts_of(given: Any) -> Any:

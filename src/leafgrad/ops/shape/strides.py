@@ -168,10 +168,11 @@ _memory_view = with_kernel(as_strided.core, _placed_as, "kernel")
 
 
 def link_strided(result: Any, input: TensorBase, geometry: Geometry) -> Any:
-    """Make an as_strided result known as a view. It may show more than its input does, but not more than the base."""
+    """Make an as_strided result known as a view. It may show more than its input does, but not more than the base.
+    (The real numbers of a complex base, and the other way round, have no place in it that strides could name.)"""
     result = link(result, input, as_strided, (geometry,), None)
     known = result.rare.view
-    if known is not None and known.base is not input:
+    if known is not None and known.base is not input and known.base.array.dtype == result.array.dtype:
         known.steps = ((as_strided, (Geometry.between(known.base.array, result.array),)),)
     return result
 

@@ -8,6 +8,7 @@ the memory is changed in place through one of them, the history of the others is
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.modes import switches
 from leafgrad._core.recorder import make_node
-from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap
+from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap, wrap_node
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW, bind_view
 from leafgrad._core.views import link as link
@@ -55,6 +56,14 @@ def replay(t: TensorBase, view: View) -> None:
             raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
         return
     base, array = view.base, view.base.array
+    if state.replay_views:
+        for operation, options in current_steps(t, view):
+            seen = operation.kernel(array, *options)
+            node = make_node(operation.core, (base,), (array,), options, (), (), seen.shape, seen.dtype)
+            base, array = wrap_node(seen, node), seen
+        links.give_history(t, node)
+        view.node_version = t.version[0]
+        return
     options = (current_steps(t, view), (array.shape, array.dtype, axes_of(array)))
     core = view_steps.named.get(view.steps[-1][0].core.node_name, view_steps.core)
     node = make_node(core, (base,), (array,), options, (), (), t.array.shape, t.array.dtype)
@@ -150,6 +159,17 @@ def copy_in_order(array: Any, axes: Any) -> Any:
     return np.array(array.transpose(axes), order="C").transpose(np.argsort(axes))
 
 
+def numbered(shape: tuple[int, ...], kind: Any) -> Any:
+    """The places of all numbers, from 1 on; if `kind` is complex as complex numbers of two places each."""
+    wide = np.dtype(complex if kind.kind == "c" else float)
+    return np.arange(1.0, 1 + math.prod(shape) * wide.itemsize // 8).view(wide).reshape(shape)
+
+
+def reals(array: Any) -> Any:
+    """All numbers in a row, of complex ones both parts."""
+    return np.ascontiguousarray(array).reshape(-1).view(array.real.dtype)
+
+
 @op
 class view_steps(ViewFamily):
     """view_steps(input, steps, form): input through all the steps of a view at once. `form` is what the steps were
@@ -199,10 +219,10 @@ class view_steps_backward(Family):
             part[...] = x
             return whole
         # some appear more than once, or as_strided shows what is not part of the whole: zeros, as counting starts at 1
-        places = see(copy_in_order(np.arange(1, whole.size + 1).reshape(shape), axes), steps)
-        flat = np.zeros(whole.size + 1, whole.dtype)
-        np.add.at(flat, places.reshape(-1), np.asarray(x).reshape(-1))
-        return flat[1:].reshape(shape)
+        places = see(copy_in_order(numbered(shape, whole.dtype), axes), steps)
+        parts = np.asarray(x).astype(places.dtype)
+        sums = np.bincount(reals(places).astype(np.int64), reals(parts), reals(whole).size + 1)[1:]
+        return sums.view(complex if whole.dtype.kind == "c" else float).astype(whole.dtype).reshape(shape)
 
     def vjp(g: A, steps: A) -> A:
         return see(g, steps)
@@ -256,7 +276,7 @@ class view(Reshaping):
         shape = shape if size is None else (size,)
         if dtype is not None or (len(shape) == 1 and shape[0].__class__ is Dtype):
             return view_dtype(input, dtype or shape[0])
-        target = fill_in("view", shape_arguments(shape, "view"), input)
+        target = fill_in("view", shape_arguments(shape, "view", "size"), input)
         if not input.array.flags.c_contiguous and not needs_no_copy(input.array, target):
             raise errors.view_needs_copy(input, target)
         return bind_view(view.core, view, input, (target,))
@@ -328,7 +348,10 @@ class permute(ViewFamily):
 
     def call(input: Tensor, *order: Sizes, dims: Shape | None = None) -> Tensor:
         order = shape_arguments(order if dims is None else (dims,), "permute", "dims")
-        ndim = input.array.ndim
+        try:
+            ndim = input.array.ndim
+        except AttributeError:
+            raise errors.not_a_tensor("permute", "input", 1, input) from None
         if len(order) != ndim:
             raise RuntimeError(
                 "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "

@@ -1,0 +1,220 @@
+"""`__torch_function__`: calls that one of the arguments, or a mode of the thread, takes over.
+
+A public function asks `overridden(...)` before it does anything else, but only where it finds an argument whose class
+is not in `plain`, or while a mode is on: for plain tensors that is a look at classes which it needs anyway.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from leafgrad._core.tensor import TensorBase, links
+
+UNCHANGED: Any = object()  # nobody has taken the call over
+
+
+class TakesOver(Exception):
+    """Among several tensors there is one that may take the call over."""
+
+
+# Classes whose instances never take a call over: those of tensors are added when they are defined.
+plain: set[type] = {int, float, complex, bool, str, slice, type(None), type(...)}
+plain_tensors: set[type] = set()
+
+warn_of_method: list[Callable[[], None]] = []  # leafgrad._tensor.overridable puts it here
+
+# The modes of all threads: while there is one, public functions ask whether it is one of their own thread.
+modes_of_all_threads: list[Any] = []
+
+
+def add_plain(tensor_class: type) -> None:
+    """A class of tensors that take no calls over."""
+    plain.add(tensor_class)
+    plain_tensors.add(tensor_class)
+
+
+class Switches(threading.local):
+    """What a thread has switched."""
+
+    def __init__(self) -> None:
+        self.modes: list[Any] = []  # the innermost last
+        self.by_arguments = True  # may arguments take calls over?
+        self.at_all = True  # may anybody?
+
+
+switches = Switches()
+
+
+class DisableTorchFunctionSubclass:
+    """While it is on, arguments do not take calls over in this thread."""
+
+    def __enter__(self) -> None:
+        self.before = switches.by_arguments
+        switches.by_arguments = False
+
+    def __exit__(self, *error: Any) -> None:
+        switches.by_arguments = self.before
+
+
+class DisableTorchFunction:
+    """While it is on, neither arguments nor modes take calls over in this thread."""
+
+    def __enter__(self) -> None:
+        self.before = switches.at_all
+        switches.at_all = False
+
+    def __exit__(self, *error: Any) -> None:
+        switches.at_all = self.before
+
+
+class Disabled:
+    """The `__torch_function__` of classes that take no calls over. No function, which would become a method."""
+
+    __name__ = "_disabled_torch_function_impl"
+
+    def __call__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        with DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
+
+    def __repr__(self) -> str:
+        return f"<built-in function {self.__name__}>"
+
+
+disabled = Disabled()
+
+
+def takes_over(value: Any) -> bool:
+    """Has this argument a `__torch_function__` of its own?"""
+    kind = type(value)
+    if kind in plain or kind is list or kind is tuple or not switches.by_arguments or not switches.at_all:
+        return False
+    return getattr(value, "__torch_function__", disabled) is not disabled
+
+
+def taking_over(values: Iterable[Any], with_tensors: bool = False) -> list[Any]:
+    """The arguments that may take a call over, one of each class, subclasses before their superclasses. Functions that
+    PyTorch has written in Python count plain tensors among them, `with_tensors`."""
+    found: list[Any] = []
+    for value in values:
+        members = value if value.__class__ is list or value.__class__ is tuple else (value,)
+        for member in members:
+            kind = type(member)
+            if not takes_over(member) and not (with_tensors and kind is links.tensor_class):
+                continue
+            if all([type(other) is not kind for other in found]):
+                above = (at for at, other in enumerate(found) if issubclass(kind, type(other)))
+                found.insert(next(above, len(found)), member)
+    return found
+
+
+def overridden(
+    function: Callable[[], Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    values: Iterable[Any] | None = None,
+    in_python: bool = False,
+    of_one: Callable[[], bool] | None = None,
+) -> Any:
+    """What becomes of a call of a public function, if somebody takes it over; otherwise UNCHANGED. `function` returns
+    what users call; `values` are the arguments that may take the call over, if not all of them; `in_python` says that
+    PyTorch has written the function in Python, of which those who take the call over can tell; and so they can of
+    methods `of_one` argument, the tensor, whose class they are told even if it is plain."""
+    if not switches.at_all:
+        return UNCHANGED
+    values = (*args, *kwargs.values()) if values is None else values
+    found = taking_over(values)
+    if not found and not switches.modes:
+        return UNCHANGED
+    if in_python:
+        found = taking_over(values, with_tensors=switches.by_arguments)
+    elif not found and of_one is not None and of_one():
+        found = [args[0]]
+    return taken_over(function(), found, args, kwargs, in_python)
+
+
+def taken_over(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any], in_python: bool) -> Any:
+    """The result of the first who has one: the innermost mode, then the arguments in `found`."""
+    types = tuple([type(value) for value in found])
+    given = (function, types, args, kwargs) if kwargs or in_python else (function, types, args)
+    asked: list[str] = []
+    if switches.modes:
+        mode = switches.modes.pop()  # what it calls is seen by the mode outside
+        try:
+            result = mode.__torch_function__(*given)
+        finally:
+            switches.modes.append(mode)
+        if result is not NotImplemented:
+            return result
+        asked.append(f"mode object {mode!r}")
+    for value in found:
+        if type(value) in plain and not in_python:
+            continue
+        handler = value.__torch_function__
+        if getattr(handler, "__self__", None) is value:
+            warn_of_method[0]()
+        result = handler(*given)
+        if result is not NotImplemented:
+            return result
+        asked.append(f"{'tensor subclass' if isinstance(value, TensorBase) else 'object with class'} {type(value)!r}")
+    name = name_of(function)
+    if in_python:
+        where = f"on types that implement __torch_function__: {list(types)}"
+        raise TypeError(f"no implementation found for '{name}' {where}")
+    listed = "\n".join([f"  - {who}" for who in asked])
+    raise TypeError(
+        f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:\n\n{listed}"
+    )
+
+
+def function_overridden(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *values: Any) -> Any:
+    """The same for a function of `leafgrad` that asks by itself: those that make tensors ask modes, and `values`."""
+    given = {key: value for key, value in kwargs.items() if value is not None}
+    return overridden(lambda: links.functions[name], args, given, values)
+
+
+def operator_overridden(name: str, *operands: Any) -> Any:
+    """The same for operators, by the name of a method of Tensor. NotImplemented lets Python try the other operand."""
+    try:
+        in_python = name in OPERATORS_IN_PYTHON
+        result = overridden(lambda: getattr(links.tensor_class, name), operands, {}, in_python=in_python)
+    except TypeError:
+        return NotImplemented
+    return NotImplemented if result is UNCHANGED else result
+
+
+def method_overridden(name: str, *args: Any, **kwargs: Any) -> Any:
+    """The same for a method that finds an argument which is not plain."""
+    return overridden(lambda: getattr(links.tensor_class, name), args, kwargs)
+
+
+# Operators that PyTorch has written in Python, and what it calls the others.
+OPERATORS_IN_PYTHON = {
+    "__floordiv__", "__ipow__", "__pow__", "__rdiv__", "__rfloordiv__", "__rlshift__", "__rmatmul__", "__rmod__",
+    "__rpow__", "__rrshift__", "__rsub__", "__rtruediv__",
+}  # fmt: skip
+NAMES_OF_OPERATORS = {
+    "__abs__": "abs", "__add__": "add", "__div__": "div", "__ge__": "ge", "__gt__": "gt", "__iadd__": "add_",
+    "__idiv__": "div_", "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__imul__": "mul_",
+    "__isub__": "sub_", "__itruediv__": "div_", "__le__": "le", "__lt__": "lt", "__matmul__": "matmul",
+    "__mod__": "remainder", "__mul__": "mul", "__ne__": "ne", "__neg__": "neg", "__pos__": "positive",
+    "__radd__": "add", "__rand__": "bitwise_and", "__rmul__": "mul", "__ror__": "bitwise_or",
+    "__rxor__": "bitwise_xor", "__sub__": "sub", "__truediv__": "div",
+}  # fmt: skip
+
+
+def name_of(function: Any) -> str:
+    """A public function as PyTorch's messages name it."""
+    found: str = getattr(function, "torch_name", "")
+    if found:
+        return found
+    name = function.__name__
+    owner: Any = getattr(function, "__self__", None)
+    if hasattr(owner, "torch_name"):  # the getter or setter of an attribute
+        return f"{owner.torch_name}.{name}"
+    if links.functions.get(name) is function:
+        return f"torch.{name}"
+    if function.__module__.startswith("leafgrad.ops.") or function.__module__ == "leafgrad.nn.functional":
+        return f"torch.nn.functional.{name}"
+    return f"{function.__module__}.{name}".replace("leafgrad.", "torch.", 1)

@@ -1,0 +1,66 @@
+"""relu, and its gradient, which depends on the result: as in PyTorch it can be differentiated again, to zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad._dtypes import BOOL, COMPLEX
+from leafgrad.kernels import clip
+from leafgrad.kernels.select import choose
+from leafgrad.ops.creation.fresh import zeros_like
+from leafgrad.ops.pointwise.elementwise import LIMITS, ZERO, Binary, Unary
+from leafgrad.ops.registry import op
+from leafgrad.ops.samples import pairs
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def _relu(x: Any, *result: Any) -> Any:
+    zero = ZERO.get(x.dtype)
+    if zero is None or x.__class__ is not np.ndarray:
+        return np.where(x < 0, np.zeros((), x.dtype), x)
+    return clip(x, zero, LIMITS[x.dtype][1], *result)  # maximum with a number takes three times as long, and loses -0.0
+
+
+@op
+class relu(Unary):
+    """relu(input): each element, but not less than zero."""
+
+    kernel = _relu
+    writes_into = True
+    out = False
+    as_float = False
+    refuses = {
+        BOOL: (RuntimeError, "Boolean inputs not supported for relu"),
+        COMPLEX: (NotImplementedError, "clamp is not supported for complex types"),
+    }
+
+    def vjp(g: A, out: A) -> A:
+        return relu_backward(g, out)
+
+
+@op
+class relu_backward(Binary):
+    """relu_backward(input, other): the gradient `input` where `other`, the result of relu, is above zero; else zero."""
+
+    node_name = "ThresholdBackwardBackward0"
+    public_name = ""
+    reference = lambda torch, g, out: torch.ops.aten.threshold_backward(g, out, 0)
+    aten = "threshold_backward"
+    in_place = False
+    out = False
+    holomorphic = False
+    takes = ("Tensor", "Tensor")
+    samples = pairs(numbers=False)
+
+    def kernel(g: A, out: A) -> A:
+        zero = ZERO.get(g.dtype)
+        return choose(out <= 0, np.zeros((), g.dtype) if zero is None else zero, g)  # not g * 0: g may be infinite
+
+    def vjp_input(g: A, other: A) -> A:
+        return relu_backward(g, other)
+
+    def vjp_other(g: A) -> A:
+        return zeros_like(g)

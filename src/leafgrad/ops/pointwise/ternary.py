@@ -1,0 +1,218 @@
+"""Elementwise operations of three tensors: addcmul, addcdiv, lerp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
+from leafgrad._dtypes import BOOL, INTEGER, dtype, from_numpy_dtype
+from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.pointwise.where import mismatched_pair
+from leafgrad.ops.promotion import cast, common_dtype
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S
+from leafgrad.ops.signature import Number, Tensor
+
+A = Any  # an array, or a tensor under create_graph
+
+
+def wide(*arrays: A) -> Sequence[A]:
+    """16-bit floats as float32, in which PyTorch computes with them."""
+    return [x.astype(np.float32) for x in arrays] if arrays[0].dtype.itemsize == 2 else arrays
+
+
+def factor(value: Any, kind: dtype) -> Any:
+    """A number that multiplies tensors of a dtype, which must be able to hold it."""
+    held = to_array(value, kind).item()
+    return held if kind.category == INTEGER else value.real if not kind.is_complex else value
+
+
+def broadcast(operation: Any, tensors: Sequence[Any], options: tuple[Any, ...], arrays: Sequence[Any]) -> Any:
+    try:
+        return bind(operation, tuple(tensors), options, arrays)
+    except ValueError:
+        raise errors.broadcast_mismatch(operation.name, mismatched_pair(list(arrays))) from None
+
+
+# -- a product or a quotient added ------------------------------------------------------------------------------------
+
+
+class Adding(Family, family=True):
+    """input + value * f(tensor1, tensor2)."""
+
+    inputs = ("input", "tensor1", "tensor2")
+    options = ("value",)
+    vmap = "elementwise"
+    jvp = "elementwise"
+    in_place = True
+    out = True
+
+    def vjp_input(g: A) -> A:
+        return g
+
+
+def adding(operation: Any, *tensors: Any, value: Any) -> Any:
+    kind = common_dtype(*tensors)
+    operation.check(kind)
+    return broadcast(operation.core, tensors, (factor(value, kind),), [cast(t.array, kind) for t in tensors])
+
+
+def in_dtype_of(x: A, computed: A) -> A:
+    return computed if computed.dtype == x.dtype else computed.astype(x.dtype)
+
+
+@op
+class addcmul(Adding):
+    """addcmul(input, tensor1, tensor2, *, value=1): input + value * tensor1 * tensor2."""
+
+    refuses = (BOOL,)
+    kernel_name = "addcmul_cpu_out"
+
+    def kernel(x: A, a: A, b: A, value: Any) -> A:
+        wide_x, wide_a, wide_b = wide(x, a, b)
+        return in_dtype_of(x, wide_x + (wide_a if value == 1 else wide_a * value) * wide_b)
+
+    def call(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+        return adding(addcmul, input, tensor1, tensor2, value=value)
+
+    def vjp_tensor1(g: A, tensor2: A, value: A) -> A:
+        return g * (tensor2 * value)
+
+    def vjp_tensor2(g: A, tensor1: A, value: A) -> A:
+        return g * (tensor1 * value)
+
+    samples = lambda t: [
+        S(t(3, 2), t(3, 2), t(3, 2)),
+        S(t(3, 2), t(2), t(3, 1), value=2),
+        S(t(), t(2), t(), value=-1),
+        S(t(0), t(0), t(0)),
+    ]
+
+
+INTEGER_QUOTIENT = (
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+    "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
+    "float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), "
+    "for all dtypes."
+)
+
+
+@op
+class addcdiv(Adding):
+    """addcdiv(input, tensor1, tensor2, *, value=1): input + value * tensor1 / tensor2."""
+
+    kernel_name = "addcdiv_cpu_out"
+
+    def kernel(x: A, a: A, b: A, value: Any) -> A:
+        wide_x, wide_a, wide_b = wide(x, a, b)
+        return in_dtype_of(x, wide_x + (wide_a if value == 1 else wide_a * value) / wide_b)
+
+    def call(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+        if tensor1.array.dtype.kind in "biu" and tensor2.array.dtype.kind in "biu":
+            raise errors.mistake(RuntimeError, INTEGER_QUOTIENT)
+        return adding(addcdiv, input, tensor1, tensor2, value=value)
+
+    def vjp_tensor1(g: A, tensor2: A, value: A) -> A:
+        return g * (value / tensor2)
+
+    def vjp_tensor2(g: A, tensor1: A, tensor2: A, value: A) -> A:
+        return -g * (value * tensor1 / (tensor2 * tensor2))
+
+    samples = lambda t: [
+        S(t(3, 2), t(3, 2), t(3, 2, low=0.3)),
+        S(t(3, 2), t(2), t(3, 1, low=0.3), value=2),
+        S(t(), t(2), t(low=0.5), value=-1),
+        S(t(0), t(0), t(0)),
+    ]
+
+
+# -- between two tensors ----------------------------------------------------------------------------------------------
+
+
+def between(x: A, end: A, weight: A) -> A:
+    """x + weight * (end - x), counted from the nearer end."""
+    far = np.abs(weight) >= 0.5
+    distance = end - x
+    if isinstance(weight, (int, float, complex)):
+        return end - distance * (1 - weight) if far else x + weight * distance
+    return np.where(far, end - distance * (1 - weight), x + weight * distance)
+
+
+class Between(Family, family=True):
+    """What lerp_by_number and lerp share."""
+
+    vmap = "elementwise"
+
+    def vjp_input(g: A, weight: A) -> A:
+        return g * (1 - weight)
+
+    def vjp_end(g: A, weight: A) -> A:
+        return g * weight
+
+
+@op
+class lerp_by_number(Between):
+    """lerp_by_number(input, end, weight): lerp, where the weight is a number."""
+
+    inputs = ("input", "end")
+    options = ("weight",)
+    jvp = "elementwise"
+    public_name = ""
+    reference = "lerp"
+    node_name = "LerpBackward0"
+    aten = "lerp"
+
+    def kernel(x: A, end: A, weight: Any) -> A:
+        start, stop = wide(x, end)
+        return in_dtype_of(x, between(start, stop, weight))
+
+    samples = lambda t: [S(t(3, 2), t(3, 2), 0.3), S(t(3, 1), t(2), 0.75), S(t(0), t(0), 1.5)]
+
+
+@op
+class lerp(Between):
+    """lerp(input, end, weight): input + weight * (end - input)."""
+
+    inputs = ("input", "end", "weight")
+    node_name = "LerpBackward1"
+    in_place = True
+    out = True
+
+    def kernel(x: A, end: A, weight: A) -> A:
+        return in_dtype_of(x, between(*wide(x, end, weight)))
+
+    def call(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
+        kind = from_numpy_dtype(input.array.dtype)
+        by_tensor = isinstance(weight, TensorBase)
+        given: list[tuple[str, Any]] = [("end", end), *([("weight", weight)] if by_tensor else [])]
+        for name, other in given:
+            own = from_numpy_dtype(other.array.dtype)
+            if own is not kind and not (name == "weight" and other.array.ndim == 0 and own.category >= kind.category):
+                first = f"expected dtype {kind.cpp} for `{name}` but got dtype {own.cpp}"
+                raise errors.mistake(RuntimeError, first)
+        if kind.category <= INTEGER:
+            which = "tensor" if by_tensor else "scalar"
+            first = f"\"lerp_kernel_{which}\" not implemented for '{kind.alias}'"
+            raise errors.mistake(NotImplementedError, first)
+        if isinstance(weight, TensorBase):
+            arrays = [input.array, end.array, cast(weight.array, kind)]
+            return broadcast(lerp.core, (input, end, weight), (), arrays)
+        options = (factor(weight, kind),)
+        return broadcast(lerp_by_number.core, (input, end), options, [input.array, end.array])
+
+    def vjp_weight(g: A, input: A, end: A) -> A:
+        return g * (end - input)
+
+    samples = lambda t: [
+        S(t(3, 2), t(3, 2), t(3, 2)),
+        S(t(3, 1), t(2), t()),
+        S(t(3), t(3), 0.3),
+        S(t(2), t(3, 2), 0.75),
+        S(t(0), t(0), t(0)),
+    ]

@@ -1,0 +1,162 @@
+"""leafgrad.overrides: tools for those who write a `__torch_function__`, and the modes that take calls over.
+
+How calls are taken over is in leafgrad/_core/overrides.py and leafgrad/_tensor/overridable.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any
+
+import leafgrad
+from leafgrad import _missing
+from leafgrad._core.overrides import name_of, switches, taken_over, takes_over, taking_over
+from leafgrad._tensor import install, overridable
+from leafgrad._tensor.tensor import Tensor
+from leafgrad.nn import functional
+
+__all__ = [
+    "TorchFunctionMode", "get_ignored_functions", "get_overridable_functions", "get_testing_overrides",
+    "handle_torch_function", "has_torch_function", "is_tensor_like", "is_tensor_method_or_property", "resolve_name",
+    "wrap_torch_function",
+]  # fmt: skip
+
+
+class TorchFunctionMode:
+    """While it is on (`with Mode(): ...`), its `__torch_function__` is called instead of all public functions, methods
+    and attributes in this thread. What it calls itself goes to the mode outside of it, if there is one."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        overridable.push_mode(self)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        overridable.pop_mode()
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that changes nothing."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """has_torch_function(relevant_args): does one of these take calls over, or is a mode on?"""
+    return (bool(switches.modes) and switches.at_all) or any([takes_over(value) for value in relevant_args])
+
+
+def has_torch_function_unary(arg: Any) -> bool:
+    """has_torch_function_unary(arg): the same for one argument."""
+    return has_torch_function((arg,))
+
+
+def has_torch_function_variadic(*args: Any) -> bool:
+    """has_torch_function_variadic(*args): the same for several."""
+    return has_torch_function(args)
+
+
+def handle_torch_function(public_api: Any, relevant_args: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+    """handle_torch_function(public_api, relevant_args, *args, **kwargs): the result of those who take the call over."""
+    return taken_over(public_api, taking_over(relevant_args, with_tensors=True), args, kwargs, in_python=True)
+
+
+def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[Any], Any]:
+    """wrap_torch_function(dispatcher): a decorator for functions whose calls may be taken over by the arguments that
+    `dispatcher` returns."""
+
+    def decorate(function: Any) -> Any:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            relevant = dispatcher(*args, **kwargs)
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """is_tensor_like(inp): is it a tensor, or of a class with a `__torch_function__`?"""
+    return isinstance(inp, Tensor) or hasattr(inp, "__torch_function__")
+
+
+# -- what can be taken over --------------------------------------------------------------------------------------------
+
+# Functions that take no call over, and those that make tensors, which only a mode does.
+IGNORED = {
+    "from_dlpack", "from_numpy", "frombuffer", "is_tensor", "tensor", "as_tensor", "asarray", "arange", "empty", "eye",
+    "empty_strided", "full", "linspace", "logspace", "ones", "rand", "randint", "randn", "randperm", "scalar_tensor",
+    "tril_indices", "triu_indices", "zeros",
+}  # fmt: skip
+
+
+@functools.cache
+def get_ignored_functions() -> set[Any]:
+    """get_ignored_functions(): public functions that arguments cannot take over."""
+    return {getattr(leafgrad, name) for name in IGNORED}
+
+
+@functools.cache
+def get_overridable_functions() -> dict[Any, list[Any]]:
+    """get_overridable_functions(): modules, and the class Tensor, with their functions that can be taken over."""
+    ignored = get_ignored_functions()
+    functions = [getattr(leafgrad, name) for name in sorted(install.MODULES)]
+    found: dict[Any, list[Any]] = {
+        leafgrad: [f for f in functions if isinstance(f, FunctionType) and f not in ignored],
+        functional: [getattr(functional, name) for name in vars(functional)["__all__"]],
+    }
+    methods: list[Any] = []
+    for name in sorted(overridable.names()):
+        form = getattr(Tensor, name)
+        if isinstance(form, property):
+            found[form] = [form.__get__]
+        else:
+            methods.append(form)
+    found[Tensor] = methods
+    return found
+
+
+def resolve_name(f: Any) -> str | None:
+    """resolve_name(f): the name of a public function, method or attribute; None if it is none."""
+    known = names_by_function().get(f)
+    attribute = isinstance(getattr(f, "__self__", None), overridable.OverridableAttribute)
+    if known is None and attribute and f.__name__ != "__delete__":
+        return name_of(f)
+    return known
+
+
+@functools.cache
+def names_by_function() -> dict[Any, str]:
+    found = {
+        function: name_of(function) for functions in get_overridable_functions().values() for function in functions
+    }
+    return {**{function: f"torch.{function.__name__}" for function in get_ignored_functions()}, **found}
+
+
+def is_tensor_method_or_property(func: Any) -> bool:
+    """is_tensor_method_or_property(func): is it a method or the getter of an attribute of Tensor?"""
+    return func in get_overridable_functions()[Tensor] or getattr(func, "__name__", None) == "__get__"
+
+
+def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
+    """get_testing_overrides(): for each function that can be taken over, one with the same parameters that returns
+    -1."""
+    return {function: dummy(function) for found in get_overridable_functions().values() for function in found}
+
+
+def dummy(function: Any) -> Callable[..., Any]:
+    made: Any = lambda *args, **kwargs: -1
+    made.__signature__ = inspect.signature(function)
+    return made  # type: ignore[no-any-return]
+
+
+__getattr__ = _missing.attributes_of(__name__)
