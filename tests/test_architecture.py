@@ -37,12 +37,14 @@ FILES: dict[str, tuple[str, str]] = {
     "_dtypes": ("", ""),
     "_layouts": ("_core _device", ""),
     "_missing": ("", ""),
+    "accelerator": ("_missing", ""),
     "_settings": ("_core _device _dtypes kernels", "leafgrad _build ops"),
     "cuda": ("_missing", ""),
     "overrides": ("leafgrad _core _missing _tensor nn", ""),
     "profiler": ("autograd errors", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
+    "storage": ("ops", ""),
 }
 
 # What no docstring may allow. The hot path does not know who uses it; modules and optimizers are built of public ops.
@@ -87,7 +89,7 @@ LONGER = {("_core.bind", "binary")}  # the one written-out copy of a mechanism
 # Public files and folders at the top that PyTorch does not have.
 OWN_NAMES = {"errors", "explain", "kernels"}
 TORCH_NAMES = {"autograd", "cuda", "func", "nn", "ops", "optim", "overrides", "profiler", "random", "return_types"}
-TORCH_NAMES |= {"utils"}
+TORCH_NAMES |= {"accelerator", "storage", "utils"}
 
 
 class Import(NamedTuple):

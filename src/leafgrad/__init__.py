@@ -20,6 +20,7 @@ from leafgrad._device import (
     preserve_format,
     strided,
 )
+from leafgrad._dtypes import ALL as _ALL_DTYPES
 from leafgrad._dtypes import (
     bfloat16,
     can_cast,
@@ -27,6 +28,10 @@ from leafgrad._dtypes import (
     complex128,
     dtype,
     finfo,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
     float16,
     float32,
     float64,
@@ -72,9 +77,11 @@ _links.functions = globals()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _LATER = {
-    **{name: name for name in ("_C", "cuda", "func", "nn", "optim", "overrides", "profiler", "random", "utils")},
+    **{name: name for name in ("_C", "accelerator", "cuda", "func", "nn", "optim", "overrides", "profiler", "random")},
+    "storage": "storage", "utils": "utils",
     "Generator": "random", "default_generator": "random", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random",
+    **{f"{kind}Storage": "storage" for kind in ("", "Untyped", "Typed", *[kind.alias for kind in _ALL_DTYPES])},
     "set_printoptions": "_tensor.printing", "vmap": "func",
 }  # fmt: skip
 

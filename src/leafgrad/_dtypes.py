@@ -36,6 +36,8 @@ class dtype:
     def np(self) -> np.dtype[Any]:
         """The NumPy dtype behind it. bfloat16 is the one that needs a package of its own."""
         if self._np is None:
+            if self is not bfloat16:
+                raise TypeError(f"leafgrad has the name {self}, but no tensors of this dtype")
             self._np = _load_bfloat16()
             _from_numpy[self._np] = self
         return self._np
@@ -77,6 +79,12 @@ float32: Final = dtype("float32", FLOAT, 4, "Float", "float", np.dtype(np.float3
 float64: Final = dtype("float64", FLOAT, 8, "Double", "double", np.dtype(np.float64))
 complex64: Final = dtype("complex64", COMPLEX, 8, "ComplexFloat", "c10::complex<float>", np.dtype(np.complex64))
 complex128: Final = dtype("complex128", COMPLEX, 16, "ComplexDouble", "c10::complex<double>", np.dtype(np.complex128))
+
+# Known by name, for programs that list them: there are no tensors of these.
+float8_e4m3fn: Final = dtype("float8_e4m3fn", FLOAT, 1, "Float8_e4m3fn", "c10::Float8_e4m3fn", None)
+float8_e4m3fnuz: Final = dtype("float8_e4m3fnuz", FLOAT, 1, "Float8_e4m3fnuz", "c10::Float8_e4m3fnuz", None)
+float8_e5m2: Final = dtype("float8_e5m2", FLOAT, 1, "Float8_e5m2", "c10::Float8_e5m2", None)
+float8_e5m2fnuz: Final = dtype("float8_e5m2fnuz", FLOAT, 1, "Float8_e5m2fnuz", "c10::Float8_e5m2fnuz", None)
 
 ALL: Final = (
     bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128,

@@ -34,11 +34,12 @@ Rule = Callable[[Any, Any, Any, Any], Sequence[Any]]
 class Switches:
     """Facts about the whole process that short ways have to know."""
 
-    __slots__ = ("batched_graphs", "checkpoints", "inference", "leaf_hooks", "modes", "reshaped")
+    __slots__ = ("batched_graphs", "checkpoints", "conjugated", "inference", "leaf_hooks", "modes", "reshaped")
 
     def __init__(self) -> None:
         self.modes: int = 0  # modes that are on in any thread: to ask for those of a thread takes much longer
         self.reshaped: bool = False  # was a tensor ever reshaped in place? Then the steps of views have to be checked
+        self.conjugated: bool = False  # was there ever a conjugate? It may have to be brought up to date
         self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters
         self.checkpoints: dict[int, bool] = {}  # while there are any, backward passes say who they are
         self.inference: int = 0  # threads in inference_mode

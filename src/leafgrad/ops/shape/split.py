@@ -142,6 +142,8 @@ class Pieces(Part, family=True):
 class split_with_sizes(Pieces):
     """split_with_sizes(input, split_sizes, dim=0): consecutive pieces of the given sizes."""
 
+    node_names = ("UnsafeSplitWithSizesBackward0",)
+
     def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
         sizes = tuple(split_sizes)
         wrapped, size = _split_dim("split", input, dim)
@@ -179,6 +181,7 @@ def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
 class split(Pieces):
     """split(tensor, split_size_or_sections, dim=0): pieces of one size (the last may be smaller), or of given sizes."""
 
+    node_names = ("UnsafeSplitBackward0",)
     checked = False  # what is no size is taken for several, by split_with_sizes, as in PyTorch
     signatures = (
         "(tensor: Tensor, split_size_or_sections: int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]",
@@ -297,6 +300,73 @@ def tensor_split(
         start, end, _ = slice(start, end).indices(size)  # as Python's slices: clipped, negative from the end
         pieces.append(view_of(slice_, input, range_of(dim, start, max(end - start, 0))))
     return tuple(pieces)
+
+
+def _split_exactly(name: str, input: TensorBase, given: Any, dim: int, least: int) -> tuple[Any, ...]:
+    """tensor_split along one dimension, into sections of equal size only."""
+    shape = input.array.shape
+    if len(shape) < least:
+        raise errors.mistake(
+            RuntimeError,
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {len(shape)} "
+            "dimensions!",
+        )
+    if isinstance(given, int) and (given == 0 or shape[dim] % given):
+        raise errors.mistake(
+            RuntimeError,
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {shape[dim]} is not "
+            f"divisible by the split_size {given}!",
+        )
+    return tensor_split(input, given, dim)  # type: ignore[no-any-return]
+
+
+@composite(lambda t: [S(t(2, 6), 3), S(t(4), 2), S(t(2, 5), (1, 3))])
+def hsplit(input: Tensor, indices_or_sections: int | Shape) -> tuple[Tensor, ...]:
+    """hsplit(input, indices_or_sections): pieces side by side, of equal size or cut at the given indices."""
+    dim = 0 if input.array.ndim == 1 else 1
+    return _split_exactly("hsplit", input, indices_or_sections, dim, 1)
+
+
+@composite(lambda t: [S(t(4, 2), 2), S(t(4, 2), (1,))])
+def vsplit(input: Tensor, indices_or_sections: int | Shape) -> tuple[Tensor, ...]:
+    """vsplit(input, indices_or_sections): pieces of rows, of equal size or cut at the given indices."""
+    return _split_exactly("vsplit", input, indices_or_sections, 0, 2)
+
+
+@composite(lambda t: [S(t(2, 3, 4), 2), S(t(2, 3, 4), (1, 2))])
+def dsplit(input: Tensor, indices_or_sections: int | Shape) -> tuple[Tensor, ...]:
+    """dsplit(input, indices_or_sections): pieces behind each other, of equal size or cut at the given indices."""
+    return _split_exactly("dsplit", input, indices_or_sections, 2, 3)
+
+
+# -- pieces that share memory but are no views: a program promises not to change what they came from ------------------
+
+
+@composite(lambda t: [S(t(5, 2), 2), S(t(2, 4), 3, 1)])
+def unsafe_split(tensor: Tensor, split_size: int, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """unsafe_split(tensor, split_size, dim=0): split, whose pieces are not known as views."""
+    seen = split.function(tensor, split_size, dim)
+    return _unsafe(split, tensor, dim, seen)
+
+
+@composite(lambda t: [S(t(5, 2), (2, 3)), S(t(2, 4), (1, 0, 3), 1)])
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """unsafe_split_with_sizes(input, split_sizes, dim=0): split_with_sizes, whose pieces are not known as views."""
+    seen = split_with_sizes.function(input, split_sizes, dim)
+    return _unsafe(split_with_sizes, input, dim, seen)
+
+
+@composite(lambda t: [S(t(5, 2), 2), S(t(2, 6), 4, 1)])
+def unsafe_chunk(input: Tensor, chunks: int, dim: Dim = 0) -> tuple[Tensor, ...]:
+    """unsafe_chunk(input, chunks, dim=0): chunk, whose pieces are not known as views."""
+    return _unsafe(split, input, dim, chunk(input, chunks, dim))
+
+
+def _unsafe(operation: Any, input: TensorBase, dim: int, seen: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The pieces `seen` once more, as results of their own."""
+    dim = wrap_dim(dim, input.array.ndim)
+    (core,) = operation.named.values()
+    return tuple(bind_many(core, (input,), (dim, tuple([piece.array.shape[dim] for piece in seen]))))
 
 
 def _cuts_of(given: Any) -> Any:
