@@ -374,7 +374,9 @@ def unseen(operation: Operation) -> Op:
 
 def with_kernel(core: Op, kernel: Callable[..., Any], vmap: Any = None) -> Op:
     """The same operation computed by another kernel; `vmap` says how that is batched, if otherwise."""
-    return Op(core.name, core.node_name, kernel, core.gradient_rules, core.vmap if vmap is None else (vmap, ()))
+    twin = Op(core.name, core.node_name, kernel, core.gradient_rules, core.vmap if vmap is None else (vmap, ()))
+    twin.composition = core.composition
+    return twin
 
 
 class Composite(Entry):

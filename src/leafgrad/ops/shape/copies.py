@@ -45,7 +45,7 @@ def named(op: Op, node_name: str) -> Op:
     found = _named.get((op.node_name, node_name))
     if found is None:
         found = with_kernel(op, op.kernel)
-        found.node_name = node_name
+        found.node_name, found.composition = node_name, None
         found.gradient_rules()
         _named[op.node_name, node_name] = found
     return found
