@@ -21,6 +21,7 @@ from leafgrad._tensor import overridable
 from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
 from leafgrad.errors.warning import warn
+from leafgrad.ops.shape import storage
 from leafgrad.utils.checkpoint import checkpoint, checkpoint_sequential
 
 SOURCES = Path(torch.__file__).parent
@@ -49,6 +50,12 @@ def transposes() -> None:
     for name in ("T", "mT", "H", "mH"):
         getattr(torch.ones(()), name)
     torch.ones(()).adjoint()
+
+
+@case
+def storages() -> None:
+    storage._warned = False  # once in a process, as in PyTorch
+    torch.ones(2).storage()
 
 
 @case
