@@ -17,9 +17,9 @@ import inplace_scenarios
 import mode_scenarios
 import module_hook_scenarios
 import override_scenarios
-import subclass_scenarios
 import shape_scenarios
 import storage_scenarios
+import subclass_scenarios
 import topology_scenarios
 import value_scenarios
 import view_scenarios

@@ -11,10 +11,10 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import wrap
 from leafgrad._dtypes import BOOL, get_default_dtype
 from leafgrad._layouts import order_in_memory
-from leafgrad.ops.public_forms import checked_methods
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.inplace import copy_slices
+from leafgrad.ops.public_forms import checked_methods
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.copies import diagonal_copy
