@@ -44,6 +44,7 @@ FILES: dict[str, tuple[str, str]] = {
     "profiler": ("autograd errors", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
+    "storage": ("ops", ""),
 }
 
 # What no docstring may allow. The hot path does not know who uses it; modules and optimizers are built of public ops.
@@ -90,7 +91,7 @@ OWN_NAMES = {"errors", "explain", "kernels"}
 TORCH_NAMES = {
     "accelerator", "autograd", "cuda", "func", "nn", "ops", "optim", "overrides", "profiler", "random", "return_types",
 }  # fmt: skip
-TORCH_NAMES |= {"utils"}
+TORCH_NAMES |= {"storage", "utils"}
 
 
 class Import(NamedTuple):

@@ -28,6 +28,7 @@ from leafgrad._tensor.op_methods import OpMethods
 from leafgrad.nn import functional
 from leafgrad.ops.creation.legacy import TensorType
 from leafgrad.ops.registry import entries
+from leafgrad.ops.shape.storage import StorageType
 from leafgrad.ops.signature import Declaration, Text
 
 PACKAGE = Path(leafgrad.__file__).parent
@@ -112,6 +113,7 @@ def row(place: str, names: set[str]) -> str:
 
 def functions_stub() -> str:
     imports = {"leafgrad._tensor.tensor": ["Tensor"], "leafgrad.ops.creation.legacy": ["TensorType"]}
+    imports["leafgrad.ops.shape.storage"] = ["StorageType"]
     names: list[str] = []
     functions: list[str] = []
     for name, value in public_names():
@@ -119,7 +121,7 @@ def functions_stub() -> str:
             imports.setdefault("leafgrad", []).append(name)
         elif isinstance(value, types.FunctionType) and isinstance(getattr(value, "__wrapped__", None), Declaration):
             functions += function_stub(name, value, value.__wrapped__.as_method(False))
-        elif isinstance(value, (type, types.FunctionType)) and not isinstance(value, TensorType):
+        elif isinstance(value, (type, types.FunctionType)) and not isinstance(value, (TensorType, StorageType)):
             imports.setdefault(value.__module__, []).append(name)
         else:
             names.append(f"{name}: {type_of(value)}")
@@ -145,7 +147,7 @@ def public_names() -> Iterator[tuple[str, Any]]:
 
 def type_of(value: Any) -> str:
     """The type of a constant."""
-    known: tuple[type, ...] = (leafgrad.dtype, layout, memory_format, TensorType, leafgrad.Generator)
+    known: tuple[type, ...] = (leafgrad.dtype, layout, memory_format, TensorType, StorageType, leafgrad.Generator)
     for kind in known:
         if isinstance(value, kind):
             return kind.__name__
@@ -201,6 +203,7 @@ def methods_stub() -> str:
         "from typing import Any, Literal, Self, overload\n",
         "from leafgrad import return_types",
         "from leafgrad._tensor.tensor import Tensor",
+        "from leafgrad.ops.shape.storage import StorageType, TypedStorage, UntypedStorage",
         f"from leafgrad.ops.signature import {WORDS}",
         "from leafgrad.random import Generator\n",
         "class OpMethods:",

@@ -26,6 +26,7 @@ from leafgrad._device import (
     sparse_csr,
     strided,
 )
+from leafgrad._dtypes import ALL as _ALL_DTYPES
 from leafgrad._dtypes import (
     bfloat16,
     complex32,
@@ -86,9 +87,10 @@ _links.functions = globals()
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _LATER = {
     "_C": "_C", "accelerator": "accelerator", "cuda": "cuda", "func": "func", "nn": "nn", "optim": "optim",
-    "overrides": "overrides", "profiler": "profiler", "random": "random", "utils": "utils",
+    "overrides": "overrides", "profiler": "profiler", "random": "random", "storage": "storage", "utils": "utils",
     "Generator": "random", "default_generator": "random", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random",
+    **{f"{kind}Storage": "storage" for kind in ("", "Untyped", "Typed", *[kind.alias for kind in _ALL_DTYPES])},
     "set_printoptions": "_tensor.printing", "vmap": "func",
 }  # fmt: skip
 

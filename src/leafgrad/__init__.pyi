@@ -16,6 +16,7 @@ from leafgrad import overrides as overrides
 from leafgrad import profiler as profiler
 from leafgrad import random as random
 from leafgrad import return_types as return_types
+from leafgrad import storage as storage
 from leafgrad import utils as utils
 from leafgrad._device import Size as Size
 from leafgrad._device import device as device
@@ -50,18 +51,34 @@ from leafgrad.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from leafgrad.func.vmap import vmap as vmap
 from leafgrad.ops.creation.legacy import TensorType as TensorType
 from leafgrad.ops.random.generator import Generator as Generator
+from leafgrad.ops.shape.storage import StorageType as StorageType
+from leafgrad.ops.shape.storage import TypedStorage as TypedStorage
+from leafgrad.ops.shape.storage import UntypedStorage as UntypedStorage
 from leafgrad.ops.signature import Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape
 
+BFloat16Storage: StorageType
 BFloat16Tensor: TensorType
+BoolStorage: StorageType
 BoolTensor: TensorType
+ByteStorage: StorageType
 ByteTensor: TensorType
+CharStorage: StorageType
 CharTensor: TensorType
+ComplexDoubleStorage: StorageType
+ComplexFloatStorage: StorageType
+DoubleStorage: StorageType
 DoubleTensor: TensorType
+FloatStorage: StorageType
 FloatTensor: TensorType
+HalfStorage: StorageType
 HalfTensor: TensorType
+IntStorage: StorageType
 IntTensor: TensorType
+LongStorage: StorageType
 LongTensor: TensorType
+ShortStorage: StorageType
 ShortTensor: TensorType
+Storage: StorageType
 bfloat16: dtype
 bool: dtype
 cdouble: dtype
@@ -129,6 +146,8 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
     """beta * input + alpha * (mat1 @ mat2)."""
 def adjoint(input: Tensor) -> Tensor:
     """the last two dimensions exchanged, and conjugated."""
+def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a copy."""
 def all(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """are all elements nonzero, in the tensor or along dimensions?"""
 def allclose(input: Tensor, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
@@ -156,6 +175,10 @@ def argwhere(input: Tensor) -> Tensor:
     """the positions of the elements that are not zero, one row for each."""
 def as_strided(input: Tensor, size: Shape, stride: Shape, storage_offset: builtins.int | None = None) -> Tensor:
     """the memory of input under any shape and strides; the offset counts from the beginning of the memory, by default it is input's own."""
+def as_strided_copy(input: Tensor, size: Shape, stride: Shape, storage_offset: builtins.int | None = None, *, out: Tensor | None = None) -> Tensor:
+    """a copy of what as_strided shows."""
+def as_strided_scatter(input: Tensor, src: Tensor, size: Shape, stride: Shape, storage_offset: builtins.int | None = None) -> Tensor:
+    """a copy of input with the elements that as_strided shows replaced by src."""
 def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = None) -> Tensor:
     """data itself if it is a tensor, its memory if it is a NumPy array, else a new tensor."""
 def asarray(obj: Any, *, dtype: Dtype | None = None, device: Device | None = None, copy: builtins.bool | None = None, requires_grad: builtins.bool | None = None) -> Tensor:
@@ -198,9 +221,11 @@ def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | 
 def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in exactly one."""
 def block_diag(*tensors: Tensor) -> Tensor:
-    """a matrix of zeros but for the tensors, one right below the other."""
+    """a matrix of zeros with these matrices along its diagonal; vectors are rows."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of two equally long stacks of matrices, (b, n, k) with (b, k, m)."""
+def broadcast_shapes(*shapes: builtins.int | Shape) -> Size:
+    """the one shape that tensors of all these shapes broadcast to."""
 def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
     """all of them expanded to the one shape that they broadcast to."""
 def broadcast_to(input: Tensor, size: Shape) -> Tensor:
@@ -264,15 +289,17 @@ def cumsum(input: Tensor, dim: Dim, *, dtype: Dtype | None = None, out: Tensor |
 def detach(input: Tensor) -> Tensor:
     """the same memory without the history: gradients end here."""
 def diag(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
-    """the matrix that has a vector on its diagonal; or the diagonal of a matrix."""
+    """a matrix with this vector on its diagonal, or a copy of the diagonal of this matrix."""
 def diag_embed(input: Tensor, offset: builtins.int = 0, dim1: Dim = -2, dim2: Dim = -1) -> Tensor:
-    """the last dimension as a diagonal of two others, among zeros."""
+    """zeros with the last dimension of input on the diagonal of two dimensions of the result."""
 def diagflat(input: Tensor, offset: builtins.int = 0) -> Tensor:
-    """the matrix that has all elements of a tensor, in order, on its diagonal."""
+    """a matrix with all elements of input on its diagonal."""
 def diagonal(input: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
     """the diagonal of two dimensions, as the last one of the result."""
 def diagonal_copy(input: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1, *, out: Tensor | None = None) -> Tensor:
-    """the diagonal of two dimensions, in memory of its own."""
+    """a copy of a diagonal."""
+def diagonal_scatter(input: Tensor, src: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
+    """a copy of input with a diagonal replaced by src."""
 def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
     """input / other; rounded towards zero by 'trunc', down by 'floor'."""
 def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
@@ -303,6 +330,8 @@ def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power of each element."""
 def exp_(input: Tensor) -> Tensor:
     """exp, in place."""
+def expand_copy(input: Tensor, size: Shape, *, implicit: builtins.bool = False, out: Tensor | None = None) -> Tensor:
+    """a copy of expand(size)."""
 def eye(n: builtins.int, m: builtins.int | None = None, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
     """ones on the diagonal of an n x m matrix."""
 def fill(input: Tensor, value: Tensor | Number) -> Tensor:
@@ -388,14 +417,20 @@ def initial_seed() -> builtins.int:
     """the number with which the default generator was started."""
 def is_complex(input: Tensor) -> builtins.bool:
     """is the dtype complex?"""
+def is_conj(input: Tensor) -> builtins.bool:
+    """is it a view, made by conj(), that PyTorch conjugates when it is read? Here it is a copy."""
 def is_floating_point(input: Tensor) -> builtins.bool:
     """is the dtype a floating point one?"""
 def is_inference(input: Tensor) -> builtins.bool:
     """was it made inside inference_mode, so that it can never be part of a graph?"""
+def is_neg(input: Tensor) -> builtins.bool:
+    """is it the imaginary part of such a view, which PyTorch negates when it is read?"""
 def is_nonzero(input: Tensor) -> builtins.bool:
     """is the one element something else than zero?"""
 def is_same_size(input: Tensor, other: Tensor) -> builtins.bool:
     """do both have the same shape?"""
+def is_storage(obj: Any) -> builtins.bool:
+    """is it a storage?"""
 def is_tensor(obj: builtins.object) -> builtins.bool:
     """is it a Tensor?"""
 def isclose(input: Tensor, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
@@ -508,6 +543,8 @@ def nansum(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool =
     """the sum of all elements that are not nan."""
 def narrow(input: Tensor, dim: Dim, start: builtins.int | Tensor, length: builtins.int) -> Tensor:
     """`length` positions of dimension `dim`, from `start` on, as a view."""
+def narrow_copy(input: Tensor, dim: Dim, start: builtins.int | Tensor, length: builtins.int, *, out: Tensor | None = None) -> Tensor:
+    """a copy of narrow(dim, start, length)."""
 def ne(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input different from other, element by element?"""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -552,6 +589,8 @@ def permute(input: Tensor, *dims: builtins.int) -> Tensor:
     """the dimensions in another order."""
 @overload
 def permute(input: Tensor, dims: Shape) -> Tensor: ...
+def permute_copy(input: Tensor, dims: Shape, *, out: Tensor | None = None) -> Tensor:
+    """a copy of permute(dims)."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """complex numbers with these absolute values and angles."""
 def positive(input: Tensor) -> Tensor:
@@ -595,6 +634,8 @@ def randperm(n: builtins.int, *, generator: Generator | None = None, out: Tensor
     """0, 1, ..., n - 1 in random order, of int64 if nothing else is asked for."""
 def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
     """start, start + step, ... up to and including end. PyTorch has deprecated it: arange leaves the end out, as Python's range does."""
+def ravel(input: Tensor) -> Tensor:
+    """all elements in one dimension; a view where that is possible."""
 def real(input: Tensor) -> Tensor:
     """the real part, as a view."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -619,6 +660,10 @@ def reshape(input: Tensor, *shape: builtins.int) -> Tensor:
     """another shape; a view where that is possible, otherwise a copy."""
 @overload
 def reshape(input: Tensor, shape: Shape) -> Tensor: ...
+def resolve_conj(input: Tensor) -> Tensor:
+    """the tensor itself, or a copy if it is conjugated when it is read."""
+def resolve_neg(input: Tensor) -> Tensor:
+    """the tensor itself, or a copy if it is negated when it is read."""
 def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> Dtype:
     """the dtype that arithmetic on two tensors or numbers has."""
 def roll(input: Tensor, shifts: builtins.int | Shape, dims: DimOrDims | None = None) -> Tensor:
@@ -654,6 +699,8 @@ def seed() -> builtins.int:
     """start the default generator anew with a number from the operating system, which is returned."""
 def select(input: Tensor, dim: Dim, index: builtins.int) -> Tensor:
     """input without dimension `dim`, at position `index` of it."""
+def select_copy(input: Tensor, dim: Dim, index: builtins.int, *, out: Tensor | None = None) -> Tensor:
+    """a copy of select(dim, index)."""
 def select_scatter(input: Tensor, src: Tensor, dim: Dim, index: builtins.int) -> Tensor:
     """a copy of input in which select(dim, index) is replaced by src."""
 def set_rng_state(new_state: Tensor) -> None:
@@ -670,6 +717,8 @@ def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sine of each element."""
 def sin_(input: Tensor) -> Tensor:
     """sin, in place."""
+def slice_copy(input: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1, *, out: Tensor | None = None) -> Tensor:
+    """a copy of a slice of one dimension."""
 def slice_scatter(input: Tensor, src: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1) -> Tensor:
     """a copy of input with a slice replaced by src."""
 def softmax(input: Tensor, dim: Dim, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -681,8 +730,12 @@ def split(tensor: Tensor, split_size_or_sections: builtins.int | Shape, dim: Dim
     """pieces of one size (the last may be smaller), or of given sizes."""
 @overload
 def split(tensor: Tensor, *, split_size: builtins.int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]: ...
+def split_copy(input: Tensor, split_size: builtins.int, dim: Dim = 0, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
+    """copies of the pieces of split."""
 def split_with_sizes(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
     """consecutive pieces of the given sizes."""
+def split_with_sizes_copy(input: Tensor, split_sizes: Shape, dim: Dim = 0, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
+    """copies of the pieces of split_with_sizes."""
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the square root of each element."""
 def sqrt_(input: Tensor) -> Tensor:
@@ -691,6 +744,8 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """each element times itself."""
 def squeeze(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
     """without dimensions of size 1, all of them or those of `dim`."""
+def squeeze_copy(input: Tensor, dim: DimOrDims | None = None, *, out: Tensor | None = None) -> Tensor:
+    """a copy of squeeze(dim)."""
 def stack(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors of one shape along a new dimension."""
 @overload
@@ -722,6 +777,8 @@ def swapdims(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
     """two dimensions exchanged."""
 def t(input: Tensor) -> Tensor:
     """a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
+def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a copy of t()."""
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """elements of the flat input, in the shape of index."""
 def take_along_dim(input: Tensor, indices: Tensor, dim: Dim | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -746,8 +803,12 @@ def tile(input: Tensor, *dims: builtins.int) -> Tensor:
 def tile(input: Tensor, dims: Shape) -> Tensor: ...
 def topk(input: Tensor, k: builtins.int, dim: Dim = -1, largest: builtins.bool = True, sorted: builtins.bool = True, *, out: tuple[Tensor, ...] | None = None) -> return_types.topk:
     """the k largest (or smallest) elements along a dimension, and their indices."""
+def trace(input: Tensor) -> Tensor:
+    """the sum of the diagonal of a matrix."""
 def transpose(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
     """two dimensions exchanged."""
+def transpose_copy(input: Tensor, dim0: Dim, dim1: Dim, *, out: Tensor | None = None) -> Tensor:
+    """a copy of transpose(dim0, dim1)."""
 def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """the lower triangle of matrices, zero above `diagonal`."""
 def tril_indices(row: builtins.int, col: builtins.int, offset: builtins.int = 0, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
@@ -764,12 +825,18 @@ def trunc_(input: Tensor) -> Tensor:
     """trunc, in place."""
 def unbind(input: Tensor, dim: Dim = 0) -> tuple[Tensor, ...]:
     """all slices along a dimension, which disappears."""
+def unbind_copy(input: Tensor, dim: Dim = 0, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
+    """copies of the slices of unbind."""
 def unflatten(input: Tensor, dim: Dim, sizes: Shape) -> Tensor:
     """one dimension made several; one of the sizes may be -1."""
+def unfold_copy(input: Tensor, dimension: Dim, size: builtins.int, step: builtins.int, *, out: Tensor | None = None) -> Tensor:
+    """a copy of unfold(dimension, size, step)."""
 def unique(input: Tensor, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
     """the distinct elements (or the distinct slices along a dimension), in order; where each element is among them; how often each of them occurs."""
 def unique_consecutive(input: Tensor, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
     """the first of equal elements (or slices along a dimension) that follow each other; which of them each element belongs to; how many there are."""
+def unravel_index(indices: Tensor, shape: builtins.int | Shape) -> tuple[Tensor, ...]:
+    """for positions in a flat array, the positions in each dimension of this shape."""
 def unsafe_chunk(input: Tensor, chunks: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
     """chunk, but the pieces do not count as views."""
 def unsafe_split(tensor: Tensor, split_size: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
@@ -778,6 +845,8 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> 
     """split_with_sizes, but the pieces do not count as views."""
 def unsqueeze(input: Tensor, dim: Dim) -> Tensor:
     """with a new dimension of size 1 at `dim`."""
+def unsqueeze_copy(input: Tensor, dim: Dim, *, out: Tensor | None = None) -> Tensor:
+    """a copy of unsqueeze(dim)."""
 def vander(x: Tensor, N: builtins.int | None = None, increasing: builtins.bool = False) -> Tensor:
     """the Vandermonde matrix of a vector, whose columns are its powers."""
 @overload
@@ -798,8 +867,17 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """dot(conj(input), other)."""
 def view_as_complex(input: Tensor) -> Tensor:
     """the memory of pairs of real numbers, the last dimension, as complex ones."""
+def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a copy of view_as_complex."""
 def view_as_real(input: Tensor) -> Tensor:
     """the memory of complex numbers as pairs of real ones, in a new last dimension."""
+def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """a copy of view_as_real."""
+@overload
+def view_copy(input: Tensor, size: Shape, *, out: Tensor | None = None) -> Tensor:
+    """a copy of view(size), which may also be a dtype."""
+@overload
+def view_copy(input: Tensor, dtype: Dtype, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def vsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
     """pieces of rows, cut at indices, or in pieces of equal size."""

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from leafgrad._core.tensor import is_batched
+from leafgrad._core.tensor import is_batched, links
 from leafgrad._device import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 
 Array = Any
 
 # The channels come last in memory, though dimension 1 is theirs in the shape.
 _ORDERS = {channels_last: (0, 2, 3, 1), channels_last_3d: (0, 2, 3, 4, 1)}
+
+
+def steps_of(array: Array) -> tuple[int, ...]:
+    """Strides in elements. A new array without elements has none in NumPy; in PyTorch those of the shape with a 1 in
+    place of each 0."""
+    if array.size == 0 and not any(array.strides):
+        return row_major_steps(array.shape)
+    size = array.itemsize
+    return tuple([step // size for step in array.strides])
+
+
+def row_major_steps(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a new tensor: a dimension without elements counts as one element."""
+    return tuple([math.prod([max(n, 1) for n in shape[i + 1 :]]) for i in range(len(shape))])
 
 
 def is_dense(array: Array) -> bool:
@@ -38,24 +54,37 @@ def needs_no_copy(array: Array, shape: tuple[int, ...]) -> bool:
     return True
 
 
-def order_in_memory(array: Array) -> list[int]:
-    """The dimensions from the slowest to the fastest, in the order in which PyTorch lays out what is like this array.
+def order_in_memory(*arrays: Array) -> list[int]:
+    """The dimensions from the slowest to the fastest, in the order in which PyTorch lays out what is computed of these
+    arrays, element by element.
 
-    That is by strides, and by size where those are equal. A dimension that was expanded compares with nothing (its
-    stride is 0): it keeps its place, unless others move past it. So the outcome depends on who is compared with whom,
-    and PyTorch's way is insertion, beginning with the last dimension.
+    That is by the strides of the first array, and by size where those are equal. A dimension that was expanded compares
+    with nothing (its stride is 0): there the next array decides, or else it keeps its place, unless others move past
+    it. So the outcome depends on who is compared with whom, and PyTorch's way is insertion, beginning with the last
+    dimension.
     """
-    strides, shape = array.strides, array.shape
+    ndim = max([array.ndim for array in arrays])
+    shape = [1] * ndim
+    steps = []
+    for array in arrays:
+        lead = ndim - array.ndim
+        steps.append([0] * lead + [0 if size == 1 else step for size, step in zip(array.shape, array.strides)])
+        shape[lead:] = [max(one, other) for one, other in zip(shape[lead:], array.shape)]
+    if len(arrays) == 1:
+        steps = [arrays[0].strides]
 
     def slower(one: int, other: int) -> int:
-        if strides[one] == 0 or strides[other] == 0:
-            return 0
-        if strides[one] == strides[other]:
-            return int(shape[one] > shape[other])
-        return 1 if strides[one] > strides[other] else -1
+        for strides in steps:
+            if strides[one] == 0 or strides[other] == 0:
+                continue
+            if strides[one] != strides[other]:
+                return 1 if strides[one] > strides[other] else -1
+            if shape[one] > shape[other]:
+                return 1
+        return 0
 
-    order = list(range(array.ndim))[::-1]  # the fastest first
-    for start in range(1, array.ndim):
+    order = list(range(ndim))[::-1]  # the fastest first
+    for start in range(1, ndim):
         at = start
         for before in range(start - 1, -1, -1):
             found = slower(order[before], order[at])
@@ -67,28 +96,75 @@ def order_in_memory(array: Array) -> list[int]:
     return order[::-1]
 
 
-def order_of(array: Array, wanted: memory_format) -> tuple[int, ...]:
+def in_common_order(arrays: Sequence[Array], out: Array) -> Array:
+    """What was computed of arrays, element by element, laid out as PyTorch does it. Where the layouts of the arrays
+    disagree NumPy goes row by row, PyTorch as the first of them."""
+    if out.__class__ is not np.ndarray or out.ndim < 2 or out.size < 2:
+        return out
+    given = [x for x in arrays if x is not None and x.ndim]
+    for x in given:
+        if not x.flags.c_contiguous:
+            break
+    else:
+        return out if out.flags.c_contiguous else out.copy()
+    order = order_in_memory(*given)
+    return out if out.transpose(order).flags.c_contiguous else in_order(out, order)
+
+
+def copy_in_order_of(arrays: Sequence[Array], out: Array) -> Array:
+    """A copy of what comes of arrays, element by element, laid out as PyTorch does it."""
+    return in_order(out, order_in_memory(*[x for x in arrays if x.ndim]) if out.ndim else [])
+
+
+def in_order(array: Array, order: Sequence[int]) -> Array:
+    """A copy with the dimensions in this order in memory, the slowest first."""
+    laid = np.empty([array.shape[d] for d in order], array.dtype).transpose(np.argsort(order))
+    laid[...] = array
+    return laid
+
+
+links.in_common_order = in_common_order
+
+
+def order_of(ndim: int, wanted: memory_format) -> tuple[int, ...]:
     """The dimensions in the order in which a memory format puts them."""
     order = _ORDERS.get(wanted)
     if order is None:
-        return tuple(range(array.ndim))
-    if array.ndim != len(order):
+        return tuple(range(ndim))
+    if ndim != len(order):
         raise RuntimeError(f"required rank {len(order)} tensor to use {wanted.name} format")
     return order
 
 
-def channels_last_order(array: Array) -> tuple[int, ...] | None:
-    """The dimensions in the order of channels_last, or channels_last_3d, if that is how the array lies; else None."""
-    order = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}.get(array.ndim)
-    if order is None or array.flags.c_contiguous or array.size == 0 or array.strides[1] == 0:
-        return None
+def format_of(array: Array) -> memory_format:
+    """The memory format that the strides of an array look like, to PyTorch: also with gaps. Where it could be several,
+    the contiguous one."""
+    for wanted, order in _ORDERS.items():
+        if array.ndim == len(order) and _looks_like(array, order):
+            return wanted
+    return contiguous_format
+
+
+def _looks_like(array: Array, order: tuple[int, ...]) -> bool:
+    shape, strides = array.shape, array.strides
+    channels = strides[1]
+    if channels == 0 or 0 in shape:
+        return False
     least = 0
     for dim in order[::-1]:
-        stride = array.strides[dim]
-        if stride < least or (dim == 0 and least == array.strides[1]):
-            return None
-        least = stride * array.shape[dim]
-    return order
+        if strides[dim] < least or (dim == 0 and least == channels):
+            return False
+        least = strides[dim] * shape[dim]
+    return True
+
+
+def in_format_of_all(arrays: Sequence[Array], out: Array) -> Array:
+    """What several arrays were joined to: in their memory format, if all have the same, otherwise row by row."""
+    if out.__class__ is not np.ndarray:
+        return out
+    found = {format_of(x) for x in arrays}
+    wanted = found.pop() if len(found) == 1 else contiguous_format
+    return out if lies_in_format(out, wanted) else copy_in_format(out, wanted)
 
 
 def check_format(wanted: Any) -> memory_format:
@@ -121,7 +197,7 @@ def empty_like_array(array: Array, np_dtype: Any = None, wanted: Any = None) -> 
             return np.empty(array.shape, kind)
         if is_dense(array):
             return np.empty_like(array, kind, order="K")
-    order = order_in_memory(array) if wanted is preserve_format else order_of(array, wanted)
+    order = order_in_memory(array) if wanted is preserve_format else order_of(array.ndim, wanted)
     return np.empty([array.shape[d] for d in order], kind).transpose(np.argsort(order))
 
 

@@ -21,6 +21,7 @@ from leafgrad._tensor import overridable
 from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
 from leafgrad.errors.warning import warn
+from leafgrad.ops.shape import storage
 from leafgrad.utils.checkpoint import checkpoint, checkpoint_sequential
 
 SOURCES = Path(torch.__file__).parent
@@ -58,6 +59,12 @@ def jacobians() -> None:
     x = leaf(1, dtype=torch.float64)
     get_analytical_jacobian((x,), x * 2)
     get_numerical_jacobian(lambda inputs: inputs[0] * 2, (x,))
+
+
+@case
+def storages() -> None:
+    storage._warned = False  # once in a process, as in PyTorch
+    torch.ones(2).storage()
 
 
 @case

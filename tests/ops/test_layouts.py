@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -60,3 +62,19 @@ def test_values_are_those_of_a_contiguous_tensor(view: str) -> None:
     assert x.flip(0).tolist() == plain.flip(0).tolist() and x.clone().tolist() == plain.tolist()
     assert x.sort(0, descending=True).values.tolist() == plain.sort(0, descending=True).values.tolist()
     assert x.double().tolist() == plain.tolist()
+
+
+def test_storages_with_a_dtype_are_deprecated_as_in_pytorch_which_is_said_once() -> None:
+    program = "import leafgrad as torch; torch.ones(2).storage(); torch.FloatStorage(3)"
+    ran = subprocess.run([sys.executable, "-W", "always", "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stderr.count("UserWarning: TypedStorage is deprecated. It will be removed") == 1
+
+
+def test_memory_that_tensors_show_cannot_grow() -> None:
+    x = torch.arange(3.0)
+    storage = x.untyped_storage()
+    assert not storage.resizable()
+    with pytest.raises(RuntimeError, match=r"not resizable\n(.|\n)*cannot move to a larger one"):
+        storage.resize_(16)
+    del x
+    assert storage.resizable() and storage.resize_(16).nbytes() == 16 and storage.tolist()[6:8] == [128, 63]

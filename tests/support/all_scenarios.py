@@ -22,6 +22,8 @@ import mode_scenarios
 import module_hook_scenarios
 import numeric_scenarios
 import override_scenarios
+import shape_scenarios
+import storage_scenarios
 import subclass_scenarios
 import topology_scenarios
 import undefined_gradient_scenarios
@@ -46,6 +48,8 @@ SETS = {
     "numbers": numeric_scenarios,
     "overrides": override_scenarios,
     "subclasses": subclass_scenarios,
+    "shapes": shape_scenarios,
+    "storages": storage_scenarios,
     "topology": topology_scenarios,
     "undefined gradients": undefined_gradient_scenarios,
     "values": value_scenarios,
@@ -58,7 +62,8 @@ STORED = Path(__file__).parents[1] / "data" / "scenarios.json"
 def as_json(scenario: Scenario, module: Any) -> Any:
     """What a scenario shows, in the form it is stored in."""
     seen, given = observe(scenario, module)
-    given = [w for w in given if "torch.jit" not in w[1]]  # PyTorch loads code that it has deprecated itself
+    # PyTorch loads code that it has deprecated itself; and of some things it warns once in a process
+    given = [w for w in given if "torch.jit" not in w[1] and "TypedStorage" not in w[1]]
     return json.loads(json.dumps((seen, given), default=in_parts))
 
 

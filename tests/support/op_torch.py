@@ -97,7 +97,7 @@ def array_of(t: torch.Tensor) -> Any:
 NOT_DIFFERENTIATED = "does not support automatic differentiation for outputs with complex dtype"
 
 # There is no complex32.
-NO_COMPLEX32 = {("view_as_complex", "float16")}
+NO_COMPLEX32 = {("view_as_complex", "float16"), ("view_as_complex_copy", "float16")}
 WIDER = {("complex", "float16"): "torch.complex64"}
 
 # PyTorch does not look at the dtype where there is nothing to compute; leafgrad refuses it as it refuses any other.
@@ -129,6 +129,7 @@ NO_GRADIENT: dict[str, Callable[[Case], bool]] = {
     "scatter_add": with_source_larger_than_index,
     "scatter_reduce": with_source_larger_than_index,
     "index_fill": with_negative_indices,
+    "as_strided_scatter": lambda case: True,  # not zero where src is, and zero elsewhere
     # infinite, because the number of elements is taken to be one
     "var": with_no_dimensions_named,
     "std": with_no_dimensions_named,

@@ -341,7 +341,7 @@ def test_out() -> None:
     )
 
 
-def candidates(m: Any) -> list[tuple[Any, ...]]:
+def candidates(m: Any, name: str = "") -> list[tuple[Any, ...]]:
     """Arguments for a call of any function: those that suit it are found by trying."""
     x, y = m.tensor([[0.5, 0.25], [0.75, 0.125]]), m.tensor([[0.5, 0.5], [0.25, 0.75]])
     i, j = m.tensor([[3, 4], [5, 6]]), m.tensor([[1, 0], [1, 1]])
@@ -349,22 +349,26 @@ def candidates(m: Any) -> list[tuple[Any, ...]]:
     return [
         (x,), (x, y), (i,), (i, j), (v, v), (x, v), (x, 0), (x, 1), ([x, y],), (x, mask), (x, k), (x, 0, j), (x, j, 0),
         (x, 0, k), (x, 0, j, y), (x, 0, k, y), (mask, x, y), (x, x, y), (x[None], y[None]), (x, 2, 1), (x, i, 0.5),
-    ]  # fmt: skip
+    ] + ([] if "_copy" not in name else [  # of views
+        (x, (4, 1)), (x, 0, 1, 1), (x, (2, 2), (1, 2)), (x, (1, 0)), (x, (1, 1)), (v[None], (2, 2)), (x, 0, 1),
+        (m.tensor([1 + 2j]),),
+    ])  # fmt: skip
 
 
 @pytest.mark.parametrize("name", sorted({e.name for e in entries() if e.out} & set(dir(leafgrad))))
 def test_out_of_every_function(name: str) -> None:
     """What takes `out` in leafgrad takes it in PyTorch, with the same result."""
     tried = 0
-    for index, arguments in enumerate(candidates(torch)):
+    for index, arguments in enumerate(candidates(torch, name)):
         if name in ("add", "sub", "subtract") and len(arguments) > 2:
             continue  # PyTorch still has the old add(input, alpha, other)
 
         def call(m: Any, index: int = index) -> Any:
-            arguments = candidates(m)[index]
+            arguments = candidates(m, name)[index]
             plain = getattr(m, name)(*arguments)
             out = m.empty_like(plain) if isinstance(plain, m.Tensor) else tuple([m.empty_like(p) for p in plain])
-            return getattr(m, name)(*arguments, out=out)
+            made = getattr(m, name)(*arguments, out=out)
+            return out if made is None else made  # PyTorch returns nothing if there are several
 
         if isinstance(run(call, torch)[0], Exception):
             continue

@@ -25,7 +25,7 @@ from leafgrad._core.node import Node, Version, take_order
 from leafgrad._core.op import KEEP_A, KEEP_B, KEEP_OUT, UNREAD, Op
 from leafgrad._core.origin import COMPILED, internal_files, last_user
 from leafgrad._core.recorder import needs_recording, only_inference, record, record_many, settle, unrecorded
-from leafgrad._core.tensor import Array, TensorBase, as_array, constant, links, ndarray, number, wrap
+from leafgrad._core.tensor import Array, TensorBase, as_array, constant, links, ndarray, number, with_layout_noted, wrap
 
 try:
     from mypy_extensions import mypyc_attr
@@ -104,6 +104,8 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
                 return wrap(out)
             return record(op, tensors, (x,), options, out) if recording else unrecorded(op, tensors, out)
         arrays = [None if t is None else t.array for t in tensors]
+    if switches.conjugated:
+        links.refresh_copies(tensors)
     try:
         out = kernel(*arrays, *options)
     except MemoryError as error:
@@ -120,19 +122,28 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
                 unusual = True
             if t.needs_grad:
                 needed = True
+    if unusual:
+        if op.follows_layout and out.ndim > 1:
+            out = links.in_common_order(arrays, out)
+        if not needed or not recording or (switches.inference_used and only_inference(tensors)):
+            return with_layout_noted(unrecorded(op, tensors, out))
+        return with_layout_noted(record(op, tensors, arrays, options, out))
     if needed:
-        if unusual and switches.inference_used and only_inference(tensors):
-            return unrecorded(op, tensors, out)
         return record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
-    return unrecorded(op, tensors, out) if unusual else wrap(out)
+    return wrap(out)
 
 
 def bind_in_modes(op: Op, tensors: Sequence[Any], options: tuple[Any, ...], arrays: Sequence[Array] | None) -> Any:
     """`bind` while a mode wants to see operations."""
     recording = needs_recording(tensors)
+    if switches.conjugated:
+        links.refresh_copies(tensors)
     if arrays is None:
         arrays = [None if t is None else t.array for t in tensors]
-    return bind_result(op, tensors, options, arrays, as_array(execute(op, arrays, options)), recording)
+    out = as_array(execute(op, arrays, options))
+    if op.follows_layout:
+        out = links.in_common_order(arrays, out)
+    return bind_result(op, tensors, options, arrays, out, recording)
 
 
 def bind_result(
@@ -140,6 +151,8 @@ def bind_result(
 ) -> Any:
     """A result as a tensor, recorded or not, of which the modes are told."""
     result = record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
+    if out.__class__ is ndarray:
+        with_layout_noted(result)
     if state.in_modes:
         applied_in_modes(op, tensors, arrays, options, (result,))
     return result
@@ -149,6 +162,8 @@ def bind_finding(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = ()
     """`bind` for an operation whose kernel returns its result and what else it has found, which the rule gets as one
     more option."""
     recording = needs_recording(tensors)
+    if switches.conjugated:
+        links.refresh_copies(tensors)
     arrays = [None if t is None else t.array for t in tensors]
     out, found = execute(op, arrays, options)
     return bind_result(op, tensors, (*options, found), arrays, as_array(out), recording)
@@ -159,6 +174,8 @@ def bind_many(
 ) -> list[Any]:
     """Apply an operation with several results."""
     recording = needs_recording(tensors)
+    if switches.conjugated:
+        links.refresh_copies(tensors)
     if arrays is None:
         arrays = [None if t is None else t.array for t in tensors]
     outs = [o if o.__class__ is ndarray else as_array(o) for o in execute(op, arrays, options)]

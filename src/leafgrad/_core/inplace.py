@@ -17,7 +17,7 @@ from leafgrad._core.bind import execute, run
 from leafgrad._core.modes import switches
 from leafgrad._core.op import Op
 from leafgrad._core.recorder import make_node
-from leafgrad._core.tensor import Array, TensorBase, constant, links, ndarray, number, wrap
+from leafgrad._core.tensor import Array, TensorBase, conjugate_behind, constant, links, ndarray, number, wrap
 from leafgrad.kernels import NATIVE, multiply
 
 state: Final[Any] = thread_state.state
@@ -58,7 +58,7 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
             other = number
         else:
             return False
-        if other.rare is not None and may_change(other):
+        if other.rare is not None and (may_change(other) or conjugate_behind(other) is not None):
             return False
         if alpha is not None:
             if other is number or other.needs_grad or not (alpha.__class__ is float or alpha.__class__ is int):
@@ -66,7 +66,7 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
             if alpha > _SURE or alpha < -_SURE:  # it may be refused
                 return False
             y = _multiply(y, constant(alpha, kind))
-    if x.rare is not None and (x.rare.inference or (recording and may_change(x))):
+    if x.rare is not None and (x.rare.inference or (recording and may_change(x)) or conjugate_behind(x) is not None):
         return False
     recorded = recording and (x.needs_grad or (other is not None and other.needs_grad))
     if recorded and (b is x or not may_record(x, other)):
@@ -134,7 +134,7 @@ def is_free(x: TensorBase, b: Any = None, c: Any = None) -> bool:
     array = x.array
     if array.__class__ is not ndarray or 0 in array.strides:
         return False
-    if x.rare is not None and (x.rare.inference or (recording and may_change(x))):
+    if x.rare is not None and (x.rare.inference or (recording and may_change(x)) or conjugate_behind(x) is not None):
         return False
     if recording and x.needs_grad:
         return False
@@ -146,6 +146,8 @@ def is_constant(x: TensorBase, b: Any, recording: Any) -> bool:
     if not isinstance(b, TensorBase):
         return True
     if b.array.__class__ is not ndarray or b.version is x.version:
+        return False
+    if b.rare is not None and conjugate_behind(b) is not None:  # it may have to be brought up to date first
         return False
     return not (recording and (b.needs_grad or (b.rare is not None and may_change(b))))
 

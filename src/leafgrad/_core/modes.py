@@ -37,6 +37,7 @@ class Switches:
     __slots__ = (
         "batched_graphs",
         "checkpoints",
+        "conjugated",
         "detached",
         "inference",
         "inference_used",
@@ -48,6 +49,7 @@ class Switches:
     def __init__(self) -> None:
         self.modes: int = 0  # modes that are on in any thread: to ask for those of a thread takes much longer
         self.reshaped: bool = False  # was a tensor ever reshaped in place? Then the steps of views have to be checked
+        self.conjugated: bool = False  # was there ever a conjugate? It may have to be brought up to date
         self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters
         self.checkpoints: dict[int, bool] = {}  # while there are any, backward passes say who they are
         self.detached: int = 0  # nodes that are alive though a tensor that came from them was detached in place

@@ -51,6 +51,7 @@ class Op:
         "backward",
         "composition",
         "conjugated",
+        "follows_layout",
         "keeps",
         "kernel",
         "name",
@@ -81,6 +82,7 @@ class Op:
         self.plans: dict[int, tuple[int, ...]] = {}  # what `saves` has answered
         self.keeps: list[int] = [UNREAD, UNREAD, UNREAD, UNREAD]  # and in short, if the operation is one of two tensors
         self.writes_into = False  # does the kernel take an array for its result as one more argument?
+        self.follows_layout = False  # does a result lie in memory as several operands do, element by element?
         self.conjugated: Op | None = None  # the twin that serves complex numbers, see leafgrad.ops.registry
         self.node_class: Any = None
         # Several nodes, where PyTorch records several: an expression and the names of the inputs in it, or a function

@@ -28,17 +28,19 @@ class Links:
 
     __slots__ = (
         "add", "alias", "apply_in_transform", "assign", "batching", "clone", "copy_like", "div", "forward_in_transform",
-        "functions", "give_history", "mixed_binary", "mul", "neg", "negative", "new", "rebase", "replay_view", "sub",
-        "sum_dim", "tensor_class", "to_dtype",
+        "functions", "give_history", "in_common_order", "mixed_binary", "mul", "neg", "negative", "new",
+        "rebase", "refresh_copies", "replay_view", "sub", "sum_dim", "tensor_class", "to_dtype",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.tensor_class: Any = None  # results are instances of the public class,
         self.new: Any = None  # made by the __new__ of the last of its bases that is compiled
         self.mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, operands that are no tensors
+        self.in_common_order: Any = None  # leafgrad._layouts: the result of several arrays, laid out as in PyTorch
         self.negative: Any = None  # leafgrad.ops.pointwise: the public neg
         self.replay_view: Any = None  # leafgrad.ops.shape.views: the history of a view whose memory was changed
         self.alias: Any = None  # the same: another tensor on the same memory, a view without history
+        self.refresh_copies: Any = None  # leafgrad.ops.inplace: brings conjugates of what was changed since up to date
         self.rebase: Any = None  # leafgrad.ops.inplace: gives a tensor that was changed in place its new history
         self.give_history: Any = None  # leafgrad.autograd.hooks: makes a node the one that a tensor comes from
         self.functions: dict[str, Any] = {}  # leafgrad: everything that is public there
@@ -80,7 +82,7 @@ OWN_DTYPE: Final[Any] = ()  # the gradient of a leaf has the leaf's dtype, unles
 class RareFields:
     """What few tensors have: a base that they are a view of, hooks, a reason why their graph ends, tangents."""
 
-    __slots__ = ("grad_dtype", "graph_break", "hooks", "inference", "retains_grad", "tangents", "view")
+    __slots__ = ("conjugate", "grad_dtype", "graph_break", "hooks", "inference", "retains_grad", "tangents", "view")
 
     def __init__(self) -> None:
         self.view: View | None = None
@@ -90,6 +92,25 @@ class RareFields:
         self.graph_break: GraphBreak | None = None
         self.inference: bool = False  # made in inference_mode: never part of a graph
         self.tangents: dict[int, Any] | None = None  # forward mode: the derivative for each open level
+        self.conjugate: Conjugate | None = None
+
+
+class Conjugate:
+    """What is known of a result of conj(): in PyTorch a view of the tensor `base`, conjugated whenever it is read, here
+    a copy; of `source`, which may be a view of the base, at this version. `is_set` tells the conjugate bit: conj() of
+    conj() has none."""
+
+    __slots__ = ("base", "is_set", "source", "version")
+
+    def __init__(self, base: TensorBase, source: TensorBase | None, version: int, is_set: bool) -> None:
+        self.base = base
+        self.source = source
+        self.version = version
+        self.is_set = is_set
+
+    def is_outdated(self) -> bool:
+        """Has the tensor been changed since?"""
+        return self.version != int(self.base.version[0])
 
 
 class GraphBreak:
@@ -116,6 +137,26 @@ class View:
         self.restriction = restriction  # why an in-place change of it cannot be differentiated, if so
         # made under no_grad of a base that requires grad: as in PyTorch it requires grad as well, but gets none
         self.silent: bool = False
+
+
+def conjugate_behind(t: TensorBase) -> Conjugate | None:
+    """What is known of the conjugate that a tensor is, or is a view of."""
+    rare = t.rare
+    if rare is None:
+        return None
+    if rare.conjugate is not None:
+        return rare.conjugate
+    view = rare.view
+    return None if view is None or view.base.rare is None else view.base.rare.conjugate
+
+
+def note_conjugate(t: TensorBase, other: TensorBase) -> None:
+    """`other` shows the memory of `t`: is that the copy that stands for a view in PyTorch?"""
+    known = conjugate_behind(t)
+    if known is not None:
+        other.rare = other.rare or RareFields()
+        own = t.rare is not None and t.rare.conjugate is known
+        other.rare.conjugate = Conjugate(known.base, known.source if own else None, known.version, known.is_set)
 
 
 links.tensor_class = TensorBase
@@ -146,6 +187,14 @@ def wrap_node(array: Array, node: Node) -> Any:
     t.version = [0]
     t._grad = None
     t.rare = None
+    return t
+
+
+def with_layout_noted(t: Any) -> Any:
+    """A new tensor; with rare fields if it does not lie in memory row by row. Operations look at the layouts of tensors
+    that have such fields, as views do, and so the others need not pay for it."""
+    if t.rare is None and not t.array.flags.c_contiguous:
+        t.rare = RareFields()
     return t
 
 

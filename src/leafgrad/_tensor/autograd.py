@@ -14,7 +14,17 @@ from leafgrad._core.bind import TensorOperators
 from leafgrad._core.modes import refuse_in_modes, switches
 from leafgrad._core.node import Output
 from leafgrad._core.recorder import settle
-from leafgrad._core.tensor import OWN_DTYPE, GraphBreak, RareFields, TensorBase, is_batched, wrap
+from leafgrad._core.tensor import (
+    OWN_DTYPE,
+    GraphBreak,
+    RareFields,
+    TensorBase,
+    conjugate_behind,
+    is_batched,
+    note_conjugate,
+    with_layout_noted,
+    wrap,
+)
 from leafgrad._core.thread_state import state
 from leafgrad._dtypes import dtype, from_numpy_dtype
 from leafgrad.autograd import hooks, public_nodes
@@ -267,7 +277,9 @@ class AutogradTensor(TensorOperators):
         if self.is_inference():
             made.rare = made.rare or RareFields()
             made.rare.inference = True
-        return made
+        if self.rare is not None:
+            note_conjugate(self, made)
+        return made if self.rare is None else with_layout_noted(made)
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -289,10 +301,14 @@ class AutogradTensor(TensorOperators):
 
     @property
     def _base(self) -> Any:
-        return self.rare.view.base if self._is_view() else None  # type: ignore[union-attr]
+        rare = self.rare
+        known = conjugate_behind(self)
+        if known is not None:
+            return known.base
+        return None if rare is None or rare.view is None else rare.view.base
 
     def _is_view(self) -> bool:
-        return self.rare is not None and self.rare.view is not None
+        return self.rare is not None and (self.rare.view is not None or self.rare.conjugate is not None)
 
 
 def clear_grad(parameter: Any, set_to_none: bool) -> None:

@@ -75,6 +75,18 @@ def is_contiguous(self: Tensor, memory_format: MemoryFormat | None = None) -> bo
     return lies_in_format(self.array, memory_format)
 
 
+@declared()
+def sparse_dim(self: Tensor) -> int:
+    """sparse_dim(): 0, no dimension of a tensor is sparse."""
+    return 0
+
+
+@declared()
+def dense_dim(self: Tensor) -> int:
+    """dense_dim(): the number of dimensions, which are all dense."""
+    return int(self.array.ndim)
+
+
 # -- questions about tensors ------------------------------------------------------------------------------------------
 
 
@@ -212,7 +224,7 @@ METHODS: dict[str, Callable[..., Any]] = {
         positive,
     ),
     "type": type_of, "is_contiguous": is_contiguous, "is_pinned": false, "is_shared": false,
-    "__pos__": positive,
+    "__pos__": positive, "sparse_dim": sparse_dim, "dense_dim": dense_dim,
 }  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = checked_functions(

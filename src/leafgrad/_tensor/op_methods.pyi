@@ -6,6 +6,7 @@ from typing import Any, Literal, Self, overload
 
 from leafgrad import return_types
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.ops.shape.storage import StorageType, TypedStorage, UntypedStorage
 from leafgrad.ops.signature import Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape
 from leafgrad.random import Generator
 
@@ -67,6 +68,8 @@ class OpMethods:
     def __sub__(self, other: Tensor | Number) -> Tensor: ...
     def __truediv__(self, other: Tensor | Number) -> Tensor: ...
     def __xor__(self, other: Tensor | Number) -> Tensor: ...
+    def _typed_storage(self) -> TypedStorage:
+        """the memory of the tensor, with its dtype."""
     def abs(self) -> Tensor:
         """the distance of each element from zero."""
     def abs_(self) -> Self:
@@ -117,6 +120,8 @@ class OpMethods:
         """the memory of input under any shape and strides; the offset counts from the beginning of the memory, by default it is input's own."""
     def as_strided_(self, size: Shape, stride: Shape, storage_offset: builtins.int | None = None) -> Self:
         """as_strided, in place."""
+    def as_strided_scatter(self, src: Tensor, size: Shape, stride: Shape, storage_offset: builtins.int | None = None) -> Tensor:
+        """a copy of input with the elements that as_strided shows replaced by src."""
     def bernoulli(self, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
         """ones with the probabilities that input gives (or all with probability p), zeros elsewhere."""
     def bernoulli_(self, p: Tensor | builtins.float = 0.5, *, generator: Generator | None = None) -> Self:
@@ -217,16 +222,20 @@ class OpMethods:
         """the sum up to and including each element along a dimension."""
     def cumsum_(self, dim: Dim, *, dtype: Dtype | None = None) -> Self:
         """cumsum, in place."""
+    def dense_dim(self) -> builtins.int:
+        """the number of dimensions, which are all dense."""
     def detach(self) -> Tensor:
         """the same memory without the history: gradients end here."""
     def diag(self, diagonal: builtins.int = 0) -> Tensor:
-        """the matrix that has a vector on its diagonal; or the diagonal of a matrix."""
+        """a matrix with this vector on its diagonal, or a copy of the diagonal of this matrix."""
     def diag_embed(self, offset: builtins.int = 0, dim1: Dim = -2, dim2: Dim = -1) -> Tensor:
-        """the last dimension as a diagonal of two others, among zeros."""
+        """zeros with the last dimension of input on the diagonal of two dimensions of the result."""
     def diagflat(self, offset: builtins.int = 0) -> Tensor:
-        """the matrix that has all elements of a tensor, in order, on its diagonal."""
+        """a matrix with all elements of input on its diagonal."""
     def diagonal(self, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
         """the diagonal of two dimensions, as the last one of the result."""
+    def diagonal_scatter(self, src: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
+        """a copy of input with a diagonal replaced by src."""
     def div(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Tensor:
         """input / other; rounded towards zero by 'trunc', down by 'floor'."""
     def div_(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Self:
@@ -265,6 +274,8 @@ class OpMethods:
         """numbers of the exponential distribution."""
     def fill_(self, value: Tensor | Number) -> Self:
         """one value, a number or a tensor without dimensions, everywhere."""
+    def fill_diagonal_(self, fill_value: Number, wrap: builtins.bool = False) -> Self:
+        """set the main diagonal; in a matrix with more rows than columns `wrap` lets it begin again below."""
     def fix(self) -> Tensor:
         """each element without its fraction."""
     def fix_(self) -> Self:
@@ -353,8 +364,12 @@ class OpMethods:
         """the slices of input along `dim` that the vector `index` names."""
     def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.int32."""
+    def is_conj(self) -> builtins.bool:
+        """is it a view, made by conj(), that PyTorch conjugates when it is read? Here it is a copy."""
     def is_contiguous(self, memory_format: MemoryFormat | None = None) -> builtins.bool:
         """do the elements lie in memory one after the other?"""
+    def is_neg(self) -> builtins.bool:
+        """is it the imaginary part of such a view, which PyTorch negates when it is read?"""
     def is_nonzero(self) -> builtins.bool:
         """is the one element something else than zero?"""
     def is_pinned(self) -> builtins.bool:
@@ -496,6 +511,8 @@ class OpMethods:
         """the sum of all elements that are not nan."""
     def narrow(self, dim: Dim, start: builtins.int | Tensor, length: builtins.int) -> Tensor:
         """`length` positions of dimension `dim`, from `start` on, as a view."""
+    def narrow_copy(self, dim: Dim, start: builtins.int | Tensor, length: builtins.int) -> Tensor:
+        """a copy of narrow(dim, start, length)."""
     def ne(self, other: Tensor | Number) -> Tensor:
         """is input different from other, element by element?"""
     def ne_(self, other: Tensor | Number) -> Self:
@@ -578,6 +595,8 @@ class OpMethods:
         """integers in [from, to), by default all that the dtype holds."""
     @overload
     def random_(self, from_: builtins.int, to: builtins.int | None, *, generator: Generator | None = None) -> Self: ...
+    def ravel(self) -> Tensor:
+        """all elements in one dimension; a view where that is possible."""
     @property
     def real(self) -> Tensor:
         """the real part, as a view."""
@@ -618,7 +637,11 @@ class OpMethods:
     @overload
     def resize_(self, size: Shape, *, memory_format: MemoryFormat | None = None) -> Self: ...
     def resize_as_(self, the_template: Tensor, memory_format: MemoryFormat | None = None) -> Self:
-        """resize_ to the shape of another tensor."""
+        """resize_ to the shape of another tensor; with preserve_format also to its memory format."""
+    def resolve_conj(self) -> Tensor:
+        """the tensor itself, or a copy if it is conjugated when it is read."""
+    def resolve_neg(self) -> Tensor:
+        """the tensor itself, or a copy if it is negated when it is read."""
     def roll(self, shifts: builtins.int | Shape, dims: DimOrDims | None = None) -> Tensor:
         """elements shifted along dimensions; what leaves at the end enters at the start."""
     def rot90(self, k: builtins.int = 1, dims: Shape = (0, 1)) -> Tensor:
@@ -653,8 +676,13 @@ class OpMethods:
         """input without dimension `dim`, at position `index` of it."""
     def select_scatter(self, src: Tensor, dim: Dim, index: builtins.int) -> Tensor:
         """a copy of input in which select(dim, index) is replaced by src."""
-    def set_(self, source: Tensor | None = None, storage_offset: builtins.int = 0, size: Shape | None = None, stride: Shape | None = None) -> Self:
-        """show the memory of another tensor of the same dtype, as it does or in a shape of its own. No gradient flows through it."""
+    @overload
+    def set_(self) -> Self:
+        """show the memory of another tensor of the same dtype, as it does or in a shape of its own, or that of a storage. No gradient flows through it."""
+    @overload
+    def set_(self, source: Any) -> Self: ...
+    @overload
+    def set_(self, source: Any, storage_offset: builtins.int, size: Shape, stride: Shape = ()) -> Self: ...
     def sgn(self) -> Tensor:
         """sign(input), and for complex numbers x / abs(x)."""
     def sgn_(self) -> Self:
@@ -679,6 +707,8 @@ class OpMethods:
         """exp(input) divided by its sum along a dimension."""
     def sort(self, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool | None = None) -> return_types.sort:
         """the elements in order along a dimension, and the indices of where they were."""
+    def sparse_dim(self) -> builtins.int:
+        """0, no dimension of a tensor is sparse."""
     @overload
     def split(self, split_size_or_sections: builtins.int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
         """pieces of one size (the last may be smaller), or of given sizes."""
@@ -705,6 +735,10 @@ class OpMethods:
     def std(self, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False) -> Tensor: ...
     @overload
     def std(self, unbiased: builtins.bool) -> Tensor: ...
+    def storage(self) -> TypedStorage:
+        """the memory of the tensor, with its dtype. PyTorch will replace it by untyped_storage()."""
+    def storage_type(self) -> StorageType:
+        """the class of storages of this dtype."""
     def sub(self, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
         """input - alpha * other."""
     def sub_(self, other: Tensor | Number, *, alpha: Number = 1) -> Self:
@@ -764,6 +798,8 @@ class OpMethods:
     def to(self, other: Tensor, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor: ...
     def topk(self, k: builtins.int, dim: Dim = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> return_types.topk:
         """the k largest (or smallest) elements along a dimension, and their indices."""
+    def trace(self) -> Tensor:
+        """the sum of the diagonal of a matrix."""
     def transpose(self, dim0: Dim, dim1: Dim) -> Tensor:
         """two dimensions exchanged."""
     def transpose_(self, dim0: Dim, dim1: Dim) -> Self:
@@ -795,6 +831,8 @@ class OpMethods:
         """all slices along a dimension, which disappears."""
     def unflatten(self, dim: Dim, sizes: Shape) -> Tensor:
         """one dimension made several; one of the sizes may be -1."""
+    def unfold(self, dimension: Dim, size: builtins.int, step: builtins.int) -> Tensor:
+        """all windows of `size` elements along a dimension, `step` apart; the elements of a window are the last dimension of the result."""
     def uniform_(self, from_: builtins.float = 0.0, to: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:
         """uniform numbers in [from, to)."""
     def unique(self, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Dim | None = None) -> Tensor | tuple[Tensor, ...]:
@@ -811,6 +849,8 @@ class OpMethods:
         """with a new dimension of size 1 at `dim`."""
     def unsqueeze_(self, dim: Dim) -> Self:
         """unsqueeze, in place."""
+    def untyped_storage(self) -> UntypedStorage:
+        """the memory that the tensor shows, which others may show as well."""
     @overload
     def var(self, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False) -> Tensor:
         """the variance of all elements, or along dimensions."""

@@ -16,6 +16,7 @@ from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._core.views import bind_view
 from leafgrad._device import Size, device, layout, strided
 from leafgrad._dtypes import dtype
+from leafgrad._layouts import steps_of
 from leafgrad._tensor.autograd import AutogradTensor
 from leafgrad._tensor.op_methods import OpMethods
 from leafgrad._tensor.overridable import OverridableType, form_of, prepare
@@ -116,10 +117,7 @@ class TensorMethods(Bases):
     def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> Any:
         """stride(dim=None): how many elements to move in memory for one step along each dimension."""
-        if self.array.size == 0 or 0 in self.array.shape:
-            steps = tuple([int(np.prod([max(s, 1) for s in self.array.shape[i + 1 :]])) for i in range(self.ndim)])
-        else:
-            steps = tuple([s // self.array.itemsize for s in self.array.strides])
+        steps = steps_of(self.array)
         return steps if dim is None else steps[dim]
 
     def storage_offset(self) -> int:
@@ -140,23 +138,14 @@ class TensorMethods(Bases):
     def is_signed(self) -> bool:
         return self.dtype.is_signed
 
-    def is_conj(self) -> bool:
-        return False  # conjugation is never left for later
-
-    def is_neg(self) -> bool:
-        return False
-
-    def resolve_conj(self) -> Any:
-        return self
-
-    resolve_neg = resolve_conj
-
     # -- values -------------------------------------------------------------------------------------------------------
 
     def _memory(self, purpose: str) -> Any:
         """The array, for what cannot be done with many samples at once."""
         if is_batched(self.array):
             raise self.array.refusal(purpose)
+        if self.rare is not None:
+            links.refresh_copies((self,))
         return self.array
 
     def item(self) -> Any:
@@ -236,7 +225,7 @@ class TensorMethods(Bases):
         from leafgrad._tensor import printing  # when something is first printed
 
         shown = printing.tensor_repr(
-            self.array,
+            self._memory("storage"),
             dtype_name=self.dtype.name,
             default_dtype_name=_dtypes.get_default_dtype().name,
             requires_grad=self.needs_grad,
@@ -266,6 +255,14 @@ class TensorMethods(Bases):
         array = self._memory("storage")
         if self.requires_grad and not force and state.recording:
             raise errors.numpy_needs_detach(self)
+        if self.rare is not None and not force:
+            for bit, is_set, name in (("conjugate", self.is_conj, "conj"), ("negative", self.is_neg, "neg")):
+                if is_set():
+                    raise errors.mistake(
+                        RuntimeError,
+                        f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.resolve_{name}().numpy() "
+                        "instead.",
+                    )
         return array.view()  # another array object, so that nobody can change the tensor's shape through it
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -284,6 +281,8 @@ class TensorMethods(Bases):
     def __dlpack__(self, **options: Any) -> Any:
         if self.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if self.rare is not None and self.is_conj():
+            raise BufferError("Can't export tensors with the conjugate bit set")
         return self.array.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:

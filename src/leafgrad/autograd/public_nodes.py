@@ -68,7 +68,8 @@ def members() -> dict[str, Any]:
 
 def _name(node: Node) -> str:
     name = type(node).__name__
-    return name if "Backward" in name and name[-1] in "0123456789" else f"torch::autograd::{name}"
+    is_rule = "Backward" in name and name.removesuffix("_copy")[-1] in "0123456789"
+    return name if is_rule else f"torch::autograd::{name}"
 
 
 def _next_functions(node: Node) -> tuple[Any, ...]:

@@ -59,6 +59,28 @@ def inference_changed(t: TensorBase) -> RuntimeError:
     )
 
 
+def copy_of_view_changed(t: TensorBase) -> RuntimeError:
+    """The result of conj(), or a view of it, is changed in place: PyTorch would change what it came from."""
+    return mistake(
+        RuntimeError,
+        "conj(), .H and .mH of a complex tensor are copies in leafgrad, so this change in place is refused: in PyTorch "
+        "it would change the tensor that they were taken of",
+        ("tensor", describe(t)),
+        fix=".resolve_conj() makes a tensor of its own, in PyTorch as well; or change the tensor itself",
+    )
+
+
+def outdated_copy_of_view(t: TensorBase) -> RuntimeError:
+    """The result of conj() is read after a change of what it came from: PyTorch would show the change."""
+    return mistake(
+        RuntimeError,
+        "the tensor that this conjugate was taken of has been changed in place after that: in PyTorch, where conj(), "
+        ".H and .mH are views, its history would change as well, in leafgrad they are copies",
+        ("tensor", describe(t)),
+        fix="call conj() again; or .resolve_conj() or .clone() before the change, to keep the old numbers",
+    )
+
+
 def inference_requires_grad(t: TensorBase) -> RuntimeError:
     return RuntimeError(
         "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.\n"

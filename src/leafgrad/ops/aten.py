@@ -14,8 +14,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import links
+from leafgrad.ops.index.getitem import places_of_tensors, put_copy, write_places
 from leafgrad.ops.registry import entries, registry
 
 # The names of forms that are accepted. Each operation has one form, so it does not matter which is used.
@@ -73,8 +75,7 @@ class Packet:
         return [self._overload._overloadname]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        function = public_function(self._name.lstrip("_")) or getattr(links.tensor_class, self._name)
-        return function(*args, **kwargs)
+        return function_behind(self._name)(*args, **kwargs)
 
     def __str__(self) -> str:
         return f"aten.{self._name}"
@@ -82,6 +83,31 @@ class Packet:
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='aten.{self._name}')>"
 
+
+def function_behind(name: str) -> Any:
+    """What calling an operation by this name calls."""
+    found = OWN.get(name) or public_function(name.lstrip("_")) or getattr(links.tensor_class, name, None)
+    return found or registry[name].call
+
+
+# -- functions that take more here than the public ones do: None for a dimension that is not indexed ------------------
+
+
+def _index(input: Any, indices: Any) -> Any:
+    if not indices:
+        raise errors.mistake(IndexError, "at least one index must be provided")
+    return input[tuple([slice(None) if i is None else i for i in indices])]
+
+
+def _index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    return put_copy(input, places_of_tensors("index_put", input, indices, holes=True), values, accumulate)
+
+
+def _index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    return write_places(self, places_of_tensors("index_put_", self, indices, holes=True), values, accumulate)
+
+
+OWN = {"index": _index, "index_put": _index_put, "index_put_": _index_put_}
 
 _packets: dict[str, Packet] = {}
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Backward, GradientRules
+from leafgrad._core.tensor import TensorBase
+from leafgrad.ops.pointwise.convert import conj
 
 if TYPE_CHECKING:
     from leafgrad.ops.registry import Operation
@@ -107,12 +109,14 @@ def conjugated(rules: GradientRules) -> GradientRules:
     """Rules written for real numbers, made right for complex ones: conj(rule(conj(g)))."""
     real = rules.backward
 
-    def conj(value: Any) -> Any:
+    def conjugate(value: Any) -> Any:
         if isinstance(value, list):
-            return [conj(v) for v in value]
+            return [conjugate(v) for v in value]
+        if isinstance(value, TensorBase):
+            return value if value.array.dtype.kind != "c" else conj.record(value)
         return None if value is None else value.conj()
 
     def backward(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:
-        return [conj(r) for r in real(conj(g), saved, inputs)]
+        return [conjugate(r) for r in real(conjugate(g), saved, inputs)]
 
     return GradientRules(backward, rules.saves, rules.saved_names, rules.hidden)

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.inplace import assign, change, is_free
-from leafgrad._core.modes import about_to_change, changed_in_modes, current_modes
+from leafgrad._core.inplace import assign, change, count_change, is_free
+from leafgrad._core.modes import about_to_change, changed_in_modes, current_modes, switches
 from leafgrad._core.node import Node, Output, plan_of, take_order
 from leafgrad._core.op import OUT
 from leafgrad._core.overrides import UNCHANGED, method_overridden, plain
 from leafgrad._core.recorder import make_node, settle
-from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
+from leafgrad._core.tensor import TensorBase, conjugate_behind, is_batched, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import MULTI_VIEW
 from leafgrad._dtypes import can_cast, from_numpy_dtype
@@ -148,6 +148,10 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
     base. `others` are the tensors that the new values are computed from, beside x."""
     if x.rare is not None and x.rare.inference and not state.inference:
         raise errors.inference_changed(x)
+    if x.rare is not None and conjugate_behind(x) is not None:
+        raise errors.copy_of_view_changed(x)
+    if switches.conjugated:
+        refresh_copies(others)
     about_to_change(x)
     if not state.recording:
         return
@@ -277,6 +281,26 @@ def rebase(x: TensorBase, result: Any) -> None:
 links.rebase = rebase
 
 
+def refresh_copies(tensors: Sequence[TensorBase | None]) -> None:
+    """Bring results of conj() up to date after a change of what they came from, as PyTorch's views would be."""
+    for t in tensors:
+        if t is None or t.rare is None:
+            continue
+        known, view = conjugate_behind(t), t.rare.view
+        if known is None or known.source is None or not known.is_outdated():
+            continue
+        refresh_copies((known.source,))
+        copy = t if t.rare.conjugate is known or view is None else view.base
+        if t.needs_grad or copy.needs_grad or known.source.needs_grad:
+            raise errors.outdated_copy_of_view(t)
+        copy.array[...] = np.conj(known.source.array)
+        known.version = known.base.version[0]
+        count_change(copy)
+
+
+links.refresh_copies = refresh_copies
+
+
 @op
 class copy_slices(Family):
     """copy_slices(base, part, steps, axes): a copy of base in which the view described by `steps` is replaced by part.
@@ -285,7 +309,10 @@ class copy_slices(Family):
     inputs = ("base", "part")
     options = ("steps", "axes")
     node_name = "CopySlices"
-    node_names = ("SelectScatterBackward0", "SliceScatterBackward0")  # what select_scatter and slice_scatter record
+    # what select_scatter, slice_scatter and their relatives record
+    node_names = (
+        "SelectScatterBackward0", "SliceScatterBackward0", "DiagonalScatterBackward0", "AsStridedScatterBackward0",
+    )  # fmt: skip
     public_name = ""
     aten = "slice_scatter"
     jvp = "linear"

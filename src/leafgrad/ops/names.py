@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.index.scatter": "index_add index_copy index_fill put scatter scatter_add",
     "ops.index.scatter_reduce": "index_reduce scatter_reduce",
     "ops.index.slices": "narrow select select_scatter slice_scatter",
+    "ops.index.unravel": "unravel_index",
     "ops.inplace": "",
     "ops.linalg.affine": "addmm",
     "ops.linalg.products": "adjoint bmm dot ger matmul mm mv outer vdot",
@@ -37,7 +38,9 @@ FUNCTIONS: dict[str, str] = {
         "greater_equal gt isfinite isinf isnan isneginf isposinf isreal le less less_equal logical_and "
         "logical_not logical_or logical_xor lt ne not_equal "
     ),
-    "ops.pointwise.complex": "complex conj_physical polar view_as_complex view_as_real",
+    "ops.pointwise.complex": (
+        "complex conj_physical is_conj is_neg polar resolve_conj resolve_neg view_as_complex view_as_real "
+    ),
     "ops.pointwise.convert": "clone conj detach imag real",
     "ops.pointwise.division": (
         "ceil ceil_ div divide fix fix_ floor floor_ floor_divide remainder round round_ rsub true_divide trunc "
@@ -69,10 +72,15 @@ FUNCTIONS: dict[str, str] = {
     "ops.reduce.softmax": "log_softmax logsumexp softmax",
     "ops.reduce.statistics": "nanmean nansum std std_mean var var_mean",
     "ops.shape.arrange": (
-        "broadcast_tensors broadcast_to flatten flip fliplr flipud moveaxis movedim roll rot90 swapaxes tile "
-        "unflatten "
+        "broadcast_shapes broadcast_tensors broadcast_to flatten flip fliplr flipud moveaxis movedim ravel roll "
+        "rot90 swapaxes tile unflatten "
     ),
-    "ops.shape.diagonals": "block_diag diag diag_embed diagflat diagonal_copy",
+    "ops.shape.copies": (
+        "alias_copy as_strided_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy slice_copy "
+        "split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy "
+        "unsqueeze_copy view_as_complex_copy view_as_real_copy view_copy "
+    ),
+    "ops.shape.diagonals": "as_strided_scatter block_diag diag diag_embed diagflat diagonal_scatter trace",
     "ops.shape.grids": "cartesian_prod combinations meshgrid vander",
     "ops.shape.join": (
         "atleast_1d atleast_2d atleast_3d cat column_stack concat concatenate dstack hstack row_stack stack "
@@ -84,14 +92,16 @@ FUNCTIONS: dict[str, str] = {
         "chunk diagonal dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
         "unsafe_split_with_sizes vsplit "
     ),
+    "ops.shape.storage": "is_storage",
     "ops.shape.strides": "as_strided",
     "ops.shape.views": "permute reshape squeeze swapdims t transpose unsqueeze",
+    "ops.shape.windows": "",
 }
 METHODS: dict[str, str] = {
     "_tensor.conversions": "bfloat16 bool byte cdouble cfloat char double float half int long short to",
     "_tensor.methods": (
-        "__pos__ allclose cpu cuda equal is_contiguous is_nonzero is_pinned is_same_size is_set_to is_shared "
-        "isclose pin_memory positive type type_as "
+        "__pos__ allclose cpu cuda dense_dim equal is_contiguous is_nonzero is_pinned is_same_size is_set_to "
+        "is_shared isclose pin_memory positive sparse_dim type type_as "
     ),
     "ops.creation.factories": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "ops.creation.fresh": "",
@@ -111,6 +121,7 @@ METHODS: dict[str, str] = {
     ),
     "ops.index.scatter_reduce": "index_reduce index_reduce_ scatter_reduce scatter_reduce_",
     "ops.index.slices": "narrow select select_scatter slice_scatter",
+    "ops.index.unravel": "",
     "ops.inplace": "",
     "ops.linalg.affine": "addmm addmm_",
     "ops.linalg.products": "H T __matmul__ __rmatmul__ adjoint bmm dot ger mH mT matmul mm mv outer vdot",
@@ -126,7 +137,7 @@ METHODS: dict[str, str] = {
         "less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ "
         "logical_xor logical_xor_ lt lt_ ne ne_ not_equal not_equal_ "
     ),
-    "ops.pointwise.complex": "conj_physical conj_physical_",
+    "ops.pointwise.complex": "conj_physical conj_physical_ is_conj is_neg resolve_conj resolve_neg",
     "ops.pointwise.convert": "clone conj contiguous detach imag real",
     "ops.pointwise.division": (
         "__div__ __floordiv__ __idiv__ __ifloordiv__ __imod__ __itruediv__ __mod__ __rdiv__ __rfloordiv__ "
@@ -159,10 +170,11 @@ METHODS: dict[str, str] = {
     "ops.reduce.softmax": "log_softmax logsumexp softmax",
     "ops.reduce.statistics": "nanmean nansum std var",
     "ops.shape.arrange": (
-        "broadcast_to expand_as flatten flip fliplr flipud moveaxis movedim repeat reshape_as roll rot90 swapaxes "
-        "tile unflatten view_as "
+        "broadcast_to expand_as flatten flip fliplr flipud moveaxis movedim ravel repeat reshape_as roll rot90 "
+        "swapaxes tile unflatten view_as "
     ),
-    "ops.shape.diagonals": "diag diag_embed diagflat",
+    "ops.shape.copies": "narrow_copy",
+    "ops.shape.diagonals": "as_strided_scatter diag diag_embed diagflat diagonal_scatter fill_diagonal_ trace",
     "ops.shape.grids": "",
     "ops.shape.join": "",
     "ops.shape.repeat": "repeat_interleave",
@@ -171,6 +183,8 @@ METHODS: dict[str, str] = {
         "chunk diagonal dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
         "unsafe_split_with_sizes vsplit "
     ),
+    "ops.shape.storage": "_typed_storage storage storage_type untyped_storage",
     "ops.shape.strides": "as_strided",
     "ops.shape.views": "expand permute reshape squeeze swapdims t transpose unsqueeze view",
+    "ops.shape.windows": "unfold",
 }

@@ -15,7 +15,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.inplace import assign
 from leafgrad._core.modes import about_to_change
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, conjugate_behind
 from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
 
@@ -94,6 +94,8 @@ def store_output(name: str, out: TensorBase, array: Any) -> Any:
     check_no_gradient(name, [out])
     if out.rare is not None and out.rare.inference and not state.inference:
         raise errors.inference_changed(out)
+    if out.rare is not None and conjugate_behind(out) is not None:
+        raise errors.copy_of_view_changed(out)
     check_no_overlap(out.array)
     about_to_change(out)
     assign(out, array)

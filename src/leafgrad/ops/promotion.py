@@ -13,7 +13,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.op import Op
 from leafgrad._core.overrides import NAMES_OF_OPERATORS, operator_overridden
-from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
+from leafgrad._core.tensor import TensorBase, is_batched, links, with_layout_noted, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import (
     BOOL,
@@ -161,7 +161,9 @@ def as_tensor_operand(value: Any, like: TensorBase | None = None) -> TensorBase:
 def float_input(t: TensorBase) -> TensorBase:
     """Integers and bools as floats of the default dtype, for functions that only make sense on floats."""
     if t.array.dtype.kind in "biu":
-        return wrap(t.array.astype(get_default_dtype().np))  # type: ignore[no-any-return]
+        array, kind = t.array, get_default_dtype()
+        array = array.astype(kind.np) if array.flags.c_contiguous else cast(array, kind)
+        return with_layout_noted(wrap(array))  # type: ignore[no-any-return]
     return t
 
 

@@ -130,6 +130,7 @@ class Operation(Entry):
         self.core = core = Op(name, outermost, self.kernel, lambda: gradient_rules(self, known), vmap)
         compose(core, self, node_name)
         core.writes_into = self.writes_into or is_float_ufunc(self.kernel, len(self.inputs))
+        core.follows_layout = self.follows_layout
         if self.holomorphic and self.differentiable:
             core.conjugated = Op(name, outermost, self.kernel, lambda: conjugated_rules(core), vmap)
             compose(core.conjugated, self, node_name)
@@ -243,6 +244,7 @@ class Family(metaclass=Block, family=True):
     samples: Any = None
     as_float = False  # are integers and bools made floats first?
     row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
+    follows_layout = False  # or, where operands have other layouts, do they lie as these do, element by element?
     is_pair = False  # does the executor's short cut for two operands, `binary`, apply?
     finds: str | None = None  # what the kernel returns beside its result, under the name by which the rule asks for it
     writes_into = False  # does the kernel, as ufuncs do, take an array for its result as one more argument?
@@ -357,6 +359,7 @@ def renamed(operation: Any, core: Op, expression: str) -> Op:
     twin = Op(core.name, node_name, core.kernel, rules, core.vmap)
     compose(twin, operation, expression)
     twin.writes_into = core.writes_into
+    twin.follows_layout = core.follows_layout
     if core.conjugated is not None:
         twin.conjugated = renamed(operation, core.conjugated, expression)
     return twin
@@ -374,7 +377,9 @@ def unseen(operation: Operation) -> Op:
 
 def with_kernel(core: Op, kernel: Callable[..., Any], vmap: Any = None) -> Op:
     """The same operation computed by another kernel; `vmap` says how that is batched, if otherwise."""
-    return Op(core.name, core.node_name, kernel, core.gradient_rules, core.vmap if vmap is None else (vmap, ()))
+    twin = Op(core.name, core.node_name, kernel, core.gradient_rules, core.vmap if vmap is None else (vmap, ()))
+    twin.composition = core.composition
+    return twin
 
 
 class Composite(Entry):

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
-from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, wrap
+from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, with_layout_noted, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device, layout, strided
 from leafgrad._dtypes import dtype as Dtype
@@ -61,7 +61,7 @@ def check_options(name: str, options: dict[str, Any]) -> bool:
 
 def finished(array: Any, requires_grad: bool = False) -> Any:
     """A new leaf around an array."""
-    made = wrap(array)
+    made = with_layout_noted(wrap(array))
     return made._set_requires_grad(True, errors.CREATED) if requires_grad else made
 
 
@@ -370,7 +370,7 @@ def from_numpy(ndarray: Any) -> Tensor:
             "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
             "data or make it writable before converting it to a tensor."
         )
-    return wrap(array.view(np.ndarray))
+    return with_layout_noted(wrap(array.view(np.ndarray)))
 
 
 def _full_name(cls: type) -> str:
@@ -462,7 +462,7 @@ def from_dlpack(ext_tensor: Any, *, device: Device | None = None, copy: bool | N
         ext_tensor = Capsule(ext_tensor)
     array = np.from_dlpack(ext_tensor)
     _dtypes.from_numpy_dtype(array.dtype)
-    return wrap(array.copy() if copy else array)
+    return with_layout_noted(wrap(array.copy() if copy else array))
 
 
 class Capsule:

@@ -14,6 +14,7 @@ from leafgrad.ops.arguments import REFUSED, as_int
 from leafgrad.ops.creation.factories import sizes
 from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.creation.from_data import copied
+from leafgrad.ops.shape.storage import StorageBase, shown_by
 from leafgrad.ops.signature import Tensor, by_name, declared
 
 
@@ -37,6 +38,8 @@ def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> 
         raise TypeError(
             f"new() received an invalid combination of arguments - got an unexpected keyword {next(iter(options))}"
         )
+    if isinstance(data, StorageBase):
+        return wrap(shown_by(data, kind))
     if data is None and not args:
         return wrap(fresh("empty", np.empty, (0,), kind.np))
     if data is None or isinstance(data, Size) or as_int(data) is not REFUSED:

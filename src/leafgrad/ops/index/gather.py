@@ -18,6 +18,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.tensor import is_batched, wrap
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad._layouts import copy_in_order_of
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, transposed
@@ -33,12 +34,18 @@ INT64 = np.dtype(np.int64)  # to compare with: NumPy would have to make a dtype 
 
 
 def take_at(x: Array, dim: int, count: int, at: Array) -> Array:
-    """Elements of x, where dimensions dim to dim + count - 1 are indexed as one. Always a copy, in row-major order."""
+    """Elements of x, where dimensions dim to dim + count - 1 are indexed as one. Always a copy, the dimensions that are
+    not indexed in the order in memory that they have in x."""
     if x.flags.c_contiguous:
         return merged(x, dim, count).take(at, axis=dim)
     # taking from other layouts copies all of x first; NumPy's own indexing does not
     taken = x[places(x.shape, dim, count, at)]
-    return np.array(taken, order="C")
+    if taken.size == 0 or taken.__class__ is not np.ndarray:
+        return np.array(taken, order="C")
+    # in PyTorch's eyes x is expanded where it is indexed, and the index everywhere else
+    strides = (*x.strides[:dim], *(0,) * at.ndim, *x.strides[dim + count :])
+    spread = np.lib.stride_tricks.as_strided(x, taken.shape, strides)
+    return copy_in_order_of((spread, at.reshape(at.shape + (1,) * (x.ndim - dim - count))), taken)
 
 
 def put_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
@@ -252,6 +259,7 @@ class index_select(Family):
 
     inputs = ("input", "index")
     options = ("dim",)
+    row_major = True
     vmap = "rows"
     out = True
 

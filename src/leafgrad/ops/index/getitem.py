@@ -30,7 +30,7 @@ from leafgrad.ops.index.masks import masked_fill, places_of_mask
 from leafgrad.ops.index.overwrite import fits, number_as, overwrite
 from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
-from leafgrad.ops.index.slices import OF_PARTS, new_dimension, select, slice_, view_at, write_slice
+from leafgrad.ops.index.slices import IN_FRONT, OF_PARTS, new_dimension, select, slice_, view_at, write_slice
 from leafgrad.ops.inplace import check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
@@ -52,7 +52,7 @@ def getitem(self: Any, index: Any) -> Any:
     kind = index.__class__
     array = self.array
     if index is None:
-        return bind_view(new_dimension.core, new_dimension, self, ((None, ...),))
+        return bind_view(new_dimension.core, new_dimension, self, (IN_FRONT,))
     if kind is int:
         where = (index, ...)
         try:
@@ -65,6 +65,8 @@ def getitem(self: Any, index: Any) -> Any:
     if kind is tuple and (operation := simple(index, array.shape)) is not None:
         where = index if ... in index else (*index, ...)
         try:
+            if None in index:
+                return view_at(operation, self, where)
             return bind_view(_slices if operation is slice_ else operation.core, operation, self, (where,))
         except IndexError:
             pass  # read() finds out what is wrong, and says it as PyTorch does
@@ -369,15 +371,19 @@ def broadcastable(values: Any, x: Any, places: parse.Places, accumulate: bool) -
 # -- the same as methods ----------------------------------------------------------------------------------------------
 
 
-def _places_of_tensors(name: str, input: TensorBase, indices: Any, values: Any) -> parse.Places:
+def places_of_tensors(name: str, input: TensorBase, indices: Any, holes: bool = False) -> parse.Places:
+    """Where index tensors point to; with `holes` one of them may be None, for a dimension that is not indexed."""
     arrays: list[Any] = []
     for i, t in enumerate(indices):
+        if t is None and holes:
+            arrays.append(None)
+            continue
         if not isinstance(t, TensorBase):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
         array = parse.index_array(t.array)
         arrays += [array] + [()] * (array.ndim - 1 if array.dtype.kind == "b" else 0)
-    if not arrays:
-        raise errors.mistake(IndexError, f"{name}(): indices is empty: nothing says where the values go")
+    if all([array is None for array in arrays]):
+        raise errors.mistake(RuntimeError, f"{name}(): indices is empty: nothing says where the values go")
     if len(arrays) > input.array.ndim:
         raise errors.mistake(
             IndexError, f"too many indices for tensor of dimension {input.array.ndim} (got {len(arrays)})"
@@ -398,7 +404,7 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     """index_put_(indices, values, accumulate=False): index_put, in place."""
     if not isinstance(values, TensorBase):
         raise errors.not_a_tensor("index_put_", "values", 2, values)
-    places = _places_of_tensors("index_put_", self, indices, values)
+    places = places_of_tensors("index_put_", self, indices)
     return write_places(self, places, values, accumulate)
 
 
@@ -406,7 +412,13 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
 def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
     """index_put(input, indices, values, accumulate=False): a copy of input with input[indices] = values, or with
     values added there."""
-    places = _places_of_tensors("index_put", input, indices, values)
+    return put_copy(input, places_of_tensors("index_put", input, indices), values, accumulate)
+
+
+def put_copy(input: Any, places: parse.Places, values: Any, accumulate: bool) -> Any:
+    """A copy of input with values written or added to where `places` says."""
+    if places.order is not None:
+        return write_places(input.clone(), places, values, accumulate)
     values = broadcastable(values, input, places, accumulate)
     return index_write.record(input, values, places.dim, places.span, kept(places.at, input, values), accumulate)
 

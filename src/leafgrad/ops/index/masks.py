@@ -197,7 +197,8 @@ def _rows_of_positions(x: A, size: int, fill_value: int) -> A:
 
 
 places_of_mask = with_kernel(nonzero.core, lambda mask: mask.reshape(-1).nonzero()[0])  # in the flat array
-_positions = with_kernel(nonzero.core, lambda x: np.nonzero(np.atleast_1d(x)))  # by dimension
+# by dimension; NumPy's are columns of one array
+_positions = with_kernel(nonzero.core, lambda x: [at.copy() for at in np.nonzero(np.atleast_1d(x))])
 _static = with_kernel(nonzero.core, _rows_of_positions)
 
 

@@ -20,6 +20,7 @@ from leafgrad._core.op import Op
 from leafgrad._core.recorder import make_node, needs_recording
 from leafgrad._core.tensor import TensorBase, wrap, wrap_node
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad._layouts import copy_in_format
 from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.from_data import refuse_overflow, to_array
 from leafgrad.ops.index.gather import alias
@@ -73,15 +74,21 @@ class Overwriting(Family, family=True):
         return function
 
 
-def on_a_copy(write: Callable[..., None]) -> Callable[..., Any]:
-    """The kernel of a change of an array: of a copy, or, if that is given for the result, of the input itself."""
+def on_a_clone(write: Callable[..., None]) -> Callable[..., Any]:
+    """`on_a_copy`, where the copy lies in memory as the input does."""
+    return on_a_copy(write, copy_in_format)
+
+
+def on_a_copy(write: Callable[..., None], copy: Callable[[Array], Array] | None = None) -> Callable[..., Any]:
+    """The kernel of a change of an array: of a copy, row by row unless told, or, if that is given for the result, of
+    the input itself."""
     arguments = write.__code__.co_argcount
 
     def kernel(x: Array, *rest: Any) -> Array:
         if len(rest) == arguments:
             write(x, *rest[:-1])
             return x
-        out = np.array(x, order="C")
+        out = np.array(x, order="C") if copy is None or x.flags.c_contiguous else copy(x)
         write(out, *rest)
         return out
 

@@ -29,7 +29,7 @@ from leafgrad.ops.index.gather import (
     put_at,
 )
 from leafgrad.ops.index.gather import index as index_op
-from leafgrad.ops.index.overwrite import Overwriting, number_as, on_a_copy, same_dtype, value_tensor, zero
+from leafgrad.ops.index.overwrite import Overwriting, number_as, on_a_clone, on_a_copy, same_dtype, value_tensor, zero
 from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
@@ -57,7 +57,7 @@ class index_write(Overwriting):
     aten = "index_put"
     node_name = "IndexPutBackward0"
 
-    @on_a_copy
+    @on_a_clone
     def kernel(x: Array, values: Array, dim: int, count: int, at: Array, accumulate: bool) -> None:
         (add_at if accumulate else put_at)(x, dim, count, at, values)
 
@@ -228,7 +228,7 @@ class index_fill(Overwriting):
     node_names = ("IndexFillBackward1",)  # with a tensor
     hides = {"IndexFillBackward0": ("value",)}
 
-    @on_a_copy
+    @on_a_clone
     def kernel(x: Array, at: Array, value: Array, dim: int) -> None:
         put_at(vector(x), dim, 1, at.reshape(-1), cast(value, from_numpy_dtype(x.dtype)))
 
@@ -410,7 +410,7 @@ class put(Overwriting):
     inputs = ("input", "index", "source")
     options = ("accumulate",)
 
-    @on_a_copy
+    @on_a_clone
     def kernel(x: Array, at: Array, source: Array, accumulate: bool) -> None:
         at = counted_from_front(at, x.shape).reshape(-1)
         (add_at if accumulate else put_at)(x, 0, x.ndim, at, source.reshape(-1))

@@ -19,11 +19,12 @@ from leafgrad._core.bind import bind
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.views import bind_view
+from leafgrad._layouts import order_in_memory
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.inplace import copy_slices
-from leafgrad.ops.registry import Family, Operation, composite, op
+from leafgrad.ops.registry import Family, Operation, composite, op, with_kernel
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import ViewFamily, wrap_dim
+from leafgrad.ops.shape.views import ViewFamily, step_before, with_strides, wrap_dim
 from leafgrad.ops.signature import Dim, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -38,7 +39,7 @@ class Part(ViewFamily, family=True):
 
     options = ("index",)
     holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
-    kernel = operator.getitem
+    kernel: Any = operator.getitem
     public_name: str | None = ""
     reference: Any = "Tensor.__getitem__"
 
@@ -71,7 +72,8 @@ class Part(ViewFamily, family=True):
 
 def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...]) -> Any:
     """t[index], a view of t that is recorded as `operation`."""
-    return bind_view(core_of_parts(operation), operation, t, (index,))
+    core = core_of_parts(operation) if None not in index else with_new_dimensions[operation]
+    return bind_view(core, operation, t, (index,))
 
 
 def core_of_parts(operation: Any) -> Op:
@@ -150,13 +152,47 @@ class write_slice(Family):
         return whole
 
 
+IN_FRONT = (None, ...)  # x[None]
+
+
+def _with_new_dimensions(x: A, index: tuple[Any, ...]) -> A:
+    """x[index] where there is None in the index. NumPy gives such a dimension the stride 0, PyTorch that of the
+    elements which follow it before they are indexed."""
+    if x.__class__ is not np.ndarray:
+        return x[index]
+    if index is IN_FRONT and x.flags.c_contiguous:
+        return x.reshape((1, *x.shape))
+    seen = x[index]
+    strides = list(seen.strides)
+    dim = own = 0  # in the result, in x
+    for part in index:
+        if part is None:
+            strides[dim] = step_before(x, own)
+            dim += 1
+        elif part is ...:
+            count = x.ndim - len(index) + index.count(None) + 1
+            dim, own = dim + count, own + count
+        else:
+            dim, own = dim + (part.__class__ is Slice), own + 1
+    return with_strides(seen, seen.shape, tuple(strides))
+
+
 @op
 class new_dimension(Part):
     """new_dimension(input, index): `slice` under the name that PyTorch gives to x[..., None]."""
 
     node_name = "UnsqueezeBackward0"
     aten = "unsqueeze"
+    kernel = _with_new_dimensions
     samples = lambda t: [S(t(3, 2), (None, ...)), S(t(3, 2), (..., None))]
+
+
+# For an index with None in it: what is computed and recorded, by the operation that it is.
+with_new_dimensions = {
+    new_dimension: new_dimension.core,
+    select: with_kernel(select.core, _with_new_dimensions),
+    slice_: with_kernel(slice_.named[OF_PARTS], _with_new_dimensions),
+}
 
 
 @op
@@ -204,6 +240,8 @@ def narrow(input: Tensor, dim: Dim, start: int | Tensor, length: int) -> Tensor:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
+    if isinstance(start, TensorBase) and (start.array.ndim or start.array.dtype.kind not in "iu"):
+        raise errors.mistake(RuntimeError, "start must be an 0-dim integral Tensor.")
     dim, first = wrap_dim(dim, len(shape)), operator.index(start)
     size = shape[dim]
     if not -size <= first <= size:
@@ -246,4 +284,6 @@ def _replaced(input: TensorBase, part: tuple[Any, ...], src: TensorBase, node_na
             f"expected src to have a size equal to the slice of self. src size = {errors.size(src.array.shape)}, "
             f"slice size = {errors.size(shape)}",
         )
-    return bind(copy_slices.named[node_name], (input, src), (((slice_, (part,)),), None))
+    return bind(
+        copy_slices.named[node_name], (input, src), (((slice_, (part,)),), np.array(order_in_memory(input.array)))
+    )

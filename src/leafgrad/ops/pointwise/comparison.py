@@ -10,6 +10,7 @@ import numpy as np
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
+from leafgrad._layouts import empty_like_array
 from leafgrad.ops.pointwise.elementwise import Binary, Unary
 from leafgrad.ops.promotion import mixed_binary
 from leafgrad.ops.registry import Operation, op
@@ -165,7 +166,17 @@ isinf = _test("isinf", np.isinf, "is each element infinite?")
 isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?")
 isposinf = _infinity("isposinf", np.inf, "is each element positive infinity?")
 isneginf = _infinity("isneginf", -np.inf, "is each element negative infinity?")
-isreal = _test("isreal", np.isreal, "has each element no imaginary part?")
+
+
+def _isreal(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return np.equal(x.imag, 0)
+    yes = empty_like_array(x, bool)
+    yes[...] = True
+    return yes
+
+
+isreal = _test("isreal", _isreal, "has each element no imaginary part?")
 logical_not = _test(
     "logical_not", np.logical_not, "is each element zero?", in_place=True, in_place_function=False, out=True
 )

@@ -8,16 +8,53 @@ import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase, is_batched
-from leafgrad.ops.pointwise.convert import ComplexView, conj
+from leafgrad._core.tensor import TensorBase, conjugate_behind, is_batched
+from leafgrad._layouts import steps_of
+from leafgrad.ops.pointwise.convert import ComplexView, clone, conj, imag_part
 from leafgrad.ops.pointwise.elementwise import sgn
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.strides import offset_in_memory
 from leafgrad.ops.shape.views import view_of
-from leafgrad.ops.signature import Tensor
+from leafgrad.ops.signature import Tensor, by_name, declared
 
 A = Any  # an array, or a tensor under create_graph
+
+
+# -- views that PyTorch computes when they are read -------------------------------------------------------------------
+
+
+@declared()
+def is_conj(input: Tensor) -> bool:
+    """is_conj(input): is it a view, made by conj(), that PyTorch conjugates when it is read? Here it is a copy."""
+    known = None if input.rare is None else conjugate_behind(input)
+    return known is not None and known.is_set and input.array.dtype.kind == "c"
+
+
+@declared()
+def is_neg(input: Tensor) -> bool:
+    """is_neg(input): is it the imaginary part of such a view, which PyTorch negates when it is read?"""
+    known = None if input.rare is None else conjugate_behind(input)
+    if known is None or not known.is_set or input.array.dtype.kind == "c" or input.rare.view is None:
+        return False
+    return any([operation is imag_part for operation, _ in input.rare.view.steps])
+
+
+@declared()
+def resolve_conj(input: Tensor) -> Tensor:
+    """resolve_conj(input): the tensor itself, or a copy if it is conjugated when it is read."""
+    return clone.record(input) if is_conj(input) else input
+
+
+@declared()
+def resolve_neg(input: Tensor) -> Tensor:
+    """resolve_neg(input): the tensor itself, or a copy if it is negated when it is read."""
+    return clone.record(input) if is_neg(input) else input
+
+
+FUNCTIONS = METHODS = by_name(is_conj, is_neg, resolve_conj, resolve_neg)
+
+# -- numbers of two parts ---------------------------------------------------------------------------------------------
 
 
 class FromParts(Family, family=True):
@@ -25,6 +62,7 @@ class FromParts(Family, family=True):
 
     holomorphic = False
     vmap = "elementwise"
+    follows_layout = True
     method = False
     exempt = {"half precision": "there are no complex numbers of it, as in PyTorch"}
     out = "Expected object of scalar type {wanted.alias} but got scalar type {given.alias} for argument 'out'"
@@ -110,6 +148,13 @@ class view_as_real(ComplexView):
     def call(input: Tensor) -> Tensor:
         if input.array.dtype.kind != "c":
             raise RuntimeError("view_as_real is only supported for complex tensors")
+        if is_conj(input):
+            raise errors.mistake(
+                RuntimeError,
+                "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you "
+                "can view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT "
+                "alias the original.",
+            )
         return view_of(view_as_real, input)
 
     def vjp(g: A) -> A:
@@ -139,9 +184,10 @@ class view_as_complex(ComplexView):
             raise RuntimeError("Input tensor must have one or more dimensions")
         if array.shape[-1] != 2:
             raise RuntimeError("Tensor must have a last dimension of size 2")
-        if array.strides[-1] != array.itemsize:
+        steps = steps_of(array)
+        if steps[-1] != 1:
             raise RuntimeError("Tensor must have a last dimension with stride 1")
-        if any([s % (2 * array.itemsize) for s in array.strides[:-1]]):
+        if any([step % 2 for step, size in zip(steps[:-1], array.shape) if size > 1]):
             raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
         if not is_batched(array) and offset_in_memory(array) % 2:
             raise RuntimeError("Tensor must have a storage_offset divisible by 2")

@@ -7,14 +7,25 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, links, wrap
+from leafgrad._core.modes import switches
+from leafgrad._core.tensor import (
+    Conjugate,
+    GraphBreak,
+    RareFields,
+    TensorBase,
+    conjugate_behind,
+    links,
+    note_conjugate,
+    with_layout_noted,
+    wrap,
+)
 from leafgrad._core.thread_state import state
 from leafgrad._device import channels_last
 from leafgrad._dtypes import bool_, complex128, float64, from_numpy_dtype
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import copy_in_format, is_dense, laid_like, lies_in_format
 from leafgrad.ops.promotion import convert
-from leafgrad.ops.registry import Family, composite, op, with_kernel
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly, real
 from leafgrad.ops.shape.views import ViewFamily, view_of
 from leafgrad.ops.signature import MemoryFormat, Tensor
@@ -37,7 +48,7 @@ class clone(Family):
     def call(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
         if memory_format is None and input.array.flags.c_contiguous:
             return clone.record(input)
-        return clone_in_format.record(input, memory_format)
+        return with_layout_noted(clone_in_format.record(input, memory_format))
 
     def vjp(g: A) -> A:
         return g
@@ -94,7 +105,7 @@ class to_dtype(Family):
         return g  # the engine brings gradients to the dtype of the value they belong to
 
 
-links.to_dtype = with_kernel(to_dtype.core, convert)  # whose layout is nobody's business
+links.to_dtype = to_dtype.core
 
 
 @composite(lambda t: [S(t(3, 2)), S(t(2, 3, 4, 5), memory_format=channels_last)], method_only=True, checked="function")
@@ -103,7 +114,9 @@ def contiguous(input: Tensor, memory_format: MemoryFormat | None = None) -> Tens
     other, otherwise a copy in which they do."""
     if lies_in_format(input.array, memory_format):
         return input
-    return clone.record(input) if memory_format is None else clone_in_format.record(input, memory_format)
+    if memory_format is None:
+        return clone.record(input)
+    return with_layout_noted(clone_in_format.record(input, memory_format))
 
 
 @composite(ValuesOnly("has no gradient on purpose", real(), lambda torch, x: x.detach()), checked="function")
@@ -118,7 +131,10 @@ def detach(input: Tensor) -> Tensor:
         result.rare = RareFields()
         result.rare.graph_break = cut
         result.rare.inference = inference
-    return result
+    if input.rare is None:
+        return result
+    note_conjugate(input, result)
+    return with_layout_noted(result)
 
 
 # -- complex numbers --------------------------------------------------------------------------------------------------
@@ -136,10 +152,22 @@ class conj(Family):
     kernel = np.conj
 
     def call(input: Tensor) -> Tensor:
-        return input if input.array.dtype.kind != "c" else conj.record(input)
+        if input.array.dtype.kind != "c":
+            return input
+        result: TensorBase = conj.record(input)
+        if result.rare is None:
+            result.rare = RareFields()
+        base, is_set = input, True
+        if input.rare is not None:
+            known, outer = conjugate_behind(input), input.rare.view
+            base = known.base if known is not None else input if outer is None else outer.base
+            is_set = known is None or not known.is_set
+        result.rare.conjugate = Conjugate(base, input, base.version[0], is_set)
+        switches.conjugated = True
+        return result
 
     def vjp(g: A) -> A:
-        return g.conj()
+        return conj(g)
 
 
 class ComplexView(ViewFamily, family=True):

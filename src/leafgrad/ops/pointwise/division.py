@@ -11,6 +11,7 @@ from leafgrad._core.bind import TensorOperators, bind
 from leafgrad._core.overrides import operator_overridden
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
+from leafgrad._layouts import copy_in_format
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.alpha import checked_alpha
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, scaled, sub, true_div
@@ -194,7 +195,7 @@ METHODS = {"__rtruediv__": divide_into, "__rdiv__": divide_into}
 
 def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) -> Any:
     def kernel(x: Any) -> Any:
-        return x.copy() if x.dtype.kind in "iu" else ufunc(x)
+        return copy_in_format(x) if x.dtype.kind in "iu" else ufunc(x)
 
     body = {
         "__module__": __name__,
@@ -221,13 +222,14 @@ class round_(Family):
     options = ("decimals",)
     jvp = "elementwise"
     vmap = "elementwise"
+    follows_layout = True
     in_place = True
     node_names = ("RoundBackward1",)  # to decimals
     out = True
 
     def kernel(x: A, decimals: int) -> A:
         if x.dtype.kind in "iu":
-            return x.copy()
+            return copy_in_format(x)
         if decimals == 0:
             return np.rint(x)
         scale = x.dtype.type(10 ** abs(decimals))

@@ -45,6 +45,7 @@ class Unary(Family, family=True):
     checked: Any = "function"
     jvp = "elementwise"
     vmap = "elementwise"
+    follows_layout = True
     samples: Any = staticmethod(real())
     as_float = True
     in_place: Any = True
@@ -175,7 +176,7 @@ class sigmoid(Unary):
 
 def _sign(x: Any) -> Any:
     if x.dtype.kind in "biu":
-        return x.copy() if x.dtype.kind == "b" else np.sign(x)
+        return x.copy(order="K") if x.dtype.kind == "b" else np.sign(x)
     return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)  # unlike np.sign, zero for nan
 
 
@@ -295,6 +296,7 @@ class Binary(Family, family=True):
     is_pair = True
     jvp = "elementwise"
     vmap = "elementwise"
+    follows_layout = True
     samples: Any = staticmethod(pairs())
     takes = ("Tensor | Number", "Tensor | Number")
     apply: Any = staticmethod(broadcast_binary)

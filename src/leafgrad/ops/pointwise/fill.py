@@ -12,6 +12,7 @@ from leafgrad._core.inplace import assign as assign_to
 from leafgrad._core.inplace import is_free, write
 from leafgrad._core.overrides import UNCHANGED, method_overridden, plain_tensors
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
+from leafgrad._layouts import empty_like_array
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.creation.from_data import copied
 from leafgrad.ops.index.overwrite import converted, fits
@@ -89,7 +90,9 @@ class fill(Family):
     in_place_function = True
 
     def kernel(x: A, value: A) -> A:
-        return np.full(x.shape, cast(value, _dtypes.from_numpy_dtype(x.dtype)))
+        filled = empty_like_array(x)
+        filled[...] = cast(value, _dtypes.from_numpy_dtype(x.dtype))
+        return filled
 
     def call(input: Tensor, value: Tensor | Number) -> Tensor:
         core = fill.named["FillBackward1"] if isinstance(value, TensorBase) else fill.core

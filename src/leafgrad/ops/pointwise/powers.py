@@ -92,6 +92,7 @@ class pow_number(Family):
     kernel = _shortcut
     jvp = "elementwise"
     vmap = "elementwise"
+    follows_layout = True
     node_name = "PowBackward0"
     public_name = ""
     reference = "pow"

@@ -112,6 +112,7 @@ class clamp(Family):
     options = ("min", "max")
     jvp = "elementwise"
     vmap = "elementwise"
+    follows_layout = True
     node_name = "ClampBackward1"
     node_names = ("ClampMinBackward0", "ClampMaxBackward0")  # what clamp_min and clamp_max record
     aten = {"ClampBackward1": "clamp", "ClampMinBackward0": "clamp_min", "ClampMaxBackward0": "clamp_max"}
@@ -152,6 +153,7 @@ class clamp_by_tensors(Family):
     inputs = ("input", "min", "max")
     jvp = "elementwise"
     vmap = "elementwise"
+    follows_layout = True
     node_name = "ClampBackward0"
     node_names = ("ClampMinBackward1(input, min)", "ClampMaxBackward1(input, max)")  # for one bound
     public_name = ""

@@ -28,6 +28,7 @@ class where(Family):
 
     inputs = ("condition", "input", "other")
     vmap = "elementwise"
+    follows_layout = True
     out = True
 
     kernel = choose

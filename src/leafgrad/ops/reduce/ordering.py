@@ -141,7 +141,9 @@ class argsort(Family):
     vmap = "dims"
     differentiable = False
     refuses = UNORDERED
-    kernel = order_of
+
+    def kernel(x: A, dim: int, descending: bool) -> A:
+        return laid_like(x, order_of(x, dim, descending))
 
     def call(input: Tensor, dim: Dim = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
         dim = wrap_dim(dim, input.array.ndim)

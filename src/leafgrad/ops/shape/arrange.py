@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._core.unbroadcast import unbroadcast
-from leafgrad._layouts import laid_like
+from leafgrad._device import Size
+from leafgrad._layouts import copy_in_format, empty_array, format_of, laid_like
 from leafgrad.ops.index.slices import ALL, alias
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import arrays_of
 from leafgrad.ops.shape.views import (
@@ -28,7 +29,7 @@ from leafgrad.ops.shape.views import (
     view_of,
     wrap_dim,
 )
-from leafgrad.ops.signature import Dim, DimOrDims, Shape, Sizes, Tensor, Tensors
+from leafgrad.ops.signature import Dim, DimOrDims, Shape, Sizes, Tensor, Tensors, by_name, declared
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -109,6 +110,31 @@ def broadcast_tensors(*tensors: Tensor | Tensors) -> tuple[Tensor, ...]:
     return tuple([t if t.array.shape == shape else expand.function(t, shape) for t in tensors])
 
 
+@declared()
+def broadcast_shapes(*shapes: int | Shape) -> Size:
+    """broadcast_shapes(*shapes): the one shape that tensors of all these shapes broadcast to."""
+    whole: list[int] = []
+    for position, given in enumerate(shapes):
+        if not isinstance(given, (int, tuple, list)):
+            first = "Input shapes should be of type ints, a tuple of ints, or a list of ints, got"
+            raise errors.mistake(RuntimeError, f"{first} {given}")
+        shape = Size((given,) if isinstance(given, int) else given)
+        if any([n < 0 for n in shape]):
+            raise errors.mistake(ValueError, "Attempting to broadcast a dimension with negative length!")
+        whole = [1] * (len(shape) - len(whole)) + whole
+        for dim in range(-1, -1 - len(shape), -1):
+            if shape[dim] == 1 or shape[dim] == whole[dim]:
+                continue
+            if whole[dim] != 1:
+                raise errors.mistake(
+                    RuntimeError,
+                    f"Attempting to broadcast a dimension of length {shape[dim]} at {dim}! Mismatching argument at "
+                    f"index {position} had {tuple(shape)}; but expected shape should be broadcastable to {whole}",
+                )
+            whole[dim] = shape[dim]
+    return Size(whole)
+
+
 @composite(lambda t: [S(t(3, 4, 2)), S(t(3, 4, 2), 1), S(t(3, 4, 2), 0, 1), S(t())], checked="function")
 def flatten(input: Tensor, start_dim: Dim = 0, end_dim: Dim = -1) -> Tensor:
     """flatten(input, start_dim=0, end_dim=-1): dimensions start_dim to end_dim made one."""
@@ -121,6 +147,12 @@ def flatten(input: Tensor, start_dim: Dim = 0, end_dim: Dim = -1) -> Tensor:
     if start == end:
         return input
     return reshape(input, shape[:start] + (math.prod(shape[start : end + 1]),) + shape[end + 1 :])
+
+
+@composite(lambda t: [S(t(2, 3)), S(t()), S(t(4))])
+def ravel(input: Tensor) -> Tensor:
+    """ravel(input): all elements in one dimension; a view where that is possible."""
+    return view.function(input.contiguous(), (-1,))
 
 
 @composite(lambda t: [S(t(2, 6), 1, (2, 3)), S(t(2, 6), -1, (-1, 2)), S(t(4, 2), 0, (2, 2))])
@@ -238,7 +270,7 @@ class flip(Family):
                 index[dim] = REVERSED
             reverse = x[tuple(index)]
             return reverse.copy() if x.flags.c_contiguous else laid_like(x, reverse)
-        return np.flip(x, dims).copy() if dims else x.copy()
+        return np.flip(x, dims).copy() if dims else copy_in_format(x)
 
     def call(input: Tensor, *chosen: Sizes, dims: DimOrDims | None = None) -> Tensor:
         try:
@@ -274,14 +306,13 @@ def flipud(input: Tensor) -> Tensor:
 class roll(Family):
     """roll(input, shifts, dims=None): elements shifted along dimensions; what leaves at the end enters at the start."""
 
-    row_major = True
     options = ("shifts", "dims")
     holomorphic = False
     jvp = "linear"
 
     def kernel(x: A, shifts: Any, dims: Any) -> A:
         if x.__class__ is not np.ndarray or not x.size or (dims and shifts.__class__ is not tuple):
-            return np.roll(x, shifts, dims) if dims else np.roll(x, shifts)
+            return in_rows(np.roll(x, shifts, dims) if dims else np.roll(x, shifts))
         if not dims:
             return _rolled(x.reshape(-1), shifts, 0).reshape(x.shape)
         for by, dim in zip(shifts, dims, strict=True):
@@ -326,7 +357,7 @@ def _rolled(x: Any, by: int, dim: int) -> Any:
     """np.roll along one dimension, without its preparations: two parts change places."""
     cut = by % x.shape[dim]
     lead = (ALL,) * dim
-    out = np.empty(x.shape, x.dtype)
+    out = empty_array(x.shape, x.dtype, format_of(x)) if x.ndim > 3 else np.empty(x.shape, x.dtype)
     out[(*lead, slice(cut))] = x[(*lead, slice(x.shape[dim] - cut, None))]
     out[(*lead, slice(cut, None))] = x[(*lead, slice(x.shape[dim] - cut))]
     return out
@@ -342,7 +373,11 @@ class rot90(Family):
     jvp = "linear"
 
     def kernel(x: A, k: int, dims: Any) -> A:
-        return np.rot90(x, k, dims).copy()
+        if k % 4 == 0:
+            return x.copy()
+        if k % 4 == 2:
+            return flip(x, dims)
+        return flip(x, dims[1:] if k % 4 == 1 else dims[:1]).swapaxes(*dims)
 
     def call(input: Tensor, k: int = 1, dims: Shape = (0, 1)) -> Tensor:
         ndim = input.array.ndim
@@ -355,9 +390,12 @@ class rot90(Family):
             raise errors.mistake(
                 RuntimeError, f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
             )
-        return rot90.record(input, k, plane)
+        return with_layout_noted(rot90.record(input, k, plane))
 
     def vjp(g: A, k: A, dims: A) -> A:
         return rot90(g, -k, dims)
 
     samples = lambda t: [S(t(2, 3)), S(t(2, 3), 2), S(t(2, 3, 4), -1, (2, 0)), S(t(2, 3), 0)]
+
+
+FUNCTIONS = by_name(broadcast_shapes)

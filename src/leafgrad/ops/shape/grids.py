@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations as index_sets
-from itertools import combinations_with_replacement
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.ops.index.gather import index_select
+from leafgrad.ops.index.masks import masked_select
 from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.promotion import sum_dtype
 from leafgrad.ops.registry import composite
@@ -78,9 +77,13 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         raise errors.mistake(RuntimeError, f"Expect a non-negative number, but got {r}")
     if r == 0:
         return wrap(np.empty(0, input.array.dtype))
-    chosen = (combinations_with_replacement if with_replacement else index_sets)(range(input.array.size), r)
-    rows = np.array(list(chosen), np.int64).reshape(-1, r)
-    return reshape(index_select.function(input, 0, wrap(rows.reshape(-1))), rows.shape)
+    places = np.indices((input.array.size,) * r)
+    below = np.less_equal if with_replacement else np.less
+    mask = np.ones(places.shape[1:], bool)
+    for one, next_one in pairwise(places):
+        mask &= below(one, next_one)
+    grids = meshgrid(*[input] * r, indexing="ij")
+    return stack.function([masked_select.function(grid, wrap(mask)) for grid in grids], 1)
 
 
 def _powers(torch: Any, x: Any, N: int | None = None, increasing: bool = False) -> Any:

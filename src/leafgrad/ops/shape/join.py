@@ -10,7 +10,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.overrides import TakesOver, taking_over
 from leafgrad._core.tensor import TensorBase, links
-from leafgrad._layouts import channels_last_order
+from leafgrad._layouts import in_format_of_all
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, composite, in_rows, op
@@ -73,15 +73,9 @@ class cat(Joining):
 
     def kernel(*args: Any) -> A:
         dim, sizes = args[-2:]
-        if SKIPPED in sizes:
-            return in_rows(np.concatenate([x for x, size in zip(args, sizes) if size != SKIPPED], dim))
-        parts, first = args[:-2], args[0]
-        if first.__class__ is np.ndarray and first.ndim >= 4 and not first.flags.c_contiguous:
-            order = channels_last_order(first)
-            if order is not None and all([channels_last_order(x) == order for x in parts]):
-                joined = np.concatenate([x.transpose(order) for x in parts], order.index(dim))
-                return in_rows(joined).transpose(np.argsort(order))
-        return in_rows(np.concatenate(parts, dim))
+        parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
+        whole = np.concatenate(parts, dim)
+        return in_rows(whole) if whole.ndim < 4 else in_format_of_all(parts, whole)
 
     def call(tensors: Tensors, dim: Dim = 0) -> Tensor:
         arrays = arrays_of(tensors)
@@ -178,9 +172,13 @@ class stack(Joining):
     options = ("dim",)
 
     def kernel(*args: Any) -> A:
-        dim = args[-1]
-        new = (slice(None),) * dim + (None,)
-        return in_rows(np.concatenate([x[new] for x in args[:-1]], dim))
+        parts, dim = args[:-1], args[-1]
+        if dim == parts[0].ndim:
+            return in_rows(np.concatenate([x[..., None] for x in parts], dim))
+        whole = np.concatenate(parts, dim)
+        whole = in_rows(whole) if whole.ndim < 4 else in_format_of_all(parts, whole)
+        shape = parts[0].shape
+        return whole.reshape((*shape[:dim], len(parts), *shape[dim:]))
 
     def call(tensors: Tensors, dim: Dim = 0) -> Tensor:
         arrays = arrays_of(tensors)

@@ -18,12 +18,14 @@ from leafgrad._core.op import GradientRules, Op
 from leafgrad._core.recorder import make_node
 from leafgrad._core.tensor import TensorBase, View, links, wrap
 from leafgrad._core.thread_state import state
-from leafgrad._layouts import copy_in_format
+from leafgrad._device import preserve_format
+from leafgrad._layouts import check_format, format_of, order_of, row_major_steps
 from leafgrad.ops.arguments import checked
 from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.inplace import check_writable, stand_in
 from leafgrad.ops.public_forms import checked_methods
-from leafgrad.ops.shape.strides import Geometry, as_strided, memory_of, offset_in_memory
+from leafgrad.ops.shape.storage import StorageBase, shown_by
+from leafgrad.ops.shape.strides import Geometry, array_on, as_strided, bytes_needed, memory_of, offset_in_memory
 from leafgrad.ops.shape.views import shape_arguments, squeeze, t, transpose, unsqueeze
 from leafgrad.ops.signature import Dim, MemoryFormat, Shape, Sizes, Tensor, declared
 
@@ -87,32 +89,43 @@ def _not_implemented(*args: Any) -> Any:
 _SET = Op("set_", "NotImplemented", lambda *arrays: arrays[0], GradientRules(_not_implemented, lambda mask: ()))
 
 
-@declared()
+@declared(
+    "(self: Tensor) -> Tensor",
+    "(self: Tensor, source: Any) -> Tensor",
+    "(self: Tensor, source: Any, storage_offset: int, size: Shape, stride: Shape = ()) -> Tensor",
+)
 def set_(
     self: Tensor,
-    source: Tensor | None = None,
-    storage_offset: int = 0,
+    source: Any = None,
+    storage_offset: int | None = None,
     size: Shape | None = None,
     stride: Shape | None = None,
 ) -> Tensor:
     """set_(source=None, storage_offset=0, size=None, stride=None): show the memory of another tensor of the same dtype,
-    as it does or in a shape of its own. No gradient flows through it."""
-    if source is None:
-        source = wrap(np.empty(0, self.array.dtype))
-    if not isinstance(source, TensorBase):
-        raise TypeError(
-            f"set_() received an invalid combination of arguments - got ({type(source).__name__}), but expected "
-            f"(Tensor source)\n  at {errors.here()}"
+    as it does or in a shape of its own, or that of a storage. No gradient flows through it."""
+    kind = _dtypes.from_numpy_dtype(self.array.dtype)
+    shape: tuple[int, ...] = ()
+    steps: tuple[int, ...] = ()
+    start, needed = storage_offset or 0, 0
+    if size is not None:
+        shape = shape_arguments((size,), "set_")
+        steps = row_major_steps(shape) if not stride else shape_arguments((stride,), "set_")
+        needed = 0 if 0 in shape else bytes_needed(shape, steps, start, kind.itemsize)
+    if start < 0:
+        raise errors.mistake(RuntimeError, f"Tensor: invalid storage offset {start}")
+    if source is None or isinstance(source, StorageBase):
+        source = wrap(np.empty(0, kind.np) if source is None else shown_by(source, kind, needed))
+    if not isinstance(source, TensorBase) or (size is None and storage_offset is not None):
+        raise errors.mistake(
+            TypeError,
+            "set_() received an invalid combination of arguments",
+            ("fix", "x.set_(source) or x.set_(source, storage_offset, size, stride)   # source: a tensor or a storage"),
         )
     if source.array.dtype != self.array.dtype:
         own, other = [_dtypes.from_numpy_dtype(x.array.dtype).cpp for x in (self, source)]
         raise errors.mistake(RuntimeError, f"Could not set tensor of type {other} to a tensor of type {own}")
     check_writable(self)
-    array = source.array
-    if size is not None:
-        shape = shape_arguments((size,), "set_")
-        steps = row_major_steps(shape) if not stride else shape_arguments((stride,), "set_")
-        array = sliced_memory(source.array, shape, steps, storage_offset)
+    array = source.array if size is None else sliced_memory(source.array, shape, steps, start)
     recording = state.recording and (self.needs_grad or source.needs_grad)
     old = stand_in(self)
     self.array = array
@@ -124,22 +137,16 @@ def set_(
     return self
 
 
-def row_major_steps(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple([math.prod(shape[i + 1 :]) for i in range(len(shape))])
-
-
 def sliced_memory(array: Any, shape: tuple[int, ...], steps: tuple[int, ...], start: int) -> Any:
     """An array over the memory of another, from element `start` of that memory on; grown if it does not suffice, in
     which case it is a copy."""
     memory, _ = memory_of(array)
-    needed = 0 if 0 in shape else (start + sum([(n - 1) * s for n, s in zip(shape, steps, strict=True)]) + 1)
-    if needed * array.itemsize > memory.size:
-        grown = fresh("resize_", np.zeros, (needed * array.itemsize,), np.uint8)
+    needed = 0 if 0 in shape else bytes_needed(shape, steps, start, array.itemsize)
+    if needed > memory.size:
+        grown = fresh("resize_", np.zeros, (needed,), np.uint8)
         grown[: memory.size] = memory
         memory = grown
-    if 0 in shape:
-        return np.empty(shape, array.dtype)
-    return np.ndarray(shape, array.dtype, memory, start * array.itemsize, [s * array.itemsize for s in steps])
+    return array_on(memory, array.dtype, shape, steps, start * array.itemsize)
 
 
 @declared()
@@ -150,20 +157,30 @@ def resize_(self: Tensor, *size: Sizes, memory_format: MemoryFormat | None = Non
     shape = shape_arguments(size, "resize_")
     if self.requires_grad:
         raise errors.mistake(RuntimeError, "cannot resize variables that require grad")
-    if any([s < 0 for s in shape]):
+    if any([s < 0 for s in shape]) or (0 not in shape and math.prod(shape) >= 2**63):
         raise errors.mistake(RuntimeError, "numel: integer multiplication overflow", ("size", errors.size(shape)))
-    if shape != self.array.shape:
+    if check_format(memory_format) is preserve_format and memory_format is not None:
+        raise errors.mistake(RuntimeError, "Unsupported memory formatPreserve")
+    if shape != self.array.shape or memory_format is not None:
         start = offset_in_memory(self.array)
-        self.array = sliced_memory(self.array, shape, row_major_steps(shape), start)
+        order = range(len(shape)) if memory_format is None else order_of(len(shape), memory_format)
+        in_order = row_major_steps(tuple([shape[d] for d in order]))
+        if max(in_order, default=0) >= 2**63:
+            raise errors.mistake(RuntimeError, f"Stride calculation overflowed, of size {errors.size(shape)}")
+        steps = [0] * len(shape)
+        for step, dim in zip(in_order, order, strict=True):
+            steps[dim] = step
+        self.array = sliced_memory(self.array, shape, tuple(steps), start)
         switches.reshaped = True
         count_change(self)
-    if memory_format is not None:
-        self.array = copy_in_format(self.array, memory_format)
     return self
 
 
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
-    """resize_as_(the_template): resize_ to the shape of another tensor."""
+    """resize_as_(the_template, memory_format=None): resize_ to the shape of another tensor; with preserve_format also
+    to its memory format."""
+    if memory_format is preserve_format:
+        memory_format = format_of(the_template.array)
     return resize_(self, the_template.array.shape, memory_format=memory_format)
 
 

@@ -143,6 +143,8 @@ class Pieces(Part, family=True):
 class split_with_sizes(Pieces):
     """split_with_sizes(input, split_sizes, dim=0): consecutive pieces of the given sizes."""
 
+    node_names = ("UnsafeSplitWithSizesBackward0",)
+
     def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
         return pieces_of(split_with_sizes, input, *given_pieces(input, split_sizes, dim))
 
@@ -197,6 +199,7 @@ def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
 class split(Pieces):
     """split(tensor, split_size_or_sections, dim=0): pieces of one size (the last may be smaller), or of given sizes."""
 
+    node_names = ("UnsafeSplitBackward0",)
     checked = False  # what is no size is taken for several, by split_with_sizes, as in PyTorch
     signatures = (
         "(tensor: Tensor, split_size_or_sections: int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]",

@@ -15,6 +15,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind_result, execute
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched
+from leafgrad._layouts import steps_of
 from leafgrad.ops.registry import op, with_kernel
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import ViewFamily, address, link, view_steps_backward
@@ -50,21 +51,29 @@ def placed(array: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: i
     if is_batched(array):
         return array.placed(placed, size, stride, offset)
     memory, start = memory_of(array)
-    steps = [s * array.itemsize for s in stride]
+    return array_on(memory, array.dtype, size, stride, start + offset * array.itemsize)
+
+
+def array_on(memory: Any, kind: Any, size: tuple[int, ...], stride: tuple[int, ...], start: int) -> Any:
+    """An array over memory given as bytes, from byte `start` on. Where there is nothing to show, it may begin behind
+    the end."""
     if 0 in size:
-        return np.empty(size, array.dtype)
-    return np.ndarray(size, array.dtype, memory, start + offset * array.itemsize, steps)
+        start = min(start, memory.size)
+    return np.ndarray(size, kind, memory, start, [s * kind.itemsize for s in stride])
 
 
 def offset_in_memory(array: Any) -> int:
     """Where in its memory an array begins, in elements."""
-    owner = owner_of(array)
-    return 0 if array.size == 0 else (address(array) - address(owner)) // int(array.itemsize)
+    return (address(array) - address(owner_of(array))) // int(array.itemsize)
 
 
-def steps_of(array: Any) -> tuple[int, ...]:
-    """Strides in elements."""
-    return tuple([s // array.itemsize for s in array.strides])
+def bytes_needed(shape: Any, steps: Any, start: int, itemsize: int) -> int:
+    """How much memory reaches as far as a tensor does; PyTorch's refusal if that is more than an integer can say."""
+    needed = (start + sum([(n - 1) * s for n, s in zip(shape, steps, strict=True)]) + 1) * itemsize
+    if needed >= 2**63:
+        first = f"Storage size calculation overflowed with sizes={errors.size(shape)} and strides={errors.size(steps)}"
+        raise errors.mistake(RuntimeError, first)
+    return int(needed)
 
 
 def positions(size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
@@ -192,10 +201,7 @@ def checked_geometry(array: Any, shape: Any, steps: Any, storage_offset: int | N
     if start < 0:
         raise errors.mistake(RuntimeError, f"Tensor: invalid storage offset {start}")
     have = memory_of(array)[0].size
-    needed = 0
-    if 0 not in shape:
-        last = start + sum([(n - 1) * s for n, s in zip(shape, steps, strict=True)])
-        needed = (last + 1) * array.itemsize
+    needed = 0 if 0 in shape else bytes_needed(shape, steps, start, array.itemsize)
     if needed > have:
         raise errors.mistake(
             RuntimeError,
