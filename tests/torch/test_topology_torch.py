@@ -14,7 +14,8 @@ from op_torch import Both, compared, identity
 from topology_scenarios import trees
 
 
-@pytest.mark.parametrize("entry", [e for e in compared if is_public(e)], ids=identity)
+# vander is compared with powers, because PyTorch cannot differentiate its own.
+@pytest.mark.parametrize("entry", [e for e in compared if is_public(e) and e.name != "vander"], ids=identity)
 @pytest.mark.filterwarnings("ignore")
 def test_operations_and_functions(entry: Entry) -> None:
     for dtype in ("float32", "complex64"):

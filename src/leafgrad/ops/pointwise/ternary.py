@@ -47,6 +47,7 @@ class Adding(Family, family=True):
 
     inputs = ("input", "tensor1", "tensor2")
     options = ("value",)
+    follows_layout = True
     vmap = "elementwise"
     jvp = "elementwise"
     in_place = True
@@ -147,6 +148,7 @@ def between(x: A, end: A, weight: A) -> A:
 class Between(Family, family=True):
     """What lerp_by_number and lerp share."""
 
+    follows_layout = True
     vmap = "elementwise"
 
     def vjp_input(g: A, weight: A) -> A:

@@ -71,9 +71,9 @@ class Total(Reduction, family=True):
             if dtype is not None or x.dtype.kind in "biu":
                 x = cast(x, dtype_of(x, dtype))
                 refuse_integers(input, x)
-            if dim is None:
+            if dim is None and not keepdim:
                 return bind(of_all, (input,), (), (x,))
-            return bind(core, (input,), (dims_of(dim, x.ndim), keepdim), (x,))
+            return bind(core, (input,), (dims_of(() if dim is None else dim, x.ndim), keepdim), (x,))
 
         call.__doc__ = operation.doc
         operation.declaration = Declaration(call, body["signatures"])
@@ -213,7 +213,7 @@ def total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
         if dims[0] == n - k:  # the last k
             out = row_sums(x.reshape(-1, count_of(shape, dims)))
             return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
-    elif (kind is F32 or kind is F64) and dims is None and x.flags.f_contiguous:
+    elif (kind is F32 or kind is F64) and dims is None and not keepdim and x.flags.f_contiguous:
         return total_of_all(x.T)
     if x.size <= MANY:
         out = in_rows(add_reduce(x, dims, F32 if is_half(kind) else kind, None, keepdim))

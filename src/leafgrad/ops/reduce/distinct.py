@@ -76,6 +76,7 @@ class sorted_groups(Distinct):
     node_name = "Unique2Backward0"
     node_names = ("UniqueDimBackward0",)
     aten = {"Unique2Backward0": "_unique2", "UniqueDimBackward0": "unique_dim"}
+    aten_function = "_unique2"
     reference = lambda torch, x, dim: torch.unique(x, return_inverse=True, return_counts=True, dim=dim)
 
     def vjp(g: A, dim: A) -> A:

@@ -83,7 +83,7 @@ def repeat_interleave(
             matched(repeat_interleave, (repeats, dim), {})  # which raises
         return repeated_indices.function(alone, output_size)
     if dim is None:
-        input, dim = reshape(input, (-1,)), 0
+        input, dim = input if input.array.ndim == 1 else reshape(input, (-1,)), 0
     dim = wrap_dim(dim, input.array.ndim)
     if input.array.ndim == 0:
         raise errors.mistake(IndexError, "Dimension specified as 0 but tensor has no dimensions")
