@@ -8,7 +8,7 @@ the numbers and leaves the graph behind.
 import leafgrad as torch
 import leafgrad.nn as nn
 import leafgrad.optim as optim
-from leafgrad import explain
+from leafgrad._explain.drawing import draw
 
 PICTURE = "regression_graph.svg"
 
@@ -64,5 +64,5 @@ print(f"{'name':<14} {'shape':<10} gradient")
 for name, leaf in leaves.items():
     print(f"{name:<14} {tuple(leaf.shape)!s:<10} {describe_gradient(leaf)}")
 
-explain.draw(loss, PICTURE, params=leaves)
+draw(loss, PICTURE, params=leaves)
 print(f"\nThe graph of the last loss: {PICTURE}")

@@ -50,11 +50,11 @@ FILES: dict[str, tuple[str, str]] = {
 # What no docstring may allow. The hot path does not know who uses it; modules and optimizers are built of public ops.
 NEVER = {
     "kernels": {"_core", "ops", "autograd", "errors"},
-    "_core": {"ops", "_tensor", "nn", "optim", "explain"},
-    "ops": {"_core.engine", "_tensor", "nn", "optim", "explain"},
-    "autograd": {"_tensor", "nn", "optim", "explain"},
-    "nn": {"_core.engine", "_core.node", "_core.saved", "kernels", "optim", "explain"},
-    "optim": {"_core.engine", "_core.node", "_core.saved", "explain"},
+    "_core": {"ops", "_tensor", "nn", "optim", "_explain"},
+    "ops": {"_core.engine", "_tensor", "nn", "optim", "_explain"},
+    "autograd": {"_tensor", "nn", "optim", "_explain"},
+    "nn": {"_core.engine", "_core.node", "_core.saved", "kernels", "optim", "_explain"},
+    "optim": {"_core.engine", "_core.node", "_core.saved", "_explain"},
 }
 
 # Imports against the arrows that are left: (who, whom).
@@ -87,7 +87,7 @@ LONGEST = 80  # lines of a function in `_core` and `autograd`
 LONGER = {("_core.bind", "binary")}  # the one written-out copy of a mechanism
 
 # Public files and folders at the top that PyTorch does not have.
-OWN_NAMES = {"errors", "explain", "kernels"}
+OWN_NAMES = {"errors", "kernels"}
 TORCH_NAMES = {
     "accelerator", "autograd", "cuda", "func", "nn", "ops", "optim", "overrides", "profiler", "random", "return_types",
 }  # fmt: skip
@@ -300,7 +300,7 @@ def test_the_profiler_is_loaded_by_its_faces_only() -> None:
 
 
 def test_nobody_imports_explain() -> None:
-    assert [i for i in of_leafgrad() if below(i.target, {"explain"}) and not below(i.importer, {"explain"})] == []
+    assert [i for i in of_leafgrad() if below(i.target, {"_explain"}) and not below(i.importer, {"_explain"})] == []
 
 
 TRAINING = """
@@ -319,7 +319,7 @@ def test_training_loads_neither_messages_nor_pictures_nor_profiler() -> None:
     command = [sys.executable, "-c", TRAINING]
     loaded = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.split()
     assert "leafgrad._core.engine" in loaded and "leafgrad.optim.sgd" in loaded
-    unneeded = ("leafgrad.errors.", "leafgrad.explain", "leafgrad._profiler", "leafgrad.func", "leafgrad.utils")
+    unneeded = ("leafgrad.errors.", "leafgrad._explain", "leafgrad._profiler", "leafgrad.func", "leafgrad.utils")
     assert [name for name in loaded if name.startswith(unneeded)] == []
 
 

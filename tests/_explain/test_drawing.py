@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import leafgrad
-from leafgrad.explain import as_text, draw
-from leafgrad.explain.layout import Edge, arrange
+from leafgrad._explain.drawing import draw
+from leafgrad._explain.layout import Edge, arrange
+from leafgrad._explain.tree import as_text
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = {"output", "op", "leaf", "leaf with grad", "more", "aside"}

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad.explain.layout import PORT_STEP, Edge, Layout, Rect, Route, arrange
+from leafgrad._explain.layout import PORT_STEP, Edge, Layout, Rect, Route, arrange
 
 Params = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
 

@@ -1,14 +1,9 @@
-"""Ways to look at an autograd graph: as a picture (`draw`) or as text for a terminal (`as_text`).
-
-May import nothing else of leafgrad: it reads the graph through what nodes and tensors show to everybody.
-"""
+"""An autograd graph as text for a terminal."""
 
 from collections import Counter
 from typing import Any
 
-from leafgrad.explain.drawing import Graph, Params, collect, draw
-
-__all__ = ["as_text", "draw"]
+from leafgrad._explain.drawing import Graph, Params, collect
 
 DEEPEST = 24  # levels of indentation, after which a branch goes on in a paragraph of its own
 
