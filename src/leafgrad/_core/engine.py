@@ -25,7 +25,7 @@ import numpy as np
 
 from leafgrad._core import origin, thread_state
 from leafgrad._core.bind import execute
-from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, switches, want_tensors
+from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, unusable
@@ -350,9 +350,14 @@ def run(
         if on_tensors or captured is not None or expected is not None or state.in_modes or switches.detached:
             special = Special(on_tensors, wanted, captured, expected, accumulate if deliver else None)
         state.record(create_graph)
-        arrived = run_special(starts, gradients, keep_graph, special, wanted, deliver)
+        if state.in_modes:
+            arrived = run_pass_in_modes(
+                starts, deliver, lambda: run_special(starts, gradients, keep_graph, special, wanted, deliver)
+            )
+        else:
+            arrived = run_special(starts, gradients, keep_graph, special, wanted, deliver)
         call_back(callbacks)
-        return arrived
+        return arrived  # type: ignore[no-any-return]
     finally:
         state.callbacks = outer
         if batching is not None:

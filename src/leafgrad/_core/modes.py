@@ -80,9 +80,13 @@ class Mode:
         """Run the gradient rule of a node, or let `below` do so."""
         return below(node, g, saved, inputs)
 
-    def call(self, name: str, is_operation: bool, below: Callable[[], Any]) -> Any:
+    def call(self, owner: Any, name: str, is_operation: bool, below: Callable[[], Any]) -> Any:
         """What runs operations under a name of its own is called: a Function of the user's, which is an operation
         itself, or a step of an optimiser, which is not."""
+        return below()
+
+    def run_pass(self, starts: Sequence[Any], delivers: bool, below: Callable[[], Any]) -> Any:
+        """A backward pass starts at these nodes and leaves, and `below` runs it. Does it deliver to `.grad`?"""
         return below()
 
     def applied(
@@ -114,8 +118,14 @@ class Mode:
     def about_to_change(self, x: Any) -> None:
         """The memory of a tensor is about to change."""
 
-    def refuse(self, what: str) -> None:
-        """A program calls `requires_grad_` or `backward`: an exception refuses that."""
+    def asked(self, what: str, x: Any) -> None:
+        """A program calls `requires_grad_` or `backward` of a tensor: an exception refuses that."""
+
+    def cut(self, reason: str) -> None:
+        """The graph of a result ends here, though something that it was computed from requires grad."""
+
+    def compared(self, x: Any, target: Any) -> None:
+        """A loss compares two tensors whose shapes differ."""
 
     def accumulate(self, add: Callable[..., None], leaf: Any, *args: Any) -> None:
         """A gradient arrives at a leaf: `add(leaf, *args)` adds it to `.grad`."""
@@ -236,15 +246,26 @@ def _next_rule(modes: list[Any], bottom: Rule) -> Rule:
     return lambda node, g, saved, inputs: mode.run_rule(node, g, saved, inputs, below)
 
 
-def call_in_modes(name: str, is_operation: bool, function: Callable[[], Any]) -> Any:
+def call_in_modes(owner: Any, name: str, is_operation: bool, function: Callable[[], Any]) -> Any:
     """Call a function of which the modes are told."""
     for mode in current_modes():
-        function = _named_call(mode, name, is_operation, function)
+        function = _named_call(mode, owner, name, is_operation, function)
     return function()
 
 
-def _named_call(mode: Any, name: str, is_operation: bool, function: Callable[[], Any]) -> Callable[[], Any]:
-    return lambda: mode.call(name, is_operation, function)
+def _named_call(mode: Any, owner: Any, name: str, is_operation: bool, function: Callable[[], Any]) -> Callable[[], Any]:
+    return lambda: mode.call(owner, name, is_operation, function)
+
+
+def run_pass_in_modes(starts: Sequence[Any], delivers: bool, function: Callable[[], Any]) -> Any:
+    """Run a backward pass of which the modes are told."""
+    for mode in current_modes():
+        function = _pass(mode, starts, delivers, function)
+    return function()
+
+
+def _pass(mode: Any, starts: Sequence[Any], delivers: bool, function: Callable[[], Any]) -> Callable[[], Any]:
+    return lambda: mode.run_pass(starts, delivers, function)
 
 
 def applied_in_modes(
@@ -265,9 +286,19 @@ def about_to_change(x: Any) -> None:
         mode.about_to_change(x)
 
 
-def refuse_in_modes(what: str) -> None:
+def asked_in_modes(what: str, x: Any) -> None:
     for mode in current_modes():
-        mode.refuse(what)
+        mode.asked(what, x)
+
+
+def cut_in_modes(reason: str) -> None:
+    for mode in current_modes():
+        mode.cut(reason)
+
+
+def compared_in_modes(x: Any, target: Any) -> None:
+    for mode in current_modes():
+        mode.compared(x, target)
 
 
 def changed_in_modes(x: Any, result: Any) -> None:

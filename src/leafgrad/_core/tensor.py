@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from leafgrad._core import origin, thread_state
-from leafgrad._core.modes import switches
+from leafgrad._core.modes import cut_in_modes, switches
 from leafgrad._core.node import Node, Version
 
 try:
@@ -123,6 +123,8 @@ class GraphBreak:
         self.reason = reason
         self.code = frame.f_code
         self.lasti: int = frame.f_lasti
+        if switches.modes > 0:
+            cut_in_modes(reason)
 
 
 class View:

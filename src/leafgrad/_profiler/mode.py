@@ -88,7 +88,7 @@ class Profile(Observer):
 
         self.run(self.begin_node(ACCUMULATE, -1, args[0]), added, args[:1])
 
-    def call(self, name: str, is_operation: bool, below: Callable[[], Any]) -> Any:
+    def call(self, owner: Any, name: str, is_operation: bool, below: Callable[[], Any]) -> Any:
         if self.open and self.open[-1].name == name:  # a step that calls that of its base class
             return below()
         return self.run(self.begin_block(name, FUNCTION if is_operation else USER), below, None)

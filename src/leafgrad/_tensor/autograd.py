@@ -11,7 +11,7 @@ import numpy as np
 from leafgrad import autograd, errors
 from leafgrad._core import engine
 from leafgrad._core.bind import TensorOperators
-from leafgrad._core.modes import refuse_in_modes, switches
+from leafgrad._core.modes import asked_in_modes, switches
 from leafgrad._core.node import Output
 from leafgrad._core.recorder import settle
 from leafgrad._core.tensor import (
@@ -77,7 +77,7 @@ class AutogradTensor(TensorOperators):
             got = type(requires_grad).__name__
             raise TypeError(f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {got}")
         if switches.modes:
-            refuse_in_modes("requires_grad_")
+            asked_in_modes("requires_grad_", self)
         if self.node is not None and not requires_grad:
             raise errors.flag_of_non_leaf(self, False)
         return self._set_requires_grad(requires_grad, errors.ASKED)
@@ -187,7 +187,7 @@ class AutogradTensor(TensorOperators):
         """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): add the gradient of this tensor
         to `.grad` of the leaves it was computed from."""
         if switches.modes:
-            refuse_in_modes("backward")
+            asked_in_modes("backward", self)
         array = self.array
         if inputs is None and not create_graph and self.rare is None and self.needs_grad:
             g: Any = None  # the usual cases, where there is no need to look any further: a loss,

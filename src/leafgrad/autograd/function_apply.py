@@ -56,7 +56,7 @@ def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         edges = None
     ctx._record.edges = edges
     if modes:
-        output = call_in_modes(cls.__name__, True, lambda: run_forward(cls, ctx, args, two_parts, switches))
+        output = call_in_modes(cls, cls.__name__, True, lambda: run_forward(cls, ctx, args, two_parts, switches))
     else:
         output = run_forward(cls, ctx, args, two_parts, switches)
     if not modes and not shared_modes and isinstance(output, TensorBase) and is_ordinary(output, ctx, args):

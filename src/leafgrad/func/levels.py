@@ -29,7 +29,7 @@ class Transform(Mode):
     sees_operations = False
     transforms = True
 
-    def refuse(self, what: str) -> None:
+    def asked(self, what: str, x: Any) -> None:
         """Something that a function must not do while it is transformed."""
         raise RuntimeError(messages.REQUIRES_GRAD if what == "requires_grad_" else messages.BACKWARD)
 

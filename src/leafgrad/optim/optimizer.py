@@ -66,7 +66,7 @@ def announced(method: Method) -> Method:
 
 def announce(optimizer: Any, name: str, function: Callable[[], Any]) -> Any:
     """Call a function of which the modes are told, under the name that PyTorch's profiles have for it."""
-    return call_in_modes(f"Optimizer.{name}#{type(optimizer).__name__}.{name}", False, function)
+    return call_in_modes(optimizer, f"Optimizer.{name}#{type(optimizer).__name__}.{name}", False, function)
 
 
 class Optimizer:

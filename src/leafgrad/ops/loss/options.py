@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.modes import compared_in_modes
 from leafgrad._core.recorder import needs_recording
+from leafgrad._core.thread_state import state
 from leafgrad._device import Size
 from leafgrad.ops.reduce.common import F32, F64, raw, total, total_of_all
 from leafgrad.ops.reduce.reductions import mean
@@ -48,6 +50,8 @@ def of_one_shape(name: str, input: Any, target: Any) -> tuple[Any, Any]:
     """Both, expanded to a common shape if they differ, of which is warned."""
     if input.array.shape == target.array.shape:
         return input, target
+    if state.in_modes:
+        compared_in_modes(input, target)
     errors.warn(
         f"Using a target size ({Size(target.array.shape)}) that is different to the input size "
         f"({Size(input.array.shape)}). This will likely lead to incorrect results due to broadcasting. Please ensure "
