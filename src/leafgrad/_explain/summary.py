@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+import leafgrad
 from leafgrad._core.modes import Below, Observer
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
@@ -254,10 +255,8 @@ def arguments(model: Any, given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def random_input(model: Any, size: tuple[int, ...]) -> Any:
-    from leafgrad import rand
-
     kinds = [p.dtype for p in model.parameters() if p.is_floating_point()]
-    return rand(*size, dtype=kinds[0] if kinds else None)
+    return leafgrad.rand(*size, dtype=kinds[0] if kinds else None)
 
 
 def summary(model: Any, input: Any = None) -> Summary:
