@@ -92,11 +92,14 @@ def places() -> list[str]:
 def names_module() -> str:
     modules = {place: import_module(f"leafgrad.{place}") for place in places()}
     functions = {place: set(install.functions_in(module)) for place, module in modules.items()}
-    methods = {place: set(install.methods_in(module)) for place, module in modules.items()}
+    on_tensor = {place: install.methods_in(module) for place, module in modules.items()}
+    attributes = {name for found in on_tensor.values() for name, value in found.items() if isinstance(value, property)}
+    methods = {place: set(found) for place, found in on_tensor.items()}
     doc = "Which module has a function of `leafgrad`, or a method of Tensor: it is imported when one is first used."
     text = [NOTE, f'"""{doc}"""\n', "# fmt: off"]
     for title, found in (("FUNCTIONS", functions), ("METHODS", methods)):
         text += [f"{title}: dict[str, str] = {{", *[row(place, names) for place, names in found.items()], "}"]
+    text.append(f"ATTRIBUTES = {tuple(sorted(attributes))}  # of METHODS, those that are no methods")
     return "\n".join(text) + "\n"
 
 

@@ -13,10 +13,11 @@ from typing import Any
 
 import leafgrad
 from leafgrad import _missing
-from leafgrad._core.overrides import name_of, switches, taken_over, takes_over, taking_over
+from leafgrad._core.overrides import handling, name_of, taken_over, takes_over, taking_over
 from leafgrad._tensor import install, overridable
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional
+from leafgrad.ops.signature import Declaration
 
 __all__ = [
     "TorchFunctionMode", "get_ignored_functions", "get_overridable_functions", "get_testing_overrides",
@@ -49,7 +50,7 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """has_torch_function(relevant_args): does one of these take calls over, or is a mode on?"""
-    return (bool(switches.modes) and switches.at_all) or any([takes_over(value) for value in relevant_args])
+    return (bool(handling.modes) and handling.at_all) or any([takes_over(value) for value in relevant_args])
 
 
 def has_torch_function_unary(arg: Any) -> bool:
@@ -91,27 +92,36 @@ def is_tensor_like(inp: Any) -> bool:
 
 # -- what can be taken over --------------------------------------------------------------------------------------------
 
-# Functions that take no call over, and those that make tensors, which only a mode does.
-IGNORED = {
-    "from_dlpack", "from_numpy", "frombuffer", "is_tensor", "tensor", "as_tensor", "asarray", "arange", "empty", "eye",
-    "empty_strided", "full", "linspace", "logspace", "ones", "rand", "randint", "randn", "randperm", "scalar_tensor",
-    "tril_indices", "triu_indices", "zeros",
-}  # fmt: skip
+
+@functools.cache
+def functions() -> list[Any]:
+    """The functions of `leafgrad`, without classes like FloatTensor."""
+    found = [getattr(leafgrad, name) for name in sorted(install.MODULES)]
+    return [function for function in found if isinstance(function, FunctionType)]
 
 
 @functools.cache
 def get_ignored_functions() -> set[Any]:
-    """get_ignored_functions(): public functions that arguments cannot take over."""
-    return {getattr(leafgrad, name) for name in IGNORED}
+    """get_ignored_functions(): public functions that arguments cannot take over, because none of them is a tensor:
+    those that make tensors, or look at dtypes and shapes."""
+    return {function for function in functions() if not takes_tensors(function)}
+
+
+def takes_tensors(function: Any) -> bool:
+    """Has a function a parameter for tensors, and not only for numbers that may come as one?"""
+    declaration = getattr(function, "__wrapped__", None)
+    if not isinstance(declaration, Declaration):  # somebody has put a function of his own in its place
+        return True
+    parameters = [p for form in declaration.all_signatures() for p in form.parameters.values()]
+    return any([str(p.annotation).startswith("Tensor") for p in parameters if p.name != "out"])
 
 
 @functools.cache
 def get_overridable_functions() -> dict[Any, list[Any]]:
     """get_overridable_functions(): modules, and the class Tensor, with their functions that can be taken over."""
     ignored = get_ignored_functions()
-    functions = [getattr(leafgrad, name) for name in sorted(install.MODULES)]
     found: dict[Any, list[Any]] = {
-        leafgrad: [f for f in functions if isinstance(f, FunctionType) and f not in ignored],
+        leafgrad: [f for f in functions() if f not in ignored],
         functional: [getattr(functional, name) for name in vars(functional)["__all__"]],
     }
     methods: list[Any] = []

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import leafgrad as lg
+from leafgrad._core.views import MULTI_VIEW
 from leafgrad._dtypes import can_cast
 from leafgrad.ops.registry import Composite, registry
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import MULTI_VIEW
 from op_checks import (
     Case,
     Entry,

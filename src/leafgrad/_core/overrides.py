@@ -6,12 +6,14 @@ is not in `plain`, or while a mode is on: for plain tensors that is a look at cl
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from leafgrad._core.tensor import TensorBase, links
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 UNCHANGED: Any = object()  # nobody has taken the call over
 
 
@@ -29,14 +31,31 @@ warn_of_method: list[Callable[[], None]] = []  # leafgrad._tensor.overridable pu
 modes_of_all_threads: list[Any] = []
 
 
+# What the blocks of operations, and the methods of Tensor that are none, say of themselves when they are defined.
+methods_of_operators: dict[str, str] = {}  # `__add__` is `add` to those who take calls over; others are themselves
+methods_in_python: set[str] = set()  # methods and operators that PyTorch has written in Python: see `overridden`
+
+
+def is_reflected(name: str) -> bool:
+    """Is this an operator like `__radd__`, whose first operand stands on the right? (`__rshift__` is none.)"""
+    forward = f"__{name[3:]}"
+    return name.startswith("__r") and (hasattr(operator, forward) or forward == "__div__")  # which Python 2 had
+
+
+def written_in_python(method: Method) -> Method:
+    """Says of a method of Tensor that is no operation that PyTorch has written it in Python."""
+    methods_in_python.add(method.__name__)
+    return method
+
+
 def add_plain(tensor_class: type) -> None:
     """A class of tensors that take no calls over."""
     plain.add(tensor_class)
     plain_tensors.add(tensor_class)
 
 
-class Switches(threading.local):
-    """What a thread has switched."""
+class Handling(threading.local):
+    """Who may take calls over in a thread."""
 
     def __init__(self) -> None:
         self.modes: list[Any] = []  # the innermost last
@@ -44,29 +63,29 @@ class Switches(threading.local):
         self.at_all = True  # may anybody?
 
 
-switches = Switches()
+handling = Handling()
 
 
 class DisableTorchFunctionSubclass:
     """While it is on, arguments do not take calls over in this thread."""
 
     def __enter__(self) -> None:
-        self.before = switches.by_arguments
-        switches.by_arguments = False
+        self.before = handling.by_arguments
+        handling.by_arguments = False
 
     def __exit__(self, *error: Any) -> None:
-        switches.by_arguments = self.before
+        handling.by_arguments = self.before
 
 
 class DisableTorchFunction:
     """While it is on, neither arguments nor modes take calls over in this thread."""
 
     def __enter__(self) -> None:
-        self.before = switches.at_all
-        switches.at_all = False
+        self.before = handling.at_all
+        handling.at_all = False
 
     def __exit__(self, *error: Any) -> None:
-        switches.at_all = self.before
+        handling.at_all = self.before
 
 
 class Disabled:
@@ -88,7 +107,7 @@ disabled = Disabled()
 def takes_over(value: Any) -> bool:
     """Has this argument a `__torch_function__` of its own?"""
     kind = type(value)
-    if kind in plain or kind is list or kind is tuple or not switches.by_arguments or not switches.at_all:
+    if kind in plain or kind is list or kind is tuple or not handling.by_arguments or not handling.at_all:
         return False
     return getattr(value, "__torch_function__", disabled) is not disabled
 
@@ -121,14 +140,14 @@ def overridden(
     what users call; `values` are the arguments that may take the call over, if not all of them; `in_python` says that
     PyTorch has written the function in Python, of which those who take the call over can tell; and so they can of
     methods `of_one` argument, the tensor, whose class they are told even if it is plain."""
-    if not switches.at_all:
+    if not handling.at_all:
         return UNCHANGED
     values = (*args, *kwargs.values()) if values is None else values
     found = taking_over(values)
-    if not found and not switches.modes:
+    if not found and not handling.modes:
         return UNCHANGED
     if in_python:
-        found = taking_over(values, with_tensors=switches.by_arguments)
+        found = taking_over(values, with_tensors=handling.by_arguments)
     elif not found and of_one is not None and of_one():
         found = [args[0]]
     return taken_over(function(), found, args, kwargs, in_python)
@@ -139,12 +158,12 @@ def taken_over(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: d
     types = tuple([type(value) for value in found])
     given = (function, types, args, kwargs) if kwargs or in_python else (function, types, args)
     asked: list[str] = []
-    if switches.modes:
-        mode = switches.modes.pop()  # what it calls is seen by the mode outside
+    if handling.modes:
+        mode = handling.modes.pop()  # what it calls is seen by the mode outside
         try:
             result = mode.__torch_function__(*given)
         finally:
-            switches.modes.append(mode)
+            handling.modes.append(mode)
         if result is not NotImplemented:
             return result
         asked.append(f"mode object {mode!r}")
@@ -175,10 +194,11 @@ def function_overridden(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def operator_overridden(name: str, *operands: Any) -> Any:
-    """The same for operators, by the name of a method of Tensor. NotImplemented lets Python try the other operand."""
+    """The same for operators. NotImplemented lets Python try the other operand."""
+    called = methods_of_operators.get(name, name)
+    function = lambda: getattr(links.tensor_class, called)
     try:
-        in_python = name in OPERATORS_IN_PYTHON
-        result = overridden(lambda: getattr(links.tensor_class, name), operands, {}, in_python=in_python)
+        result = overridden(function, operands, {}, in_python=called in methods_in_python)
     except TypeError:
         return NotImplemented
     return NotImplemented if result is UNCHANGED else result
@@ -187,21 +207,6 @@ def operator_overridden(name: str, *operands: Any) -> Any:
 def method_overridden(name: str, *args: Any, **kwargs: Any) -> Any:
     """The same for a method that finds an argument which is not plain."""
     return overridden(lambda: getattr(links.tensor_class, name), args, kwargs)
-
-
-# Operators that PyTorch has written in Python, and what it calls the others.
-OPERATORS_IN_PYTHON = {
-    "__floordiv__", "__ipow__", "__pow__", "__rdiv__", "__rfloordiv__", "__rlshift__", "__rmatmul__", "__rmod__",
-    "__rpow__", "__rrshift__", "__rsub__", "__rtruediv__",
-}  # fmt: skip
-NAMES_OF_OPERATORS = {
-    "__abs__": "abs", "__add__": "add", "__div__": "div", "__ge__": "ge", "__gt__": "gt", "__iadd__": "add_",
-    "__idiv__": "div_", "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__imul__": "mul_",
-    "__isub__": "sub_", "__itruediv__": "div_", "__le__": "le", "__lt__": "lt", "__matmul__": "matmul",
-    "__mod__": "remainder", "__mul__": "mul", "__ne__": "ne", "__neg__": "neg", "__pos__": "positive",
-    "__radd__": "add", "__rand__": "bitwise_and", "__rmul__": "mul", "__ror__": "bitwise_or",
-    "__rxor__": "bitwise_xor", "__sub__": "sub", "__truediv__": "div",
-}  # fmt: skip
 
 
 def name_of(function: Any) -> str:

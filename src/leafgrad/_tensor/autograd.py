@@ -13,6 +13,7 @@ from leafgrad._core import engine
 from leafgrad._core.bind import TensorOperators
 from leafgrad._core.modes import asked_in_modes, switches
 from leafgrad._core.node import Output
+from leafgrad._core.overrides import written_in_python
 from leafgrad._core.recorder import settle
 from leafgrad._core.tensor import (
     OWN_DTYPE,
@@ -115,7 +116,7 @@ class AutogradTensor(TensorOperators):
     def _settle(self) -> None:
         """Bring the history of a view up to date."""
         if self.rare is not None and self.rare.view is not None and self.rare.view.restriction is not None:
-            from leafgrad.ops.shape.views import refuse_stale
+            from leafgrad.ops.shape.view_history import refuse_stale
 
             refuse_stale(self)
         settle(self)
@@ -177,6 +178,7 @@ class AutogradTensor(TensorOperators):
         self.rare = self.rare or RareFields()
         self.rare.grad_dtype = None if value is None else value.np
 
+    @written_in_python
     def backward(
         self,
         gradient: Tensor | None = None,
@@ -219,6 +221,7 @@ class AutogradTensor(TensorOperators):
     def retains_grad(self) -> bool:
         return self.node is not None and self.rare is not None and self.rare.retains_grad
 
+    @written_in_python
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> hooks.RemovableHandle:
         """register_hook(hook): call `hook(gradient)` when this tensor's gradient is known; what it returns, if
         anything, takes the gradient's place."""
@@ -241,6 +244,7 @@ class AutogradTensor(TensorOperators):
         holder = None if self.rare is None else self.rare.hooks
         return None if holder is None else holder.after_accumulation or None
 
+    @written_in_python
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> hooks.RemovableHandle:
         """register_post_accumulate_grad_hook(hook): call `hook(tensor)` after this leaf's `.grad` was updated."""
         if not self.requires_grad:

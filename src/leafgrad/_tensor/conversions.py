@@ -62,9 +62,5 @@ def conversion(kind: _dtypes.dtype, name: str) -> Callable[..., Any]:
     return declared()(method)  # type: ignore[no-any-return]
 
 
-CONVERSIONS = {
-    "bool": _dtypes.bool_, "byte": _dtypes.uint8, "char": _dtypes.int8, "short": _dtypes.int16, "int": _dtypes.int32,
-    "long": _dtypes.int64, "half": _dtypes.float16, "bfloat16": _dtypes.bfloat16, "float": _dtypes.float32,
-    "double": _dtypes.float64, "cfloat": _dtypes.complex64, "cdouble": _dtypes.complex128,
-}  # fmt: skip
+CONVERSIONS = {kind.alias.lower().replace("complex", "c"): kind for kind in _dtypes.ALL}
 METHODS = {"to": to, **{name: conversion(kind, name) for name, kind in CONVERSIONS.items()}}

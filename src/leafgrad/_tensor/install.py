@@ -4,7 +4,6 @@ leafgrad/ops/registry.py), and what it says itself in its FUNCTIONS and METHODS.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -16,7 +15,7 @@ from leafgrad._tensor.op_methods import OpMethods
 from leafgrad.ops import names
 from leafgrad.ops.inplace import in_place_method
 from leafgrad.ops.public_forms import function_of, method_form, method_of, of_a_tensor, overridable_function
-from leafgrad.ops.registry import Operation, entries
+from leafgrad.ops.registry import Operation, entries, in_place_names, in_place_operators
 
 # which module has a function of `leafgrad`
 MODULES = {name: module for module, found in names.FUNCTIONS.items() for name in found.split()}
@@ -109,18 +108,9 @@ def methods_of(entry: Any) -> dict[str, Any]:
     for name, function in entry.operators.items():
         if function is not getattr(TensorOperators, name, None):
             found[name] = function
-        in_place = name.replace("__", "__i", 1)
-        if entry.in_place and (hasattr(operator, in_place) or name == "__div__"):  # Python 2's, which PyTorch still has
-            found[in_place] = found[in_place_names(entry)[0]]
+    for name in in_place_operators(entry):
+        found[name] = found[in_place_names(entry)[0]]
     return found
-
-
-def in_place_names(entry: Any) -> list[str]:
-    if not entry.in_place:
-        return []
-    if entry.in_place_name is not None:
-        return [entry.in_place_name]
-    return [name + "_" for name in (entry.public_name, *entry.aliases) if entry.public_name]
 
 
 for _place, _names in names.METHODS.items():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
+from leafgrad._core.overrides import methods_of_operators, written_in_python
 from leafgrad._core.recorder import unrecorded
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import silence_numpy
@@ -17,7 +18,7 @@ from leafgrad.ops.creation import legacy
 from leafgrad.ops.pointwise.comparison import eq
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.public_forms import checked_functions, checked_methods
-from leafgrad.ops.signature import Device, Dtype, MemoryFormat, Number, Tensor, declared
+from leafgrad.ops.signature import Device, Dtype, MemoryFormat, Number, Tensor, by_name, declared
 
 # -- conversions ------------------------------------------------------------------------------------------------------
 
@@ -212,20 +213,30 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
+methods_of_operators["__pos__"] = "positive"
+
+
 @declared()
-def false(self: Tensor) -> bool:
-    """is_pinned(), is_shared(): no, all memory is ordinary memory of one process."""
+def is_pinned(self: Tensor) -> bool:
+    """is_pinned(): no, all memory is ordinary memory."""
+    return False
+
+
+@written_in_python
+@declared()
+def is_shared(self: Tensor) -> bool:
+    """is_shared(): no, all memory is that of one process."""
     return False
 
 
 METHODS: dict[str, Callable[..., Any]] = {
     **checked_methods(
-        type_as, cpu, cuda, pin_memory, is_nonzero, is_same_size, is_set_to, equal, isclose, allclose,
-        positive,
+        type_as, cpu, cuda, pin_memory, is_nonzero, is_same_size, is_set_to, equal, isclose, allclose, positive
     ),
-    "type": type_of, "is_contiguous": is_contiguous, "is_pinned": false, "is_shared": false,
-    "__pos__": positive, "sparse_dim": sparse_dim, "dense_dim": dense_dim,
-}  # fmt: skip
+    **by_name(is_contiguous, is_pinned, is_shared, sparse_dim, dense_dim),
+    "type": type_of,
+    "__pos__": positive,
+}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = checked_functions(
     can_cast, promote_types,

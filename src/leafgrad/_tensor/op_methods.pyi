@@ -373,13 +373,13 @@ class OpMethods:
     def is_nonzero(self) -> builtins.bool:
         """is the one element something else than zero?"""
     def is_pinned(self) -> builtins.bool:
-        """no, all memory is ordinary memory of one process."""
+        """no, all memory is ordinary memory."""
     def is_same_size(self, other: Tensor) -> builtins.bool:
         """do both have the same shape?"""
     def is_set_to(self, tensor: Tensor) -> builtins.bool:
         """do both show the same memory in the same way?"""
     def is_shared(self) -> builtins.bool:
-        """no, all memory is ordinary memory of one process."""
+        """no, all memory is that of one process."""
     def isclose(self, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
         """|input - other| <= atol + rtol * |other|?"""
     def isfinite(self) -> Tensor:

@@ -15,8 +15,9 @@ from typing import Any
 
 from leafgrad import errors
 from leafgrad._core import overrides
-from leafgrad._core.overrides import NAMES_OF_OPERATORS, OPERATORS_IN_PYTHON, UNCHANGED, overridden
+from leafgrad._core.overrides import UNCHANGED, is_reflected, overridden
 from leafgrad._core.tensor import TensorBase, links
+from leafgrad.ops.names import ATTRIBUTES
 from leafgrad.ops.signature import in_python_form
 
 # Attributes of Tensor that nobody can take over, as in PyTorch.
@@ -26,12 +27,13 @@ NEVER = {
     "__weakref__", "as_subclass", "set_",
 }  # fmt: skip
 UNDERSCORED = {"_backward_hooks", "_base", "_version"}  # attributes with an underscore that users know
-# Methods that PyTorch has written in Python: it hands on all their optional arguments, by name.
-IN_PYTHON = OPERATORS_IN_PYTHON | {
-    "__array__", "__contains__", "__deepcopy__", "__dir__", "__format__", "__len__", "__reduce_ex__", "__repr__",
-    "backward", "is_shared", "norm", "register_hook", "register_post_accumulate_grad_hook", "split", "unflatten",
+# What Python's messages call the operators. (`/` was `__div__` in Python 2.)
+COMPARISONS = {"__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
+BINARY = {
+    "__add__": "+", "__and__": "&", "__div__": "/", "__floordiv__": "//", "__lshift__": "<<", "__matmul__": "@",
+    "__mod__": "%", "__mul__": "*", "__or__": "|", "__pow__": "** or pow()", "__rshift__": ">>", "__sub__": "-",
+    "__truediv__": "/", "__xor__": "^",
 }  # fmt: skip
-COMPARISONS = {f"__{name}__" for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 
 owners: dict[str, type] = {}  # which class has what overridable forms stand for
 forms: dict[str, Any] = {}  # the overridable forms, by name
@@ -62,7 +64,7 @@ def form_of(name: str) -> Any:
         if owner is None or not is_overridable(name):
             return None
         owners[name] = owner
-        is_attribute = isinstance(vars(owner)[name], property) or name in ("H", "T", "imag", "mH", "mT", "real")
+        is_attribute = isinstance(vars(owner)[name], property) or name in ATTRIBUTES
         forms.setdefault(name, OverridableAttribute(name) if is_attribute else overridable_method(name))
     return forms[name]
 
@@ -84,18 +86,20 @@ def method_of_tensor(name: str) -> Any:
 
 def overridable_method(name: str) -> Any:
     """The overridable form of a method."""
-    in_python = name in IN_PYTHON
 
     def method(*args: Any, **kwargs: Any) -> Any:
-        given, named = in_python_form(original(name), args, kwargs) if in_python else (args, kwargs)
+        behind = original(name)  # first: it may be loaded only now, and then says what it is called
+        called = overrides.methods_of_operators.get(name)
+        if called is not None:
+            return form_of(called)(*args, **kwargs)
+        in_python = name in overrides.methods_in_python
+        given, named = in_python_form(behind, args, kwargs) if in_python else (args, kwargs)
         result = overridden(lambda: chosen, given, named, None, in_python, lambda: takes_one_argument(name))
-        return original(name)(*args, **kwargs) if result is UNCHANGED else result
+        return behind(*args, **kwargs) if result is UNCHANGED else result
 
-    chosen: Any = method
-    if is_binary_operator(name):
-        chosen = binary_operator(name, method)
-    elif name in NAMES_OF_OPERATORS:
-        chosen = lambda *args: form_of(NAMES_OF_OPERATORS[name])(*args)
+    forward = name.replace("__r", "__", 1) if is_reflected(name) else name
+    is_binary = forward in BINARY or forward in COMPARISONS
+    chosen: Any = binary_operator(name, forward, method) if is_binary else method
     chosen.__name__ = name
     chosen.__qualname__ = f"Tensor.{name}"
     chosen.__module__ = "leafgrad"
@@ -111,36 +115,21 @@ def takes_one_argument(name: str) -> bool:
     return len(signature(original(name)).parameters) == 1
 
 
-def is_binary_operator(name: str) -> bool:
-    return name in COMPARISONS or name in BINARY
-
-
-def is_reflected(name: str) -> bool:
-    return name in BINARY and name.startswith("__r") and name != "__rshift__"
-
-
 def reflected(name: str) -> Callable[..., Any]:
     """The form of a reflected operator that subclasses have. It is another function than that of Tensor, because only
     then Python asks the right operand first, if that is of a subclass."""
     return lambda self, other: form_of(name)(self, other)
 
 
-BINARY = {f"__{name}__" for name in ("add", "and", "div", "floordiv", "lshift", "matmul", "mod", "mul", "or", "pow")}
-BINARY |= {f"__{name}__" for name in ("rshift", "sub", "truediv", "xor")}
-BINARY |= {name.replace("__", "__r", 1) for name in BINARY}
-
-
-def binary_operator(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+def binary_operator(name: str, forward: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """An operator leaves what it cannot do to the other operand. Python asks the right operand first if that is of a
     subclass; PyTorch's operators are asked in the order in which they are written."""
-    forward = name.replace("__r", "__", 1) if is_reflected(name) else name
-    called = NAMES_OF_OPERATORS.get(name)
 
     def operator(self: Any, other: Any) -> Any:
         if forward != name and isinstance(other, TensorBase):
             return form_of(forward)(other, self)
         try:
-            result = method(self, other) if called is None else form_of(called)(self, other)
+            result = method(self, other)
         except TypeError:
             result = NotImplemented
         if result is NotImplemented and isinstance(other, TensorBase):  # which Python would ask, and is not asked
@@ -154,17 +143,10 @@ def refused(name: str, self: Any, other: Any) -> Any:
     """What Python makes of an operator that both operands have refused."""
     if name in ("__eq__", "__ne__"):
         return (self is other) == (name == "__eq__")
-    symbol, names = SYMBOLS[name], f"'{type(self).__name__}' and '{type(other).__name__}'"
+    names = f"'{type(self).__name__}' and '{type(other).__name__}'"
     if name in COMPARISONS:
-        raise TypeError(f"'{symbol}' not supported between instances of {names}")
-    raise TypeError(f"unsupported operand type(s) for {symbol}: {names}")
-
-
-SYMBOLS = {
-    "__add__": "+", "__and__": "&", "__div__": "/", "__floordiv__": "//", "__lshift__": "<<", "__matmul__": "@",
-    "__mod__": "%", "__mul__": "*", "__or__": "|", "__pow__": "** or pow()", "__rshift__": ">>", "__sub__": "-",
-    "__truediv__": "/", "__xor__": "^", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">=",
-}  # fmt: skip
+        raise TypeError(f"'{COMPARISONS[name]}' not supported between instances of {names}")
+    raise TypeError(f"unsupported operand type(s) for {BINARY[name]}: {names}")
 
 
 # -- attributes --------------------------------------------------------------------------------------------------------
@@ -252,12 +234,12 @@ def push_mode(mode: Any) -> None:
         if not overrides.modes_of_all_threads:
             links.tensor_class.__bases__ = (base_in_modes(), *links.tensor_class.__bases__)
         overrides.modes_of_all_threads.append(mode)
-    overrides.switches.modes.append(mode)
+    overrides.handling.modes.append(mode)
 
 
 def pop_mode() -> Any:
     """The innermost mode of this thread ends."""
-    mode = overrides.switches.modes.pop()
+    mode = overrides.handling.modes.pop()
     with _lock:
         at = next(at for at, other in enumerate(overrides.modes_of_all_threads) if other is mode)
         del overrides.modes_of_all_threads[at]

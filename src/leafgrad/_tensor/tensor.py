@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from leafgrad import _dtypes, autograd, errors
-from leafgrad._core.overrides import DisableTorchFunctionSubclass, add_plain
+from leafgrad._core.overrides import DisableTorchFunctionSubclass, add_plain, written_in_python
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
 from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._core.views import bind_view
@@ -61,7 +61,7 @@ class TensorMethods(Bases):
         """size(dim=None): the shape, or the size of one dimension."""
         if dim is None:
             return Size(self.array.shape)
-        from leafgrad.ops.shape.views import wrap_dim
+        from leafgrad.ops.dimensions import wrap_dim
 
         if not self.array.ndim:
             wrap_dim(dim, 0)
@@ -197,6 +197,7 @@ class TensorMethods(Bases):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(array.item())
 
+    @written_in_python
     def __len__(self) -> int:
         if not self.array.ndim:
             raise TypeError("len() of a 0-d tensor")
@@ -207,6 +208,7 @@ class TensorMethods(Bases):
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
+    @written_in_python
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, (TensorBase, int, float, complex, bool)):
             found: Any = self == element
@@ -215,6 +217,7 @@ class TensorMethods(Bases):
 
     __hash__ = object.__hash__  # by identity; not a Python function, the engine keeps tensors in dictionaries
 
+    @written_in_python
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         if is_batched(self.array):
             return self.array.shown()  # type: ignore[no-any-return]
@@ -240,11 +243,13 @@ class TensorMethods(Bases):
         tangents = list(autograd.forward_ad.tangents_of(self).values())
         return repr(tangents[-1]) if tangents else None
 
+    @written_in_python
     def __format__(self, spec: str) -> str:
         if self.array.ndim == 0 and type(self) is Tensor:
             return format(self.item(), spec)
         return object.__format__(self, spec)
 
+    @written_in_python
     def __dir__(self) -> list[str]:
         return sorted(set(super().__dir__()))
 
@@ -265,6 +270,7 @@ class TensorMethods(Bases):
                     )
         return array.view()  # another array object, so that nobody can change the tensor's shape through it
 
+    @written_in_python
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
@@ -288,6 +294,7 @@ class TensorMethods(Bases):
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.array.__dlpack_device__()  # type: ignore[no-any-return]
 
+    @written_in_python
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         array = self._memory("deepcopy")
         if self.node is not None:
@@ -313,6 +320,7 @@ class TensorMethods(Bases):
         """A leaf of the same class around another array."""
         return _unpickle(type(self), array, self.needs_grad, {})
 
+    @written_in_python
     def __reduce_ex__(self, protocol: Any) -> Any:
         # as PyTorch: the values and whether they require grad, but neither the history nor the gradient nor the hooks
         if self._backward_hooks:

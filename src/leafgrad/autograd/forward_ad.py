@@ -229,7 +229,7 @@ class Tangents(Mode):
 
     def linked(self, result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
         """`result` is a view of `t`, so its tangents are views of those of `t`."""
-        from leafgrad.ops.shape.views import link
+        from leafgrad._core.views import link
 
         sources = tangents_of(t)
         for level, tangent in (result.rare.tangents or {}).items():
@@ -431,7 +431,7 @@ def own_tangent(x: Any, level: int) -> Any:
 
 def seen_tangents(t: Any, known: dict[int, Any]) -> dict[int, Any]:
     """The tangents of a view: also those that its base has got since, by a change in place."""
-    from leafgrad.ops.shape.views import current_steps, view_of
+    from leafgrad.ops.shape.view_history import current_steps, view_of
 
     for level, tangent in tangents_of(t.rare.view.base).items():
         if level not in known:

@@ -12,9 +12,9 @@ from leafgrad.func.batched_array import size_at
 from leafgrad.func.batching import batching
 from leafgrad.func.level_marks import unmarked
 from leafgrad.func.map_boundary import enter, leave
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.random import distributions
 from leafgrad.ops.shape.join import cat
-from leafgrad.ops.shape.views import wrap_dim
 
 InDims = Any  # int | None | nested tuple, list, dict of these
 OutDims = Any

@@ -22,12 +22,13 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.overrides import (
     UNCHANGED,
+    DisableTorchFunctionSubclass,
     TakesOver,
+    handling,
     modes_of_all_threads,
     overridden,
     plain,
     plain_tensors,
-    switches,
     taking_over,
 )
 from leafgrad._core.tensor import TensorBase, links
@@ -42,8 +43,6 @@ OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input",
 OTHER_NAMES |= {"from": "from_"}
 MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "..."})()
 REFUSED: Any = object()
-NEVER_OVERRIDDEN = {"is_tensor"}  # the one function that looks at arguments of every kind, and at nothing else
-ONLY_OUT = {"full", "scalar_tensor"}  # functions that take a number of a tensor, which does not take the call over
 
 # -- kinds of arguments -----------------------------------------------------------------------------------------------
 
@@ -225,6 +224,8 @@ class Arguments:
         self.function = function
         self.in_python = in_python
         self.exact = exact
+        # is_tensor looks at arguments of every kind, and nobody can take it over
+        self.for_anything = "object" in [str(p.annotation) for p in declaration.with_deprecated().parameters.values()]
         self.name: str = function.__name__
         self.call = call
         self.declaration = declaration
@@ -311,10 +312,9 @@ class Arguments:
 
     def unusual(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
         """Call it with arguments that the text above does not know, if they are right."""
-        if self.name not in NEVER_OVERRIDDEN:
-            result = self.overridden(values, rest, others)
-            if result is not UNCHANGED:
-                return result
+        result = self.overridden(values, rest, others)
+        if result is not UNCHANGED:
+            return result
         if self.exact:
             by_position = [values[p.name] for p in self.positional]
             return self.call(*by_position, **{p.name: values[p.name] for p in self.keywords})
@@ -334,8 +334,11 @@ class Arguments:
 
     def overridden(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
         """What becomes of the call if an argument or a mode takes it over."""
-        found = (values.get("out"),) if self.name in ONLY_OUT else (*values.values(), *rest, *others.values())
-        if not switches.modes and not taking_over(found):
+        if self.for_anything:
+            return UNCHANGED
+        asked = [value for key, value in values.items() if not is_number_for(self.parameters.get(key), value)]
+        found = (*asked, *rest, *others.values())
+        if not handling.modes and not taking_over(found):
             return UNCHANGED
         if self.in_python:
             named = {p.name: values[p.name] for p in self.parameters.values() if not is_default(p, values[p.name])}
@@ -424,6 +427,15 @@ def fitted(form: Form, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str
             return None
         values[name] = value
     return None if given else values
+
+
+def is_number_for(p: Any, value: Any) -> bool:
+    """Is this a tensor in the place of a number or a dtype? Then it does not take the call over, as in PyTorch."""
+    if p is None or not isinstance(value, TensorBase) or "Tensor" in str(p.annotation):
+        return False
+    kind = kind_of(str(p.annotation))
+    with DisableTorchFunctionSubclass():  # a question that is not the program's
+        return kind is not None and kind.take(value) is not REFUSED
 
 
 def is_default(p: Any, value: Any) -> bool:

@@ -30,7 +30,8 @@ from leafgrad.ops.public_forms import method_form
 from leafgrad.ops.registry import Composite, Family, Operation, op
 from leafgrad.ops.samples import S, ValuesOnly, real, through
 from leafgrad.ops.shape.strides import as_strided
-from leafgrad.ops.shape.views import axes_of, copy_in_order, current_steps, see, see_in, view
+from leafgrad.ops.shape.view_history import axes_of, copy_in_order, current_steps, see, see_in
+from leafgrad.ops.shape.views import view
 from leafgrad.ops.signature import name_code
 
 A = Any  # an array, or a tensor under create_graph

@@ -94,6 +94,7 @@ FUNCTIONS: dict[str, str] = {
     ),
     "ops.shape.storage": "is_storage",
     "ops.shape.strides": "as_strided",
+    "ops.shape.view_history": "",
     "ops.shape.views": "permute reshape squeeze swapdims t transpose unsqueeze",
     "ops.shape.windows": "",
 }
@@ -185,6 +186,8 @@ METHODS: dict[str, str] = {
     ),
     "ops.shape.storage": "_typed_storage storage storage_type untyped_storage",
     "ops.shape.strides": "as_strided",
+    "ops.shape.view_history": "",
     "ops.shape.views": "expand permute reshape squeeze swapdims t transpose unsqueeze view",
     "ops.shape.windows": "unfold",
 }
+ATTRIBUTES = ('H', 'T', 'imag', 'mH', 'mT', 'real')  # of METHODS, those that are no methods

@@ -12,7 +12,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.op import Op
-from leafgrad._core.overrides import NAMES_OF_OPERATORS, operator_overridden
+from leafgrad._core.overrides import is_reflected, operator_overridden
 from leafgrad._core.tensor import TensorBase, is_batched, links, with_layout_noted, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import (
@@ -118,14 +118,11 @@ def can_be_broadcast(x: Array, y: Array) -> bool:
 
 def overridden_operands(operation: Any, a: Any, b: Any) -> Any:
     """What an operator does with an operand that cannot take part in arithmetic, but may take the call over."""
-    forward = next((name for name in operation.operators if not name.startswith("__r")), "__truediv__")
-    if operation.name.endswith("shift"):
-        forward = "__lshift__" if "left" in operation.name else "__rshift__"
+    # `/` is the operator of div, which is composed of several operations
+    forward = next((name for name in operation.operators if not is_reflected(name)), "__truediv__")
     if isinstance(a, TensorBase):
-        called = "eq" if forward == "__eq__" else NAMES_OF_OPERATORS.get(forward, forward)
-        return operator_overridden(called, a, b)
-    name = forward.replace("__", "__r", 1)
-    return operator_overridden(NAMES_OF_OPERATORS.get(name, name), b, a)
+        return operator_overridden("eq" if forward == "__eq__" else forward, a, b)
+    return operator_overridden(forward.replace("__", "__r", 1), b, a)
 
 
 _beside_half: dict[Op, Op] = {}

@@ -12,8 +12,6 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.arguments import MISSING, OTHER_NAMES, checked, refused_kind
 from leafgrad.ops.signature import Declaration, documentation, in_python_form, name_code, twin
 
-# Functions that PyTorch has written in Python, where its nn.functional is not concerned.
-IN_PYTHON = {"atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "meshgrid", "norm", "split"}
 CO_VARARGS, CO_VARKEYWORDS = 4, 8  # flags of code objects, as `inspect` has them
 all_plain = plain.issuperset
 
@@ -62,7 +60,7 @@ def checked_functions(*functions: Any) -> dict[str, Any]:
 def function_of(entry: Any, name: str, has_out: Any) -> Any:
     """What it is under `leafgrad`: the first argument is looked at as well, and there may be `out`."""
     declaration = entry.declaration.with_out(has_out) if has_out else entry.declaration
-    in_python = name in IN_PYTHON
+    in_python = "function" in entry.in_python
     if not can_be_checked(entry):
         return overridable_function(twin(entry.function, declaration), in_python)
     if entry.checked is True:

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,7 @@ import numpy as np
 from leafgrad import _missing, errors
 from leafgrad._core.bind import bind, bind_many, execute
 from leafgrad._core.op import OPTION, GradientRules, Op
+from leafgrad._core.overrides import is_reflected, methods_in_python, methods_of_operators
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import dtype
 from leafgrad.ops import names
@@ -152,6 +154,7 @@ class Operation(Entry):
             self.operators = {name: family.operator(self, name, known) for name in self.operators}  # type: ignore[attr-defined]
         for function in {*self.operators.values()} - {self.function}:
             name_code(function, self.aten_function)
+        note_methods(self)
 
     def check(self, kind: dtype) -> None:
         """Refuse a dtype that the operation does not take."""
@@ -206,6 +209,30 @@ class Block(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], family: bool = False) -> None:
         super().__init__(name, bases, body)
+
+
+def in_place_names(entry: Any) -> list[str]:
+    """What the in-place form of an entry is called."""
+    if not entry.in_place:
+        return []
+    if entry.in_place_name is not None:
+        return [entry.in_place_name]
+    return [name + "_" for name in (entry.public_name, *entry.aliases) if entry.public_name]
+
+
+def in_place_operators(entry: Any) -> list[str]:
+    """`+=` and the like, if there is an in-place form. (Python 2 had `__idiv__`, and PyTorch still has it.)"""
+    names = [name.replace("__", "__i", 1) for name in entry.operators] if entry.in_place else []
+    return [name for name in names if hasattr(operator, name) or name == "__idiv__"]
+
+
+def note_methods(entry: Any) -> None:
+    """Tell leafgrad/_core/overrides.py what the methods and operators of an entry are to those who take calls over."""
+    in_place = in_place_operators(entry)
+    for name in (*entry.operators, *in_place):
+        if name not in entry.in_python and (is_reflected(name) or not entry.own_operators):
+            methods_of_operators[name] = in_place_names(entry)[0] if name in in_place else entry.public_name
+    methods_in_python.update([entry.public_name if form == "method" else form for form in entry.in_python])
 
 
 def op(block: Any) -> Any:
@@ -265,10 +292,15 @@ class Family(metaclass=Block, family=True):
     # with {wanted} and {given} in them.
     out: Any = False
     operators: Any = ()  # the operators of Python behind which it stands, ("__mod__", "__rmod__"): see `operator`
+    own_operators = False  # are they methods of their own to those who take calls over: `__and__`, not `bitwise_and`?
     signatures: tuple[str, ...] = ()  # the forms of its call, where the parameters of `call` do not tell them
     # Are arguments looked at before the function is called? "function": not before the method, which would feel it.
     checked: Any = True
     silent = False  # does `call` compute before the executor is asked, so that NumPy has to be silent before?
+
+    # Which of its forms PyTorch has written in Python, of which those who take calls over can tell: "function",
+    # "method", or the names of operators (see `overridden` in leafgrad/_core/overrides.py).
+    in_python: tuple[str, ...] = ()
 
     # what PyTorch calls it
     aten: Any = None  # in its dispatcher, if not by the public name; or such names by that of the node
@@ -399,6 +431,7 @@ class Composite(Entry):
         for each in (function, *self.operators.values()):
             name_code(each, self.aten_function)
         self.function: Callable[..., Any] = method_of(self)
+        note_methods(self)
 
 
 composites: dict[str, Composite] = {}

@@ -18,15 +18,8 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import empty_array, empty_like_array
 from leafgrad.ops.arguments import REFUSED, as_int, declared_and_checked, matched
 from leafgrad.ops.creation.fresh import fresh
-from leafgrad.ops.creation.from_data import (
-    as_dtype,
-    check_options,
-    copied,
-    finished,
-    refuse_overflow,
-    to_array,
-    warn_of_copy,
-)
+from leafgrad.ops.creation.from_data import as_dtype, check_options, copied, finished, warn_of_copy
+from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.out import resize_output, store_output
 from leafgrad.ops.signature import (
     LikeOptions,

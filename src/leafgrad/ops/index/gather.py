@@ -19,10 +19,10 @@ from leafgrad import errors
 from leafgrad._core.tensor import is_batched, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import copy_in_order_of
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, transposed
-from leafgrad.ops.shape.views import wrap_dim
 from leafgrad.ops.signature import Dim, Tensor
 
 A = Any  # an array, or a tensor under create_graph

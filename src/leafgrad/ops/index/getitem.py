@@ -36,7 +36,8 @@ from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite, unseen
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import axes_of, current_steps, permute, reshape, view
+from leafgrad.ops.shape.view_history import axes_of, current_steps
+from leafgrad.ops.shape.views import permute, reshape, view
 from leafgrad.ops.signature import Tensor
 
 Array = Any

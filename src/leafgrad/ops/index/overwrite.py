@@ -22,7 +22,7 @@ from leafgrad._core.tensor import TensorBase, wrap, wrap_node
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import copy_in_format
 from leafgrad.kernels.select import INTEGERS
-from leafgrad.ops.creation.from_data import refuse_overflow, to_array
+from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.index.gather import alias
 from leafgrad.ops.inplace import check_writable, rebase, stand_in
 from leafgrad.ops.registry import Family, Operation

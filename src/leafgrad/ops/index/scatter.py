@@ -11,6 +11,7 @@ from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.creation.fresh import zero_like
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import (
     LONG,
     LONG_OR_INT,
@@ -36,7 +37,6 @@ from leafgrad.ops.promotion import cast
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import wrap_dim
 from leafgrad.ops.signature import Dim, Number, Prepared, Tensor
 
 A = Any  # an array, or a tensor under create_graph

@@ -12,6 +12,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.delayed_error import delayed_error
 from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.creation.fresh import zero_like
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_along, check_index, check_range, gather
 from leafgrad.ops.index.overwrite import same_dtype, zero
 from leafgrad.ops.index.scatter import scatter, scatter_at, used_part, vector, with_unused
@@ -20,7 +21,6 @@ from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import wrap_dim
 from leafgrad.ops.signature import Dim, Tensor
 
 A = Any  # an array, or a tensor under create_graph

@@ -21,10 +21,12 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._core.views import bind_view
 from leafgrad._layouts import order_in_memory
 from leafgrad.ops.creation.fresh import zero_like
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.inplace import copy_slices
 from leafgrad.ops.registry import Family, Operation, composite, op, with_kernel
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import ViewFamily, step_before, with_strides, wrap_dim
+from leafgrad.ops.shape.view_history import ViewFamily
+from leafgrad.ops.shape.views import step_before, with_strides
 from leafgrad.ops.signature import Dim, Tensor
 
 A = Any  # an array, or a tensor under create_graph

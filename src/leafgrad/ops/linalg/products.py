@@ -24,7 +24,8 @@ from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import permute, transpose, unsqueeze, view, view_of
+from leafgrad.ops.shape.view_history import view_of
+from leafgrad.ops.shape.views import permute, transpose, unsqueeze, view
 from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -261,7 +262,7 @@ def matmul_operator(self: Any, other: Any) -> Any:
         return matrices("matmul", self, other, a, b) if a.ndim == 2 == b.ndim else matmul.function(self, other)
     if isinstance(other, ndarray):
         return matmul.function(self, wrap(other))
-    return operator_overridden("matmul", self, other)
+    return operator_overridden("__matmul__", self, other)
 
 
 def reflected_matmul_operator(self: Any, other: Any) -> Any:
@@ -294,6 +295,7 @@ class matmul(Product):
         "UnsafeViewBackward0": "bmm", "SqueezeBackward4": "mm", "CloneBackward0": "mm", "TransposeBackward0": "mm",
     }  # fmt: skip
     operators = {"__matmul__": matmul_operator, "__rmatmul__": reflected_matmul_operator}
+    in_python = ("__rmatmul__",)
 
     def call(input: Tensor, other: Tensor) -> Tensor:
         a, b = input.array, other.array

@@ -9,7 +9,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.arguments import REFUSED, as_number
-from leafgrad.ops.creation.from_data import refuse_overflow, to_array
+from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.promotion import operand
 
 ALPHA = ("(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor",)

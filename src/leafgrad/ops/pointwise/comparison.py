@@ -61,7 +61,13 @@ def _comparison(name: str, alias: str, ufunc: Any, doc: str, **flags: Any) -> An
     return _binary_without_gradient(name, ufunc, doc, aliases=(alias,), operators=(f"__{name}__",), **flags)
 
 
-eq = _binary_without_gradient("eq", np.equal, "is input equal to other, element by element?", operators=("__eq__",))
+eq = _binary_without_gradient(
+    "eq",
+    np.equal,
+    "is input equal to other, element by element?",
+    operators=("__eq__",),
+    own_operators=True,
+)
 ne = _comparison("ne", "not_equal", np.not_equal, "different from")
 lt = _comparison("lt", "less", np.less, "less than", refuses=(COMPLEX,))
 le = _comparison("le", "less_equal", np.less_equal, "at most", refuses=(COMPLEX,))
@@ -83,7 +89,7 @@ def _shifts(t: Any) -> list[S]:
 
 def _bits(name: str, kernel: Any, doc: str, operator: str, **flags: Any) -> Any:
     operators = (f"__{operator}__", f"__r{operator}__")
-    flags = {"refuses": (FLOAT, COMPLEX), "samples": _integers, **flags}
+    flags = {"refuses": (FLOAT, COMPLEX), "samples": _integers, "own_operators": True, **flags}
     return _binary_without_gradient(name, kernel, doc, apply=mixed_binary, operators=operators, **flags)
 
 
@@ -110,6 +116,7 @@ bitwise_left_shift = _bits(
     "bits moved up.",
     "lshift",
     kernel_name="lshift_cpu",
+    in_python=("__rlshift__",),
     **_SHIFTS,
 )
 bitwise_right_shift = _bits(
@@ -118,6 +125,7 @@ bitwise_right_shift = _bits(
     "bits moved down.",
     "rshift",
     kernel_name="rshift_cpu",
+    in_python=("__rrshift__",),
     **_SHIFTS,
 )
 
@@ -190,4 +198,5 @@ bitwise_not = _test(
     in_place_function=False,
     out=True,
     operators={"__invert__": _invert},
+    own_operators=True,
 )

@@ -15,7 +15,7 @@ from leafgrad.ops.pointwise.elementwise import sgn
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.strides import offset_in_memory
-from leafgrad.ops.shape.views import view_of
+from leafgrad.ops.shape.view_history import view_of
 from leafgrad.ops.signature import Tensor, by_name, declared
 
 A = Any  # an array, or a tensor under create_graph

@@ -27,7 +27,7 @@ from leafgrad._layouts import copy_in_format, is_dense, laid_like, lies_in_forma
 from leafgrad.ops.promotion import convert
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly, real
-from leafgrad.ops.shape.views import ViewFamily, view_of
+from leafgrad.ops.shape.view_history import ViewFamily, view_of
 from leafgrad.ops.signature import MemoryFormat, Tensor
 
 A = Any  # an array, or a tensor under create_graph

@@ -77,6 +77,7 @@ _ROUNDINGS: dict[Any, Any] = {None: true_div, "floor": div_floor, "trunc": div_t
     aliases=("divide",),
     out=True,
     operators={"__truediv__": TensorOperators.__truediv__, "__div__": TensorOperators.__truediv__},
+    in_python=("__rtruediv__", "__rdiv__"),
 )
 def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Tensor:
     """div(input, other, *, rounding_mode=None): input / other; rounded towards zero by 'trunc', down by 'floor'."""
@@ -102,6 +103,7 @@ class floor_divide(Rounded):
     node_name = "NotImplemented"
     number_name = "NotImplemented(input)"
     operators = ("__floordiv__", "__rfloordiv__")
+    in_python = ("__floordiv__", "__rfloordiv__")
     samples = staticmethod(
         lambda t: [
             S(t(3, 4, dtype="int64", low=1, high=9), t(4, dtype="int64", low=1, high=5)),
@@ -131,6 +133,7 @@ class remainder(Rounded):
     node_name = "RemainderBackward1"
     number_name = "RemainderBackward0(input)"
     operators = ("__mod__", "__rmod__")
+    in_python = ("__rmod__",)
 
     def vjp_input(g: A) -> A:
         return g
@@ -172,6 +175,7 @@ def subtract_from(self: Any, other: Any) -> Any:
     lambda t: [S(t(3, 2), t(2)), S(t(3), 2.0), S(t(3), 2.0, alpha=3)],
     method=False,
     operators={"__rsub__": subtract_from},
+    in_python=("__rsub__",),
 )
 def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """rsub(input, other, *, alpha=1): other - alpha * input."""

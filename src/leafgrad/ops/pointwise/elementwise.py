@@ -12,7 +12,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import TensorOperators, binary, bind
-from leafgrad._core.overrides import UNCHANGED, method_overridden, plain, takes_over
+from leafgrad._core.overrides import UNCHANGED, is_reflected, method_overridden, plain, takes_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.kernels import add as plus
@@ -342,11 +342,6 @@ def overridden_by(name: str, input: Any, other: Any, **options: Any) -> Any:
     if takes_over(other) and "other" in errors.keywords_at(frame.f_code, frame.f_lasti):
         return method_overridden(name, input, other=other, **options)
     return method_overridden(name, input, other, **options)
-
-
-def is_reflected(name: str) -> bool:
-    """Is this an operator like __radd__, whose first operand stands on the right? (__rshift__ is none.)"""
-    return name.startswith("__r") and hasattr(operator, f"__{name[3:]}")
 
 
 def not_an_operand(name: str, input: Any, other: Any) -> TypeError:

@@ -14,7 +14,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import INTEGER, from_numpy_dtype
 from leafgrad.kernels import multiply, square_root
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
-from leafgrad.ops.creation.from_data import refuse_overflow, to_array
+from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.pointwise.elementwise import Binary, log
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import NUMBERS, OPERANDS, common_dtype, mixed_binary
@@ -154,6 +154,7 @@ def power_of(self: Any, base: Any) -> Any:
     in_place=True,
     out=True,
     operators={"__pow__": power, "__rpow__": power_of},
+    in_python=("__pow__", "__rpow__", "__ipow__"),
     checked=False,
 )
 def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:

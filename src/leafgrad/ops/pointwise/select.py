@@ -16,7 +16,7 @@ from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import COMPLEX
 from leafgrad.kernels import clip, native
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
-from leafgrad.ops.creation.from_data import refuse_overflow, to_array
+from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.index.overwrite import fits
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.elementwise import LIMITS, Binary

@@ -11,7 +11,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, INTEGER, dtype, from_numpy_dtype
-from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.creation.numbers import to_array
 from leafgrad.ops.pointwise.where import mismatched_pair
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, op

@@ -13,7 +13,7 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.select import choose
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.creation.from_data import to_array
+from leafgrad.ops.creation.numbers import to_array
 from leafgrad.ops.promotion import cast, common_dtype, operand
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S

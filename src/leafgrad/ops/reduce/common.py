@@ -16,9 +16,10 @@ from leafgrad._core.thread_state import silence_numpy, state
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import checked
+from leafgrad.ops.dimensions import distinct_dims, wrap_dim
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, Operation, in_rows
-from leafgrad.ops.shape.views import distinct_dims, expand, wrap_dim
+from leafgrad.ops.shape.views import expand
 from leafgrad.ops.signature import Declaration, DimOrDims, Tensor
 
 A = Any  # an array, or a tensor under create_graph

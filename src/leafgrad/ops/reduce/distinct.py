@@ -12,11 +12,11 @@ from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
 from leafgrad.ops.arguments import matched
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.promotion import cast, common_dtype, operand
 from leafgrad.ops.reduce.ordering import comparable, order_of
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import wrap_dim
 from leafgrad.ops.signature import Dim, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph

@@ -15,6 +15,7 @@ from leafgrad._dtypes import FLOAT, can_cast, from_numpy_dtype, promote_types
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply
 from leafgrad.ops.creation.fresh import zero_like
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.pointwise.elementwise import abs, sgn
 from leafgrad.ops.pointwise.powers import pow_number
@@ -39,7 +40,7 @@ from leafgrad.ops.reduce.common import (
 )
 from leafgrad.ops.registry import Family, composite, op, unseen
 from leafgrad.ops.samples import S, ValuesOnly
-from leafgrad.ops.shape.views import unsqueeze, wrap_dim
+from leafgrad.ops.shape.views import unsqueeze
 from leafgrad.ops.signature import DimOrDims, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -168,6 +169,7 @@ def _as_checked(x: Any, kind: Dtype | None, name: str = "linalg.vector_norm") ->
         *[S(t(3, 4), math.inf), S(t(3, 4), 3, dim=0, keepdim=True), S(t(2, 3, 4), "nuc", (2, 0))],
     ],
     out=True,
+    in_python=("function", "method"),
     aten_function="linalg_vector_norm",
     exempt={"half precision": "PyTorch has no singular values of it either"},
 )

@@ -10,11 +10,11 @@ from leafgrad import errors, return_types
 from leafgrad._core.bind import bind_many
 from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
 from leafgrad._layouts import laid_like
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import gather_array, gather_sum
 from leafgrad.ops.reduce.common import F32, F64, ndarray, raw, starts_of_rows
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import wrap_dim
 from leafgrad.ops.signature import Dim, Tensor
 
 A = Any  # an array, or a tensor under create_graph

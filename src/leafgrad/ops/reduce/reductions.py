@@ -17,6 +17,7 @@ from leafgrad._core.tensor import links
 from leafgrad._dtypes import BOOL, FLOAT, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import NATIVE
+from leafgrad.ops.dimensions import shape_arguments
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, sum_dtype
 from leafgrad.ops.reduce.common import (
@@ -44,7 +45,6 @@ from leafgrad.ops.registry import Operation, composite, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
 from leafgrad.ops.shape.split import range_of
-from leafgrad.ops.shape.views import shape_arguments
 from leafgrad.ops.signature import Dim, DimOrDims, Sizes, Tensor
 
 if NATIVE:

@@ -14,21 +14,13 @@ from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad._device import Size
 from leafgrad._layouts import copy_in_format, empty_array, format_of, laid_like
+from leafgrad.ops.dimensions import distinct_dims, shape_arguments, wrap_dim
 from leafgrad.ops.index.slices import ALL, alias
 from leafgrad.ops.registry import Family, composite, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import arrays_of
-from leafgrad.ops.shape.views import (
-    distinct_dims,
-    expand,
-    permute,
-    reshape,
-    shape_arguments,
-    transpose,
-    view,
-    view_of,
-    wrap_dim,
-)
+from leafgrad.ops.shape.view_history import view_of
+from leafgrad.ops.shape.views import expand, permute, reshape, transpose, view
 from leafgrad.ops.signature import Dim, DimOrDims, Shape, Sizes, Tensor, Tensors, by_name, declared
 
 A = Any  # an array, or a tensor under create_graph
@@ -98,7 +90,7 @@ def broadcast_to(input: Tensor, size: Shape) -> Tensor:
     return expand.function(input, size)
 
 
-@composite(lambda t: [S(t(3, 1), t(4)), S(t(3)), S(t(2, 1), t(), t(1, 3))], method=False)
+@composite(lambda t: [S(t(3, 1), t(4)), S(t(3)), S(t(2, 1), t(), t(1, 3))], method=False, in_python=("function",))
 def broadcast_tensors(*tensors: Tensor | Tensors) -> tuple[Tensor, ...]:
     """broadcast_tensors(*tensors): all of them expanded to the one shape that they broadcast to."""
     shape: tuple[int, ...] = ()
@@ -155,7 +147,7 @@ def ravel(input: Tensor) -> Tensor:
     return view.function(input.contiguous(), (-1,))
 
 
-@composite(lambda t: [S(t(2, 6), 1, (2, 3)), S(t(2, 6), -1, (-1, 2)), S(t(4, 2), 0, (2, 2))])
+@composite(lambda t: [S(t(2, 6), 1, (2, 3)), S(t(2, 6), -1, (-1, 2)), S(t(4, 2), 0, (2, 2))], in_python=("method",))
 def unflatten(input: Tensor, dim: Dim, sizes: Shape) -> Tensor:
     """unflatten(input, dim, sizes): one dimension made several; one of the sizes may be -1."""
     shape, new = input.array.shape, tuple(sizes)

@@ -23,6 +23,7 @@ from leafgrad.ops.signature import Tensor, Tensors
 @composite(
     lambda t: [S(t(3), t(2), indexing="ij"), S(t(3), t(), t(2), indexing="xy"), S([t(3), t(2)], indexing="ij")],
     method=False,
+    in_python=("function",),
 )
 def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> tuple[Tensor, ...]:
     """meshgrid(*tensors, indexing=None): for each of some vectors, its elements spread over the grid of all of them.

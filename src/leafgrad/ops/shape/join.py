@@ -11,12 +11,13 @@ from leafgrad._core.bind import bind
 from leafgrad._core.overrides import TakesOver, taking_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._layouts import in_format_of_all
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, composite, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.split import at, range_of
-from leafgrad.ops.shape.views import reshape, unsqueeze, wrap_dim
+from leafgrad.ops.shape.views import reshape, unsqueeze
 from leafgrad.ops.signature import Dim, Tensor, Tensors
 
 A = Any  # an array, or a tensor under create_graph
@@ -239,19 +240,22 @@ def _at_least(n: int, t: Any) -> Any:
     return unsqueeze.function(t, -1) if n == 3 else t
 
 
-@composite(lambda t: [S(t()), S(t(2)), S(t(), t(3)), S([t(), t(2)])], method=False, signatures=ONE_OR_MORE)
+_AT_LEAST: dict[str, Any] = {"method": False, "signatures": ONE_OR_MORE, "in_python": ("function",)}
+
+
+@composite(lambda t: [S(t()), S(t(2)), S(t(), t(3)), S([t(), t(2)])], **_AT_LEAST)
 def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | tuple[Tensor, ...]:
     """atleast_1d(*tensors): numbers as vectors of one element; everything else as it is."""
     return _each_at_least(1, "atleast_1d", tensors)
 
 
-@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(), t(3))], method=False, signatures=ONE_OR_MORE)
+@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(), t(3))], **_AT_LEAST)
 def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | tuple[Tensor, ...]:
     """atleast_2d(*tensors): numbers and vectors as matrices of one row."""
     return _each_at_least(2, "atleast_2d", tensors)
 
 
-@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(2, 3, 4))], method=False, signatures=ONE_OR_MORE)
+@composite(lambda t: [S(t()), S(t(2)), S(t(2, 3)), S(t(2, 3, 4))], **_AT_LEAST)
 def atleast_3d(*tensors: Tensor | Tensors) -> Tensor | tuple[Tensor, ...]:
     """atleast_3d(*tensors): with three dimensions, (n) as (1, n, 1) and (n, m) as (n, m, 1)."""
     return _each_at_least(3, "atleast_3d", tensors)

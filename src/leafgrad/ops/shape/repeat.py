@@ -10,11 +10,12 @@ from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import matched
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import index_select
 from leafgrad.ops.pointwise.convert import clone
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import expand, reshape, unsqueeze, wrap_dim
+from leafgrad.ops.shape.views import expand, reshape, unsqueeze
 from leafgrad.ops.signature import Dim, Tensor
 
 

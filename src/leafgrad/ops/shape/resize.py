@@ -22,11 +22,12 @@ from leafgrad._device import preserve_format
 from leafgrad._layouts import check_format, format_of, order_of, row_major_steps
 from leafgrad.ops.arguments import checked
 from leafgrad.ops.creation.fresh import fresh
+from leafgrad.ops.dimensions import shape_arguments
 from leafgrad.ops.inplace import check_writable, stand_in
 from leafgrad.ops.public_forms import checked_methods
 from leafgrad.ops.shape.storage import StorageBase, shown_by
 from leafgrad.ops.shape.strides import Geometry, array_on, as_strided, bytes_needed, memory_of, offset_in_memory
-from leafgrad.ops.shape.views import shape_arguments, squeeze, t, transpose, unsqueeze
+from leafgrad.ops.shape.views import squeeze, t, transpose, unsqueeze
 from leafgrad.ops.signature import Dim, MemoryFormat, Shape, Sizes, Tensor, declared
 
 

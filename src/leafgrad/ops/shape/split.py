@@ -15,14 +15,15 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._core.views import MULTI_VIEW
+from leafgrad._core.views import MULTI_VIEW, link
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import matched
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import select, slice_
 from leafgrad.ops.public_forms import function_of
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import ViewFamily, link, view_of, wrap_dim
+from leafgrad.ops.shape.view_history import ViewFamily, view_of
 from leafgrad.ops.signature import Dim, Shape, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -200,6 +201,7 @@ class split(Pieces):
     """split(tensor, split_size_or_sections, dim=0): pieces of one size (the last may be smaller), or of given sizes."""
 
     node_names = ("UnsafeSplitBackward0",)
+    in_python = ("function", "method")
     checked = False  # what is no size is taken for several, by split_with_sizes, as in PyTorch
     signatures = (
         "(tensor: Tensor, split_size_or_sections: int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]",

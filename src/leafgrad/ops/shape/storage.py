@@ -19,7 +19,7 @@ from leafgrad._core.tensor import is_batched
 from leafgrad._device import check_device, device
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.shape.strides import memory_of, owner_of
-from leafgrad.ops.shape.views import address
+from leafgrad.ops.shape.view_history import address
 from leafgrad.ops.signature import Tensor, by_name, declared
 
 _storages: weakref.WeakValueDictionary[int, UntypedStorage] = weakref.WeakValueDictionary()  # by the owner's id
@@ -27,11 +27,7 @@ _resized: dict[int, tuple[Any, int]] = {}  # by the same: the owner, weakly, and
 _CPU = device("cpu")
 
 # The methods that convert a storage, and the names of the classes for one dtype.
-CONVERSIONS = {
-    "float": _dtypes.float32, "double": _dtypes.float64, "half": _dtypes.float16, "bfloat16": _dtypes.bfloat16,
-    "long": _dtypes.int64, "int": _dtypes.int32, "short": _dtypes.int16, "char": _dtypes.int8, "byte": _dtypes.uint8,
-    "bool": _dtypes.bool_, "complex_float": _dtypes.complex64, "complex_double": _dtypes.complex128,
-}  # fmt: skip
+CONVERSIONS = {kind.alias.lower().replace("complex", "complex_"): kind for kind in _dtypes.ALL}
 
 
 def converted(kind: Dtype) -> Any:

@@ -15,10 +15,11 @@ from leafgrad import errors
 from leafgrad._core.bind import bind_result, execute
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched
+from leafgrad._core.views import link
 from leafgrad._layouts import steps_of
 from leafgrad.ops.registry import op, with_kernel
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import ViewFamily, address, link, view_steps_backward
+from leafgrad.ops.shape.view_history import ViewFamily, address, view_steps_backward
 from leafgrad.ops.signature import Shape, Tensor
 
 A = Any  # an array, or a tensor under create_graph

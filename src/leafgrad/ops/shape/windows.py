@@ -10,7 +10,7 @@ from leafgrad import errors
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import ViewFamily, view_of
+from leafgrad.ops.shape.view_history import ViewFamily, view_of
 from leafgrad.ops.signature import Dim, Shape, Tensor
 
 A = Any  # an array, or a tensor under create_graph
