@@ -29,7 +29,6 @@ ROOT = Path(__file__).parents[1] / "src" / "leafgrad"
 
 # The files at the top of the package, which have no folder to speak for them: at module level, and inside functions.
 FILES: dict[str, tuple[str, str]] = {
-    "_C": ("_core _missing", ""),
     "__main__": ("_cli", ""),
     "_build": ("", "_core"),
     "_as_torch": ("_missing", ""),

@@ -22,6 +22,7 @@ import mode_scenarios
 import module_hook_scenarios
 import numeric_scenarios
 import override_scenarios
+import saved_tensor_scenarios
 import shape_scenarios
 import storage_scenarios
 import subclass_scenarios
@@ -47,6 +48,7 @@ SETS = {
     "module hooks": module_hook_scenarios,
     "numbers": numeric_scenarios,
     "overrides": override_scenarios,
+    "saved tensors": saved_tensor_scenarios,
     "subclasses": subclass_scenarios,
     "shapes": shape_scenarios,
     "storages": storage_scenarios,

@@ -280,11 +280,12 @@ def backward(
 
 
 def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
-    """`backward` in its most frequent form: from one root, to all leaves, nothing recorded, no mode on."""
+    """`backward` in its most frequent form: from one root, to all leaves, the graph is freed and no mode on."""
     thread: dict[str, Any] = state.__dict__  # at once: a single look at the state of a thread takes as long
     before = thread["recording"]
     usual = before is True or before is False
-    if not usual or switches.leaf_hooks or switches.checkpoints or switches.batched_graphs > 0 or thread["depth"]:
+    watched = switches.leaf_hooks or switches.checkpoints or switches.batched_graphs > 0
+    if watched or not usual or keep_graph or thread["depth"]:
         backward((root,), (g,), keep_graph, False)
         return
     start = root.node
@@ -293,7 +294,7 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     thread["recording"] = False
     thread["depth"] = 1
     try:
-        arrived, ours = walk((root if start is None else start,), (g,), keep_graph, None)
+        arrived, ours = walk((root if start is None else start,), (g,), False, None)
     finally:
         thread["recording"] = before
         thread["depth"] = 0
@@ -377,7 +378,7 @@ def run_special(
     deeply, a new thread gives them a new stack."""
     on_tensors = special is not None and special.on_tensors
     state.depth += 1
-    state.passes.append(Pass(starts, wanted, deliver))
+    state.passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
         if state.depth % NESTED:
             waiting, ours = walk(starts, gradients, keep_graph, special)

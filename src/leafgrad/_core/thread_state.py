@@ -37,6 +37,7 @@ class ThreadState(threading.local):
         self.keep_layout = True  # must a gradient lie in memory as its leaf does?
         self.forward_mode = True  # do tangents travel along?
         self.drawing = False  # vmap: are random numbers being drawn?
+        self.stash: dict[str, Any] = {}  # what programs keep here, see leafgrad._C
         with every_thread:
             self.refresh()
             self.handle = Handle(self.__dict__)
@@ -82,10 +83,11 @@ def refresh_all() -> None:
 class Pass:
     """One backward pass, for hooks that must know which one they are called by."""
 
-    def __init__(self, starts: Any, wanted: Any, delivers: bool) -> None:
+    def __init__(self, starts: Any, wanted: Any, delivers: bool, keeps_graph: bool) -> None:
         self.starts = starts
         self.delivers = delivers  # to `.grad` of the leaves
         self.wanted = wanted  # places that it is restricted to, or None
+        self.keeps_graph = keeps_graph  # for another pass
 
 
 state = ThreadState()

@@ -34,7 +34,7 @@ from leafgrad._core.function import Context, Record
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
-from leafgrad.autograd import grad_mode
+from leafgrad.autograd import grad_mode, graph
 from leafgrad.autograd.function_apply import apply
 from leafgrad.autograd.function_methods import FunctionMethods
 from leafgrad.autograd.function_node import RawSavedTensor, edges_shown, node_class
@@ -121,7 +121,7 @@ class CallMembers(FunctionCtx):
     @property
     def _raw_saved_tensors(self) -> tuple[RawSavedTensor, ...]:
         refuse_saved(self._record)
-        return tuple([RawSavedTensor(saved) for saved in self._record.saved])
+        return tuple([RawSavedTensor(saved, self._record.node) for saved in self._record.saved])
 
     def maybe_clear_saved_tensors(self) -> None:
         """maybe_clear_saved_tensors(): for compiled graphs, which leafgrad has none of; does nothing, as there."""
@@ -170,6 +170,9 @@ class BackwardCFunction(CallMembers):
     def apply_jvp(self, *tangents: Any) -> Any:
         """apply_jvp(*tangents): what jvp returns for them."""
         return self._forward_cls.jvp(self, *tangents)
+
+
+graph.Node.register(BackwardCFunction)
 
 
 class FunctionMeta(type):

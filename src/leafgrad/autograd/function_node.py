@@ -11,7 +11,7 @@ from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.tensor import wrap
 from leafgrad.autograd import public_nodes
 from leafgrad.autograd.function_backward import run_backward
-from leafgrad.autograd.function_saved import SavedTensor
+from leafgrad.autograd.function_saved import NO_RESULT, SavedTensor
 
 
 class FunctionNode(CallNode):
@@ -61,8 +61,9 @@ def operation(cls: Any) -> Op:
 class RawSavedTensor(public_nodes.SavedTensor):
     """One tensor that was given to save_for_backward, for those who want to keep it in a form of their own."""
 
-    def __init__(self, saved: SavedTensor) -> None:
+    def __init__(self, saved: SavedTensor, node: Any = None) -> None:
         self._saved = saved
+        self._node = node  # a weak reference to the node that saved it, if one did
 
     def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         """register_hooks(pack_hook, unpack_hook): keep what `pack_hook` makes of the tensor instead of the tensor."""
@@ -77,3 +78,17 @@ class RawSavedTensor(public_nodes.SavedTensor):
             tensor = wrap(saved.array)
             tensor.version = saved.version
         saved.pack(tensor, pack_hook, unpack_hook)
+
+    @property
+    def data(self) -> Any:
+        saved = self._saved
+        if saved.packed is not None:
+            return saved.packed.form
+        return wrap(saved.array) if saved.result != NO_RESULT else self.unpack()
+
+    @property
+    def unpack_hook(self) -> Any:
+        return None if self._saved.packed is None else self._saved.packed.unpack_hook
+
+    def unpack(self) -> Any:
+        return self._saved.tensor(self._node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,8 @@ from typing import Any, NamedTuple
 from leafgrad import errors
 from leafgrad._core.engine import reach
 from leafgrad._core.modes import Mode, switches
-from leafgrad._core.node import Node, output_of
+from leafgrad._core.node import Node as GraphNode
+from leafgrad._core.node import output_of
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
@@ -33,6 +35,40 @@ __all__ = [
     "set_override_stale_capture_stream",
     "set_warn_on_accumulate_grad_stream_mismatch",
 ]
+
+
+class Node(abc.ABC):
+    """What all nodes are, as `isinstance(tensor.grad_fn, Node)` tells; the context of a Function, which is its node, is
+    one as well. No class derives from it: this page says what users may ask a node for."""
+
+    @abc.abstractmethod
+    def name(self) -> str:
+        """name(): the name of the rule, "MulBackward0"."""
+
+    @property
+    @abc.abstractmethod
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """Where the inputs came from: pairs of a node and the number of its result."""
+
+    @abc.abstractmethod
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for the user's own purposes."""
+
+    @property
+    @abc.abstractmethod
+    def _input_metadata(self) -> Sequence[Any]:
+        """Shape and dtype of each gradient that the node is given."""
+
+    @abc.abstractmethod
+    def register_hook(self, fn: Any) -> RemovableHandle:
+        """register_hook(fn): call `fn(grad_inputs, grad_outputs)` after the rule has run; it may replace the first."""
+
+    @abc.abstractmethod
+    def register_prehook(self, fn: Any) -> RemovableHandle:
+        """register_prehook(fn): call `fn(grad_outputs)` before the rule runs; it may replace them."""
+
+
+Node.register(GraphNode)
 
 
 class GradientEdge(NamedTuple):
@@ -134,7 +170,7 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
 
 def reached(current: Any, places: Sequence[Any]) -> list[bool]:
     """Which of the places does a backward pass come to?"""
-    if not current.delivers and any([not isinstance(place, Node) for place in places]):
+    if not current.delivers and any([not isinstance(place, GraphNode) for place in places]):
         raise RuntimeError(
             "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
             "currently not supported. If you need this feature, use backward(inputs=...) instead.\n"

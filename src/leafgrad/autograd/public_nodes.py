@@ -5,6 +5,7 @@ The recorder makes plain nodes. The first look at one gives it a class of its ow
 
 from __future__ import annotations
 
+import gc
 import weakref
 from typing import Any
 
@@ -174,7 +175,42 @@ def saved_value(node: Any, index: int) -> Any:
         saved = node.hooks.unpacked(node, saved, index)
     place = plan_of(node)[index]
     value = saved_tensors(node, saved)[index]
-    return wrap(value) if OPTION <= place < SHAPE and hasattr(value, "dtype") else value
+    if place >= OPTION:
+        return wrap(value) if place < SHAPE and hasattr(value, "dtype") else value
+    if node.hooks is None or index not in node.hooks.packed:
+        version = version_of(node, index)
+        if place >= 0 and (same := tensor_with(saved[index], node.inputs[place], version)) is not None:
+            return same
+        if version is not None and (place < 0 or value is not node.inputs[place]):
+            value.version = version
+    return value
+
+
+def version_of(node: Any, index: int) -> Any:
+    """The version counter of one saved tensor. None for Python numbers, which have none."""
+    counters = iter(node.versions[::2])
+    for position, place in enumerate(plan_of(node)):
+        if place < OPTION and place != NOTHING:
+            counter = None if is_number(node, position, place) else next(counters, None)
+            if position == index:
+                return counter
+    return None
+
+
+def is_number(node: Any, position: int, place: int) -> bool:
+    """Is one of the saved values a Python number (or an optional tensor that was not given)?"""
+    value = node.saved[position]
+    return value is None or (place >= 0 and node.inputs[place] is None and not value.flags.writeable)
+
+
+def tensor_with(array: Any, origin: Any, version: Any) -> Any:
+    """The tensor that was saved, if the program still has it. Nodes hold arrays only, and so the tensor is looked for
+    among those who hold the array: to ask this costs more than to save, but few ask."""
+    for holder in gc.get_referrers(array):
+        if isinstance(holder, TensorBase) and holder.array is array and holder.version is version:
+            if (holder if holder.node is None and holder.needs_grad else holder.node) is origin:
+                return holder
+    return None
 
 
 def check_hooks(pack_hook: Any, unpack_hook: Any, has_hooks: bool) -> None:
@@ -215,8 +251,30 @@ class SavedTensor:
                 "to backward through the graph a second time or if you need to access saved variables after calling "
                 "backward."
             )
-        check_hooks(pack_hook, unpack_hook, self._index in of_node(self._node).packed)
+        check_hooks(pack_hook, unpack_hook, self._packed() is not None)
         pack_one(self._node, self._index, saved_value(self._node, self._index), pack_hook, unpack_hook)
+
+    @property
+    def data(self) -> Any:
+        """What is kept: the tensor; without its history, if it is a result; what a pack hook made of it."""
+        packed = self._packed()
+        if packed is not None:
+            return packed.form
+        tensor = self.unpack()
+        return tensor.detach() if plan_of(self._node)[self._index] < 0 else tensor
+
+    @property
+    def unpack_hook(self) -> Any:
+        """The hook that will make a tensor of it again, or None."""
+        packed = self._packed()
+        return None if packed is None else packed.unpack_hook
+
+    def unpack(self) -> Any:
+        """The tensor, with its history."""
+        return saved_value(self._node, self._index)
+
+    def _packed(self) -> Any:
+        return None if self._node.hooks is None else self._node.hooks.packed.get(self._index)
 
 
 # -- where the graph arrives at leaves --------------------------------------------------------------------------------

@@ -1,0 +1,102 @@
+"""leafgrad._C: the names of PyTorch's compiled part that programs use all the same, where leafgrad has what is behind
+them: `__torch_function__`, the switches of a thread, saved tensors and nodes (`_autograd`, `_functions`).
+
+May import `_core`, `_missing` and `autograd`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from leafgrad import _missing
+from leafgrad._core.overrides import DisableTorchFunction, DisableTorchFunctionSubclass
+from leafgrad._core.overrides import disabled as _disabled_torch_function_impl
+from leafgrad._core.thread_state import state
+from leafgrad.autograd.forward_ad import _is_fwd_grad_enabled
+from leafgrad.autograd.grad_mode import (
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    set_grad_enabled,
+)
+from leafgrad.autograd.grad_mode import is_multithreading_enabled as _is_multithreading_enabled
+from leafgrad.autograd.grad_mode import is_view_replay_enabled as _is_view_replay_enabled
+
+__all__ = [
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "_WeakTensorRef",
+    "_disabled_torch_function_impl",
+    "_get_obj_in_tls",
+    "_is_fwd_grad_enabled",
+    "_is_grad_layout_enforcement_enabled",
+    "_is_key_in_tls",
+    "_is_multithreading_enabled",
+    "_is_view_replay_enabled",
+    "_remove_obj_from_tls",
+    "_set_fwd_grad_enabled",
+    "_set_grad_enabled",
+    "_set_grad_layout_enforcement_enabled",
+    "_set_multithreading_enabled",
+    "_set_view_replay_enabled",
+    "_stash_obj_in_tls",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+]
+__getattr__ = _missing.attributes_of(__name__, {"_autograd": "_autograd", "_functions": "_functions"})
+
+
+# -- switches of this thread ------------------------------------------------------------------------------------------
+
+
+def _set_grad_enabled(enabled: bool) -> None:
+    set_grad_enabled(enabled)
+
+
+def _set_fwd_grad_enabled(enabled: bool) -> None:
+    state.forward_mode = enabled
+
+
+def _set_multithreading_enabled(enabled: bool) -> None:
+    state.multithreading = enabled
+
+
+def _set_view_replay_enabled(enabled: bool) -> None:
+    state.replay_views = enabled
+
+
+def _set_grad_layout_enforcement_enabled(enabled: bool) -> None:
+    state.keep_layout = enabled
+
+
+def _is_grad_layout_enforcement_enabled() -> bool:
+    return bool(state.keep_layout)
+
+
+# -- what programs keep for this thread -------------------------------------------------------------------------------
+
+
+def _stash_obj_in_tls(key: str, value: Any) -> None:
+    state.stash[key] = value
+
+
+def _get_obj_in_tls(key: str) -> Any:
+    return state.stash.get(key)
+
+
+def _is_key_in_tls(key: str) -> bool:
+    return key in state.stash
+
+
+def _remove_obj_from_tls(key: str) -> None:
+    state.stash.pop(key, None)
+
+
+class _WeakTensorRef:
+    """_WeakTensorRef(tensor): does not keep the tensor; `expired()` tells whether it is gone."""
+
+    def __init__(self, tensor: Any) -> None:
+        self._reference = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        return self._reference() is None
