@@ -27,7 +27,9 @@ from leafgrad._dtypes import finfo as finfo
 from leafgrad._dtypes import get_default_dtype as get_default_dtype
 from leafgrad._dtypes import iinfo as iinfo
 from leafgrad._dtypes import set_default_dtype as set_default_dtype
+from leafgrad._explain.check import check as check
 from leafgrad._explain.graph_memory import graph_memory as graph_memory
+from leafgrad._explain.guard import guard as guard
 from leafgrad._explain.summary import summary as summary
 from leafgrad._explain.vjp_report import vjp_report as vjp_report
 from leafgrad._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled

@@ -14,7 +14,8 @@ from leafgrad.errors import AS_DATA, CREATED
 from leafgrad.errors.backward import on_a_copy, out_of_place
 from leafgrad.errors.form import describe, mistake, output_of, recorded, size
 from leafgrad.errors.functions import view_of_function
-from leafgrad.errors.naming import as_code, expression_here, here, library, name_of, statement
+from leafgrad.errors.naming import as_code, expression_here, here, library, name_of, place_of, statement
+from leafgrad.errors.source import with_method
 
 # -- changing in place ------------------------------------------------------------------------------------------------
 
@@ -289,4 +290,28 @@ def deepcopy_of_subclass(t: TensorBase) -> RuntimeError:
         "either properly implement new_empty() for your subclass or override __deepcopy__() if it is intended behavior "
         "for new_empty() to return an instance of a different type.",
         fix=f"class {name}:   # of new_empty() return super().new_empty(...).as_subclass({name})",
+    )
+
+
+def wrong_target(target: TensorBase, first: str, method: str) -> RuntimeError:
+    """For targets of classification that are no numbers of classes, or not in a row; `method` makes them so."""
+    kind = from_numpy_dtype(target.array.dtype)
+    if method == "squeeze(1)" and target.array.dtype.kind == "f":
+        method = "squeeze(1).long()"
+    fix = with_method(1, method, "target") or f".{method}   # behind the target"
+    return mistake(RuntimeError, first, ("target", f"{describe(target)}, {kind}"), fix=fix)
+
+
+def before_init(module: Any, first: str) -> AttributeError:
+    """A module whose class forgot `super().__init__()`."""
+    code = getattr(type(module).__init__, "__code__", None)
+    body = (
+        None if code is None else next((start for start, _, line in code.co_lines() if line != code.co_firstlineno), 0)
+    )
+    where = "" if body is None else f"   # before {place_of(code, body).spot}"
+    return mistake(
+        AttributeError,
+        first,
+        ("module", f"{type(module).__name__}.__init__ does not call the one of nn.Module"),
+        fix=f"super().__init__(){where}",
     )

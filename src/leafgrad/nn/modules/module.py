@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from leafgrad import _dtypes
+from leafgrad import _dtypes, errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import check_device
 from leafgrad._settings import typename
@@ -82,14 +82,17 @@ class Module(Called, Stateful):
                 return modules[name]
             if name in (buffers := own["_buffers"]):
                 return buffers[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+        first = f"'{type(self).__name__}' object has no attribute '{name}'"
+        if "_modules" not in own and name.startswith("_") and not name.startswith("__"):  # set by Module.__init__
+            raise errors.before_init(self, first)
+        raise AttributeError(first, name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
         if "_modules" not in own:
             if isinstance(value, (Parameter, Module)):
                 what = "parameters" if isinstance(value, Parameter) else "module"
-                raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+                raise errors.before_init(self, f"cannot assign {what} before Module.__init__() call")
             object.__setattr__(self, name, value)
         elif isinstance(value, Parameter):
             self._forget(name, own, self._buffers, self._modules)
@@ -152,7 +155,7 @@ class Module(Called, Stateful):
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """register_parameter(name, param): the same as assigning it as an attribute; None reserves the name."""
         if "_parameters" not in self.__dict__:
-            raise AttributeError("cannot assign parameter before Module.__init__() call")
+            raise errors.before_init(self, "cannot assign parameter before Module.__init__() call")
         self._check_name("parameter", name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -169,7 +172,7 @@ class Module(Called, Stateful):
         """register_buffer(name, tensor, persistent=True): a tensor that belongs to the module and is not learnt. A
         persistent one is part of the state_dict."""
         if "_buffers" not in self.__dict__:
-            raise AttributeError("cannot assign buffer before Module.__init__() call")
+            raise errors.before_init(self, "cannot assign buffer before Module.__init__() call")
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, TensorBase):
             raise TypeError(

@@ -53,7 +53,9 @@ def check_shapes(x: Any, target: TensorBase, weight: Any) -> None:
         )
     if len(own) <= 2:
         if len(t) > 1:
-            raise RuntimeError(f"0D or 1D target tensor expected, multi-target not supported\n  at {errors.here()}")
+            column = len(t) == 2 and t[1] == 1
+            first = "0D or 1D target tensor expected, multi-target not supported"
+            raise errors.wrong_target(target, first, "squeeze(1)" if column else "argmax(1)")
         if len(own) == 1 and t not in ((), (1,)):
             raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t[0]}")
     elif len(own) == 4:
@@ -67,7 +69,7 @@ def check_shapes(x: Any, target: TensorBase, weight: Any) -> None:
         raise RuntimeError(f"Expected target size {errors.size(own[:1] + own[2:])}, got {errors.size(t)}")
     if target.array.dtype != INT64 and target.array.dtype != np.uint8:
         alias = from_numpy_dtype(target.array.dtype).alias
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {alias}\n  at {errors.here()}")
+        raise errors.wrong_target(target, f"expected target dtype to be Long or Byte, but got {alias}", "long()")
     if weight is not None:
         check_weight(x, weight, "")
 

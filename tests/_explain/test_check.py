@@ -1,0 +1,34 @@
+"""`leafgrad.check`: silent mistakes are named with their line, and the printed fix makes the program right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import broken_programs
+
+PROGRAMS = broken_programs.read_programs()
+BROKEN = [name for name, one in PROGRAMS.items() if one.marked]
+RIGHT = [name for name, one in PROGRAMS.items() if not one.marked]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_line_is_named_and_the_fix_makes_the_program_right(name: str, tmp_path: Path) -> None:
+    one = PROGRAMS[name]
+    before = broken_programs.run(one, tmp_path)
+    assert not before.is_right, "the program is not broken"
+    for number in one.marked:
+        assert f"{one.file_name}:{number} " in before.printed
+    for text in one.says:
+        assert text in " ".join(before.printed.split()).replace(" #", "   #")
+    fixed = broken_programs.with_fixes(one, before.printed)
+    after = broken_programs.run(one, tmp_path, fixed)
+    assert after.is_right, f"{fixed}\n{after.printed}"
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_programs_draw_no_complaint(name: str, tmp_path: Path) -> None:
+    outcome = broken_programs.run(PROGRAMS[name], tmp_path)
+    assert outcome.printed == ""
+    assert outcome.is_right
