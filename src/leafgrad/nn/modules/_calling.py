@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
+from weakref import ref
 
 from leafgrad import errors
+from leafgrad._core.module_calls import note_call, number_now
 from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.hooks import RemovableHandle, registered
 from leafgrad.nn.modules import _global_hooks
@@ -33,15 +36,24 @@ class Called:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if (
-            self._forward_hooks
-            or self._forward_pre_hooks
-            or self._backward_hooks
-            or self._backward_pre_hooks
-            or hooks_of_calls
-        ):
-            return self._call_with_hooks(args, kwargs)
-        return self.forward(*args, **kwargs)
+        own = self.__dict__  # because `self._forward_hooks` would ask for a __getattr__ each time
+        try:
+            hooked = (
+                own["_forward_hooks"]
+                or own["_forward_pre_hooks"]
+                or own["_backward_hooks"]
+                or own["_backward_pre_hooks"]
+                or hooks_of_calls
+            )
+        except KeyError:
+            hooked = self._forward_hooks  # fails and says why: a subclass without super().__init__()
+        before = number_now()
+        if hooked:
+            result = self._call_with_hooks(args, kwargs)
+        else:  # `**kwargs` copies a dictionary, even an empty one
+            result = self.forward(*args, **kwargs) if kwargs else self.forward(*args)
+        note_call((ref(self), before, number_now(), get_ident()))
+        return result
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result: Any = None
