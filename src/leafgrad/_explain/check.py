@@ -21,6 +21,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._explain.finding import Finding
 from leafgrad._explain.rule import Rule, Situation
 from leafgrad._explain.rules_of_graphs import Broadcasting, CutLoss, LateRequiresGrad, SoftmaxTwice
+from leafgrad._explain.rules_of_memory import GradientsWithGraphs, GrowingGraph
 from leafgrad._explain.rules_of_training import (
     ForgottenZeroGrad,
     HiddenParameters,
@@ -39,6 +40,8 @@ RULES: tuple[type[Rule], ...] = (
     LateRequiresGrad,
     Broadcasting,
     SoftmaxTwice,
+    GrowingGraph,
+    GradientsWithGraphs,
 )
 
 
