@@ -344,10 +344,8 @@ class Arguments:
             named = {p.name: values[p.name] for p in self.parameters.values() if not is_default(p, values[p.name])}
             args, kwargs = in_python_form(self.function, rest, {**named, **others})
         else:
-            frame = sys._getframe(3)  # the caller of the function, after its text and `unusual`
-            while frame.f_back is not None and frame.f_code.co_filename == __file__:  # it was written just now
-                frame = frame.f_back
-            by_position, kwargs = self.as_called(values, rest, others, errors.keywords_at(frame.f_code, frame.f_lasti))
+            by_name = names_in_call(3)  # above `unusual` and the text of the function
+            by_position, kwargs = self.as_called(values, rest, others, by_name)
             args = (*[values[p.name] for p in self.positional[: self.declaration.is_method]], *by_position)
         return overridden(self.public_function, args, kwargs, found, self.in_python)
 
@@ -376,6 +374,16 @@ class Arguments:
         args, kwargs = self.as_called(values, rest, others, errors.keywords_here() or ())
         forms = errors.forms_of(self.declaration.all_signatures(), self.declaration.is_method)
         return errors.WrongCall(self.name, args, kwargs, forms, OTHER_NAMES, refused_kind).error()
+
+
+def names_in_call(up: int) -> tuple[str, ...]:
+    """The names that the user's call gives to arguments: who takes the call over gets them as they were given, by
+    position or by name. The call is `up` frames above the one that asks, or above further ones of the same file."""
+    file = sys._getframe(1).f_code.co_filename
+    frame = sys._getframe(1 + up)
+    while frame.f_back is not None and frame.f_code.co_filename == file:
+        frame = frame.f_back
+    return errors.keywords_at(frame.f_code, frame.f_lasti)
 
 
 # -- one of several forms ---------------------------------------------------------------------------------------------

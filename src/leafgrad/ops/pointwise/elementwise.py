@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.kernels import add as plus
 from leafgrad.kernels import divide, exponential, multiply, native, negative
+from leafgrad.ops.arguments import names_in_call
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.alpha import ALPHA, alpha_in_front, checked_alpha
@@ -336,10 +336,7 @@ class Binary(Family, family=True):
 
 def overridden_by(name: str, input: Any, other: Any, **options: Any) -> Any:
     """What becomes of a method whose second operand takes the call over; otherwise UNCHANGED."""
-    frame = sys._getframe(2)  # the caller of the method
-    while frame.f_back is not None and frame.f_code.co_filename == __file__:
-        frame = frame.f_back
-    if takes_over(other) and "other" in errors.keywords_at(frame.f_code, frame.f_lasti):
+    if takes_over(other) and "other" in names_in_call(2):
         return method_overridden(name, input, other=other, **options)
     return method_overridden(name, input, other, **options)
 
