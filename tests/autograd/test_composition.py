@@ -55,8 +55,20 @@ def test_what_is_only_shown_says_so(use: Any) -> None:
 
 @pytest.mark.parametrize("use", [lambda node: node.register_hook(print), lambda node: node(torch.ones(()))])
 def test_a_gradient_that_is_never_computed_is_not_given_to_hooks(use: Any) -> None:
-    with pytest.raises(NotImplementedError, match="passes its gradient on to LogSoftmaxBackward0"):
-        use(loss().grad_fn)
+    with pytest.raises(NotImplementedError, match="passes its gradient on to LinalgSvdBackward0"):
+        use(torch.norm(torch.eye(2, requires_grad=True), "nuc").grad_fn)
+
+
+def test_the_outermost_node_of_a_loss_can_be_called() -> None:
+    gradient = loss().grad_fn(torch.ones(()))
+    assert gradient.tolist() == [[-0.5, 0.0, 0.0, 0.0], [0.0, -0.5, 0.0, 0.0]]
+
+
+def test_a_hook_of_a_loss_cannot_replace_the_gradient_in_between() -> None:
+    found = loss()
+    found.grad_fn.register_hook(lambda inner, outer: (inner[0] * 2,))
+    with pytest.raises(NotImplementedError, match="A hook has replaced the gradient that NllLossBackward0 passes on"):
+        found.backward()
 
 
 def test_the_hook_before_the_node_works() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -71,6 +72,21 @@ def replacing_by_hooks(T: Any) -> Any:
 
     ones = T.ones(2)
     return [attempt(run, r) for r in (1, (1,), (), (ones,), ones, (None,), (None, None), (ones, None), None)]
+
+
+@scenario
+def hooks_of_losses(T: Any) -> Any:
+    F = T.nn.functional
+    seen: list[Any] = []
+    for shape, reduction in [((3, 4), "mean"), ((2, 4, 3), "sum"), ((2, 4, 3), "none"), ((2, 4, 1, 2), "mean")]:
+        x = (T.arange(float(math.prod(shape))) / 7).sin().reshape(shape)
+        target = T.arange(math.prod(shape) // 4).reshape((shape[0], *shape[2:])) % 4
+        for loss in (F.cross_entropy, F.nll_loss):
+            found = loss(x.clone().requires_grad_(), target, reduction=reduction, ignore_index=2)
+            found.grad_fn.register_hook(lambda inner, outer: seen.append((inner, outer)))
+            found.sum().backward()
+            seen.append(found.grad_fn.name())
+    return seen
 
 
 @scenario

@@ -143,9 +143,10 @@ T.autograd.grad(s.requires_grad_().sum(), s)"""
 SCENARIOS["functions"] = logged(FUNCTIONS)
 
 
-NUMBERS = """T.full((2,), z); T.full((2,), d); T.full(d, 1.0); T.scalar_tensor(z); T.scalar_tensor(d); T.full_like(x, z);
-T.full_like(x, d); x.new_full((2,), z); x.new_full((2,), d); T.addmm(x, x, x, beta=z); T.addmm(x, x, x, beta=d);
-T.addmm(x, x, s, beta=z); T.clamp_min(x, z); T.lerp(x, x, z); T.masked_fill(x, x > 0, z); T.sum(x, d); x.sum(d)"""
+NUMBERS = """T.full((2,), z); T.full((2,), d); T.full(d, 1.0); T.scalar_tensor(z); T.scalar_tensor(d);
+T.full_like(x, z); T.full_like(x, d); x.new_full((2,), z); x.new_full((2,), d); T.addmm(x, x, x, beta=z);
+T.addmm(x, x, x, beta=d); T.addmm(x, x, s, beta=z); T.clamp_min(x, z); T.lerp(x, x, z);
+T.masked_fill(x, x > 0, z); T.sum(x, d); x.sum(d)"""
 SCENARIOS["tensors_in_the_place_of_numbers"] = logged(NUMBERS)
 
 

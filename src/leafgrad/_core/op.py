@@ -17,7 +17,7 @@ class GradientRules:
     `saves(mask)` tells what has to be kept for it when the inputs of `mask` (bit i for input i) need a gradient.
     """
 
-    __slots__ = ("backward", "hidden", "saved_names", "saves", "vjp_in_place")
+    __slots__ = ("backward", "hidden", "passed_on", "saved_names", "saves", "vjp_in_place")
 
     def __init__(
         self,
@@ -33,6 +33,8 @@ class GradientRules:
         self.hidden = hidden  # inputs that are never differentiated, which PyTorch does not show
         # for large arrays that will not be needed again, because the graph is not kept
         self.vjp_in_place = vjp_in_place
+        # what the node gives its hooks, if it stands for several of PyTorch's: see `passes_on` in ops/registry.py
+        self.passed_on: Callable[[str, Any, Sequence[Any]], Any] | None = None
 
 
 def unread(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:

@@ -97,7 +97,7 @@ class Special:
             results = rule_of(node, g, saved, inputs)
         if self.on_tensors and isinstance(node, CallNode):  # without a gradient it cannot know that it shall be tensors
             results = [wrap(r) if r is not None and not isinstance(r, TensorBase) else r for r in results]
-        return inputs, results if hooks is None else hooks.ran(node, results, g)
+        return inputs, results if hooks is None else hooks.ran(node, results, g, saved)
 
 
 def missing(node: Node) -> Any:

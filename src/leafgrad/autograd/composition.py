@@ -82,14 +82,20 @@ def inputs_behind(source: Any) -> list[int]:
     return [i for inner, _ in source.sources for i in inputs_behind(inner)] if isinstance(source, Part) else [source]
 
 
-def between(node: Node, source: Any, results: Sequence[Any], g: Any) -> Any:
-    """The gradient that a node passes on to one of its inputs as users see them, of those that it has computed."""
+def between(node: Node, source: Any, results: Sequence[Any], g: Any, saved: Sequence[Any]) -> Any:
+    """The gradient that a node passes on to one of its inputs as users see them, from those that it has computed or
+    from what it has saved."""
     if not isinstance(source, Part):
         return results[source]
     if is_transposed(source):
         result = results[source.sources[0][0]]
         return None if result is None else result.T
-    return None if g is None else g.reshape(shape_before(node.op.node_name, source.name, tuple(g.shape)))
+    if g is None:
+        return None
+    rule = node.op.gradient_rules().passed_on
+    if rule is not None:
+        return rule(source.name, g, saved)
+    return g.reshape(shape_before(node.op.node_name, source.name, tuple(g.shape)))
 
 
 def replace_between(node: Node, source: Any, results: list[Any], replaced: Any) -> None:
@@ -115,14 +121,14 @@ def shape_before(last: str, name: str, shape: tuple[int, ...]) -> tuple[int, ...
             return (math.prod(shape),)
         if name == "BmmBackward0":
             return (math.prod(shape[:-2]), *shape[-2:])
-    if last == "CloneBackward0":
+    if last in ("CloneBackward0", "AddBackward0"):
         return shape
     return ()
 
 
 def check_hook(node: Node) -> None:
     """Refuse a hook that would be given a gradient which is never computed."""
-    for source, _ in sources_of(node):
+    for source, _ in sources_of(node) if node.op.gradient_rules().passed_on is None else ():
         if isinstance(source, Part) and not is_transposed(source):
             if not shape_before(node.op.node_name, source.name, (1, 1, 1)):
                 raise fused(node, f"{node.op.node_name} passes its gradient on to {source.name}")

@@ -145,8 +145,9 @@ class Hooks:
                 g = None if all([one is None for one in kept]) else kept if is_several(place) else kept[0]
         return g
 
-    def ran(self, node: Node, results: Any, g: Any) -> Any:
-        """The hooks of a node: they are given what its rule made of the gradients, and may replace that."""
+    def ran(self, node: Node, results: Any, g: Any, saved: Any) -> Any:
+        """The hooks of a node: they are given what its rule made of the gradients and the saved values, and may replace
+        that."""
         if not self.after:
             return results
         raw = not any([isinstance(one, TensorBase) for one in (*results, *as_list(node, g))])
@@ -159,7 +160,7 @@ class Hooks:
             wrapped = [None if r is None else wrap_raw(r) for r in asked]
         outer = tuple([None if one is None else wrap_raw(one) for one in as_list(node, g)])
         for hook in list(self.after.values()):
-            given = tuple([between(node, source, wrapped, outer[0]) for source in sources])
+            given = tuple([between(node, source, wrapped, outer[0], saved) for source in sources])
             returned = quietly(not raw, hook, given, outer)
             if returned is not None:
                 for source, one in zip(sources, all_checked(returned, given, hook), strict=True):

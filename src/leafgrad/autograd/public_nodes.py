@@ -106,9 +106,9 @@ def _call(node: Node, *gradients: Any) -> Any:
     if g is not None:
         results = node.op.backward(g, saved_tensors(node, saved), node.inputs)
     if node.hooks is not None:
-        results = node.hooks.ran(node, results, g)
+        results = node.hooks.ran(node, results, g, saved)
     wanted = [r if node.inputs[i] is not None else None for i, r in enumerate(results)]
-    kept = [between(node, source, wanted, g) for source, _ in sources_of(node)]
+    kept = [between(node, source, wanted, g, saved) for source, _ in sources_of(node)]
     return kept[0] if len(kept) == 1 else tuple(kept)
 
 

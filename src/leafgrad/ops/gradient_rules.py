@@ -18,7 +18,11 @@ def read(operation: Operation, body: dict[str, Any]) -> GradientRules:
     """The rules of an operation, from the body of its block."""
     if not operation.differentiable:
         return GradientRules(no_rule, lambda mask: ())
-    return shared_rule(operation, body) if "vjp_all" in body else separate_rules(operation, body)
+    found = shared_rule(operation, body) if "vjp_all" in body else separate_rules(operation, body)
+    if (rule := operation.passes_on) is not None:
+        places = [found.saved_names.index(name_in_pytorch(name)) for name in parameters(rule)[2:]]
+        found.passed_on = lambda name, g, saved: rule(name, g, *[saved[at] for at in places])
+    return found
 
 
 def no_rule(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:

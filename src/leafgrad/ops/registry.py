@@ -313,6 +313,9 @@ class Family(metaclass=Block, family=True):
     # In the graph. Where PyTorch records several operations, an expression of nodes and inputs,
     # "AddmmBackward0(bias, input, TBackward0(weight))": what `next_functions` shows.
     node_name: str | None = None
+    # What hooks of the outermost of these nodes are given for the one before, `name`: a rule of (name, g, ...). Needed
+    # where that is neither the gradient of an input nor g in another shape.
+    passes_on: Any = None
     composition: Any = None  # the same as a function of the node, where it depends on what the node has saved
     node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`
     saves_view_of: str | None = None  # the input of which PyTorch saves a transposed view, as its messages tell

@@ -189,6 +189,9 @@ class nll_loss(Family):
     def vjp_input(g: A, target: A, weight: A, input_shape: A, ignore_index: A, reduction: A) -> A:
         return nll_loss_backward(g, target, weight, input_shape, ignore_index, reduction)
 
+    def passes_on(name: A, g: A, target: A, weight: A, input_shape: A, ignore_index: A, reduction: A) -> A:
+        return passed_on(name, g, target, weight, input_shape, ignore_index, reduction)
+
     def vmap(batch: A, x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         dim = class_dim(x.shape)
         classes, factors = _batched_decisions(batch, target, weight, ignore_index, x.dtype)
@@ -252,6 +255,15 @@ class nll_loss_backward(Family):
         S(t(), t(3, dtype="int64", low=0, high=4), None, (3, 4), 1, "sum"),
         S(t(2, 3), t(2, 3, dtype="int64", low=0, high=4), None, (2, 4, 3), -100, "none"),
     ]
+
+
+def passed_on(name: str, g: Any, target: Any, weight: Any, shape: Dims, ignore_index: int, reduction: str) -> Any:
+    """The gradient that the last of the nodes which PyTorch records for a loss passes on to the one before, `name`. Of
+    scores with further dimensions PyTorch makes (N, C, 1, ...), and (N, 1, ...) are the losses then."""
+    if name == "NllLoss2DBackward0":
+        return g.reshape(shape[0], 1, -1)
+    back = nll_loss_backward(g, target, weight, shape, ignore_index, reduction)
+    return back.reshape(shape[0], shape[1], 1, -1) if name == "ViewBackward0" else back
 
 
 def decisions(classes: int, target: Any, weight: Any, ignore_index: int, kind: Any) -> tuple[Any, Any, float]:
@@ -375,6 +387,9 @@ class cross_entropy(Family):
             back = nll_loss_backward(g, target, None, input_shape, ignore_index, reduction)
             return back - softmax(input, dim) * back.sum(dim, True)
         return scores_gradient(g, reduction, kept, input_shape)
+
+    def passes_on(name: A, g: A, target: A, input_shape: A, ignore_index: A, reduction: A) -> A:
+        return passed_on(name, g, target, None, input_shape, ignore_index, reduction)
 
     samples = lambda t: [
         S(t(3, 4), t(3, dtype="int64", low=0, high=4)),
