@@ -7,13 +7,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from scenarios import attempt, collection
+from scenarios import attempt, collection, leaf, make
 
 SCENARIOS, scenario = collection()
-
-
-def leaf(T: Any, values: Any) -> Any:
-    return T.tensor(values, requires_grad=True)
 
 
 @scenario
@@ -183,14 +179,7 @@ def refusals(T: Any) -> Any:
     out.append(attempt(lambda: y.sum().backward()))
 
     # complex grad for real edge
-    class F(T.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x * 1
-
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return g * 1j
+    F = make(T, lambda ctx, x: x * 1, lambda ctx, g: g * 1j)
 
     x = leaf(T, [1.0, 2.0])
     out.append(attempt(lambda: F.apply(x).sum().backward()))
@@ -520,40 +509,24 @@ def results_without_a_gradient(T: Any) -> Any:
     (r * x).sum().backward()
     out.append(x.grad)
 
-    class Marked(T.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            ctx.set_materialize_grads(False)
-            a = x.clone()
-            b = x.clone()
-            ctx.mark_non_differentiable(a)
-            ctx._materialize_non_diff_grads = False
-            return a, b
+    for materialize in (False, True):
 
-        @staticmethod
-        def backward(ctx: Any, *gs: Any) -> Any:
-            out.append([g is None for g in gs])
-            return gs[1]
+        class Marked(T.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                ctx.set_materialize_grads(materialize)
+                a = x.clone()
+                b = x.clone()
+                ctx.mark_non_differentiable(a)
+                ctx._materialize_non_diff_grads = False
+                return a, b
 
-    x = leaf(T, [1.0, 2.0])
-    Marked.apply(x)[1].sum().backward()
+            @staticmethod
+            def backward(ctx: Any, *gs: Any) -> Any:
+                out.append([g is None for g in gs])
+                return gs[1]
 
-    class J(T.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            a = x.clone()
-            b = x.clone()
-            ctx.mark_non_differentiable(a)
-            ctx._materialize_non_diff_grads = False
-            return a, b
-
-        @staticmethod
-        def backward(ctx: Any, *gs: Any) -> Any:
-            out.append([g is None for g in gs])
-            return gs[1]
-
-    x = leaf(T, [1.0, 2.0])
-    J.apply(x)[1].sum().backward()
+        Marked.apply(leaf(T, [1.0, 2.0]))[1].sum().backward()
     return out
 
 

@@ -9,13 +9,9 @@ import warnings
 from importlib import import_module
 from typing import Any
 
-from scenarios import attempt, collection
+from scenarios import attempt, collection, leaf, make
 
 SCENARIOS, scenario = collection()
-
-
-def leaf(T: Any, values: Any) -> Any:
-    return T.tensor(values, requires_grad=True)
 
 
 @scenario
@@ -38,14 +34,7 @@ def anomaly_mode_names_forward_calls(T: Any) -> Any:
 
 @scenario
 def gradients_that_do_not_exist_cannot_be_replaced(T: Any) -> Any:
-    class Nothing(T.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x * 1
-
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return None
+    Nothing = make(T, lambda ctx, x: x * 1, lambda ctx, g: None)
 
     out = []
     for register in ("register_hook", "register_prehook"):
@@ -150,14 +139,7 @@ def events_nested_by_hand(T: Any) -> Any:
 
 @scenario
 def hooks_of_a_function_see_what_backward_returned(T: Any) -> Any:
-    class Scaled(T.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any, number: Any, y: Any) -> Any:
-            return x * number * y
-
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return g * 2, None, g * 3
+    Scaled = make(T, lambda ctx, x, number, y: x * number * y, lambda ctx, g: (g * 2, None, g * 3))
 
     x, seen = leaf(T, [2.0]), []
     y = Scaled.apply(x, 5, T.tensor([3.0]))

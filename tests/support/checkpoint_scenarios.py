@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from scenarios import attempt, collection, plain
+from scenarios import attempt, collection, leaf, plain
 
 SCENARIOS, scenario = collection()
 
@@ -21,10 +21,6 @@ def tools(T: Any) -> Any:
     log.propagate = False
     log.handlers.clear()
     return importlib.import_module(f"{T.__name__}.utils.checkpoint")
-
-
-def leaf(T: Any, *values: float) -> Any:
-    return T.tensor(list(values), requires_grad=True)
 
 
 class Calls:
@@ -45,7 +41,7 @@ class Calls:
 @scenario
 def arguments_that_do_not_fit(T: Any) -> Any:
     C = tools(T)
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     calls: list[Any] = [
         dict(use_reentrant=True, b=2),
         dict(use_reentrant=True, b=2, c=3),
@@ -67,15 +63,15 @@ def inputs_of_all_kinds(T: Any) -> Any:
     C = tools(T)
     seen = []
     for reentrant in (True, False):
-        x, w = leaf(T, 1.0, 2.0), leaf(T, 3.0, 4.0)
+        x, w = leaf(T, [1.0, 2.0]), leaf(T, [3.0, 4.0])
         y = C.checkpoint(lambda a, n, c, w=w: (a * n).sin() * c * w, x, 3, T.ones(2), use_reentrant=reentrant)
         y.sum().backward()
         seen.append((y, x.grad, w.grad, y.grad_fn.name()))
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     by_name = C.checkpoint(lambda a, b=None: (a * b["k"][0]).exp(), x, b={"k": [x]}, use_reentrant=False)
     by_name.sum().backward()
     seen.append((by_name, x.grad))
-    w = leaf(T, 1.0)
+    w = leaf(T, [1.0])
     C.checkpoint(lambda: w.sin().exp(), use_reentrant=False).sum().backward()
     return [*seen, w.grad]
 
@@ -88,7 +84,7 @@ def nothing_requires_grad(T: Any) -> Any:
         seen.append(C.checkpoint(T.sin, T.ones(2), use_reentrant=reentrant))
         seen.append(C.checkpoint(lambda a: a + 1, 3, use_reentrant=reentrant))
         with T.no_grad():
-            seen.append(C.checkpoint(T.sin, leaf(T, 1.0), use_reentrant=reentrant))
+            seen.append(C.checkpoint(T.sin, leaf(T, [1.0]), use_reentrant=reentrant))
     with T.inference_mode():
         seen.append(C.checkpoint(T.sin, T.ones(2), use_reentrant=False).is_inference())
     return seen
@@ -107,9 +103,9 @@ def results_of_all_kinds(T: Any) -> Any:
     ]
     seen: list[Any] = []
     for reentrant, function in itertools.product((True, False), functions):
-        y = C.checkpoint(function, leaf(T, 1.0, 2.0), use_reentrant=reentrant)
+        y = C.checkpoint(function, leaf(T, [1.0, 2.0]), use_reentrant=reentrant)
         seen.append((type(y).__name__, y))
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     a, b = C.checkpoint(lambda x: (x.sin(), x.detach()), x, use_reentrant=True)
     (a + b).sum().backward()
     return [*seen, x.grad, attempt(lambda: C.checkpoint(T.detach, x, use_reentrant=True).sum().backward())]
@@ -123,18 +119,18 @@ def ways_back(T: Any) -> Any:
     C = tools(T)
 
     def twice(reentrant: bool, retain: bool) -> Any:
-        x = leaf(T, 1.0, 2.0)
+        x = leaf(T, [1.0, 2.0])
         f = Calls(lambda a: a.sin().exp().sin())
         y = C.checkpoint(f, x, use_reentrant=reentrant).sum()
         y.backward(retain_graph=retain)
         return attempt(y.backward), x.grad, f.count
 
     def by_grad(reentrant: bool) -> Any:
-        x = leaf(T, 1.0, 2.0)
+        x = leaf(T, [1.0, 2.0])
         return T.autograd.grad(C.checkpoint(T.exp, x, use_reentrant=reentrant).sum(), x)
 
     def of_inputs(reentrant: bool) -> Any:
-        x = leaf(T, 1.0, 2.0)
+        x = leaf(T, [1.0, 2.0])
         C.checkpoint(T.exp, x, use_reentrant=reentrant).sum().backward(inputs=[x])
         return x.grad
 
@@ -146,7 +142,7 @@ def ways_back(T: Any) -> Any:
 @scenario
 def second_derivatives(T: Any) -> Any:
     C = tools(T)
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     f = Calls(lambda a: a.sin().exp() * a)
     (g,) = T.autograd.grad(C.checkpoint(f, x, use_reentrant=False).sum(), x, create_graph=True)
     after_first = f.count
@@ -159,7 +155,7 @@ def two_results_in_two_passes(T: Any) -> Any:
     C = tools(T)
     seen = []
     for group in (contextlib.nullcontext, C.GraphExecGroup):
-        x = leaf(T, 1.0, 2.0)
+        x = leaf(T, [1.0, 2.0])
         f = Calls(lambda a: (a.sin().exp(), a.cos().exp()))
         y, z = C.checkpoint(f, x, use_reentrant=False)
         with group():
@@ -172,7 +168,7 @@ def two_results_in_two_passes(T: Any) -> Any:
 @scenario
 def groups_that_overlap(T: Any) -> Any:
     C = tools(T)
-    y = C.checkpoint(lambda a: a.sin().exp(), leaf(T, 1.0), use_reentrant=False)
+    y = C.checkpoint(lambda a: a.sin().exp(), leaf(T, [1.0]), use_reentrant=False)
 
     def overlap() -> None:
         with C.GraphExecGroup():
@@ -227,7 +223,7 @@ def gradients_inside(T: Any) -> Any:
         order.append("out")
         return g.sin()
 
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     C.checkpoint(function, x, use_reentrant=False).sum().backward()
     return [order, x.grad]
 
@@ -236,7 +232,7 @@ def gradients_inside(T: Any) -> Any:
 def looking_at_saved_values(T: Any) -> Any:
     C = tools(T)
     f = Calls(lambda a: a.sin().exp().sin())
-    y = C.checkpoint(f, leaf(T, 1.0, 2.0), use_reentrant=False)
+    y = C.checkpoint(f, leaf(T, [1.0, 2.0]), use_reentrant=False)
     seen = [y.grad_fn._saved_self, f.count, y.grad_fn._saved_self, f.count]
     y.sum().backward()
 
@@ -252,9 +248,9 @@ def looking_at_saved_values(T: Any) -> Any:
             return g * ctx.saved_tensors[0]
 
     g = Calls(lambda a: a * a.sin())
-    product = C.checkpoint(g, leaf(T, 1.0, 2.0), use_reentrant=False)
+    product = C.checkpoint(g, leaf(T, [1.0, 2.0]), use_reentrant=False)
     seen += [product.grad_fn._saved_self, product.grad_fn._saved_other, g.count]
-    twice = attempt(lambda: C.checkpoint(Twice.apply, leaf(T, 1.0), use_reentrant=False).sum().backward())
+    twice = attempt(lambda: C.checkpoint(Twice.apply, leaf(T, [1.0]), use_reentrant=False).sum().backward())
     return [*seen, f.count, twice]
 
 
@@ -262,7 +258,7 @@ def looking_at_saved_values(T: Any) -> Any:
 def other_ways_to_gradients(T: Any) -> Any:
     C = tools(T)
     function = functools.partial(C.checkpoint, lambda a: a.sin().exp(), use_reentrant=False)
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     seen: list[Any] = []
     y = function(x)
     handle = T.autograd.graph.register_multi_grad_hook([x, y], lambda gradients: seen.append(gradients))
@@ -302,7 +298,7 @@ def hooks_inside(T: Any) -> Any:
         order.append("unpack")
         return t
 
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     C.checkpoint(function, x, use_reentrant=False).sum().backward()
     y = C.checkpoint(lambda a: a.sin().exp(), x, use_reentrant=False)
     return [order, x.grad, attempt(lambda: y.grad_fn._raw_saved_result.register_hooks(pack, unpack))]
@@ -316,12 +312,12 @@ def leaves_and_constants_inside(T: Any) -> Any:
         made: list[Any] = []
 
         def function(a: Any, made: Any = made) -> Any:
-            made.append(leaf(T, 0.3, 0.4))
+            made.append(leaf(T, [0.3, 0.4]))
             with T.no_grad():
                 b = a.sin().exp()
             return (a * made[-1] * b).exp()
 
-        x = leaf(T, 0.1, 0.2)
+        x = leaf(T, [0.1, 0.2])
         C.checkpoint(function, x, use_reentrant=reentrant).sum().backward()
         seen.append((x.grad, [w.grad for w in made]))
     return seen
@@ -332,7 +328,7 @@ def inputs_changed_in_place(T: Any) -> Any:
     C = tools(T)
 
     def run(how: str, reentrant: bool) -> Any:
-        z = leaf(T, 1.0, 2.0) * 2
+        z = leaf(T, [1.0, 2.0]) * 2
         if how == "inside":
             y = C.checkpoint(lambda a: a.add_(1).sin(), z, use_reentrant=reentrant)
         elif how == "in a list":
@@ -357,7 +353,7 @@ def in_place_inside(T: Any) -> Any:
         lambda a: (a * 1)[:1].sin_().exp(),
     ]
     for function, reentrant in itertools.product(functions, (True, False)):
-        x = leaf(T, 1.0, 2.0)
+        x = leaf(T, [1.0, 2.0])
         C.checkpoint(function, x, use_reentrant=reentrant).sum().backward()
         seen.append(x.grad)
     return seen
@@ -381,7 +377,7 @@ def runs_that_differ(T: Any) -> Any:
     ]
 
     def run(first: Any, then: Any, options: Any) -> str:
-        y = C.checkpoint(Calls(first, then), leaf(T, 1.0, 2.0), use_reentrant=False, **options)
+        y = C.checkpoint(Calls(first, then), leaf(T, [1.0, 2.0]), use_reentrant=False, **options)
         y.sum().backward()
         return "no error"
 
@@ -393,7 +389,7 @@ def what_differs_is_listed(T: Any) -> Any:
     C = tools(T)
     f = Calls(lambda a: (a * a).exp(), lambda a: (a[:1] * a[:1]).exp())
     try:
-        C.checkpoint(f, leaf(T, 1.0, 2.0), use_reentrant=False).sum().backward()
+        C.checkpoint(f, leaf(T, [1.0, 2.0]), use_reentrant=False).sum().backward()
     except C.CheckpointError as error:
         return [isinstance(error, RuntimeError), str(error).split("\n")[:10]]
     return "no error"
@@ -408,11 +404,11 @@ def errors_in_the_second_run(T: Any) -> Any:
 
     seen = []
     for reentrant in (True, False):
-        y = C.checkpoint(Calls(lambda a: a.sin().exp(), fails), leaf(T, 1.0), use_reentrant=reentrant)
+        y = C.checkpoint(Calls(lambda a: a.sin().exp(), fails), leaf(T, [1.0]), use_reentrant=reentrant)
         seen.append(attempt(y.sum().backward))
-        seen.append(attempt(lambda r=reentrant: C.checkpoint(fails, leaf(T, 1.0), use_reentrant=r)))
+        seen.append(attempt(lambda r=reentrant: C.checkpoint(fails, leaf(T, [1.0]), use_reentrant=r)))
         seen.append(T.is_grad_enabled())
-    x = leaf(T, 1.0)
+    x = leaf(T, [1.0])
     seen.append(x.sin().grad_fn._saved_self is x)  # no hooks are left behind
     return seen
 
@@ -442,7 +438,7 @@ def contexts(T: Any) -> Any:
 
     for options, mode in ((dict(), T.enable_grad), (dict(early_stop=False), T.enable_grad), (dict(), T.no_grad)):
         with mode():
-            y = C.checkpoint(function, leaf(T, 1.0), use_reentrant=False, context_fn=make, **options)
+            y = C.checkpoint(function, leaf(T, [1.0]), use_reentrant=False, context_fn=make, **options)
         if y.requires_grad:
             y.sum().backward(retain_graph=True)
             y.sum().backward()
@@ -464,7 +460,7 @@ def stopping_early(T: Any) -> Any:
 
         setting = contextlib.nullcontext() if everywhere is None else C.set_checkpoint_early_stop(everywhere)
         with setting:
-            y = C.checkpoint(function, leaf(T, 1.0), use_reentrant=False, early_stop=here)
+            y = C.checkpoint(function, leaf(T, [1.0]), use_reentrant=False, early_stop=here)
         y.sum().backward()
         seen.append((everywhere, here, len(order)))
 
@@ -476,7 +472,7 @@ def stopping_early(T: Any) -> Any:
             seen.append(type(error).__name__)
             return y
 
-    C.checkpoint(catches, leaf(T, 1.0), use_reentrant=False).sum().backward()
+    C.checkpoint(catches, leaf(T, [1.0]), use_reentrant=False).sum().backward()
     return seen
 
 
@@ -487,11 +483,11 @@ def debug_everywhere(T: Any) -> Any:
     def run(everywhere: bool | None, here: bool) -> None:
         with C.set_checkpoint_debug_enabled(everywhere):
             f = Calls(lambda a: a.sin().exp(), T.sin)
-            C.checkpoint(f, leaf(T, 1.0), use_reentrant=False, debug=here).sum().backward()
+            C.checkpoint(f, leaf(T, [1.0]), use_reentrant=False, debug=here).sum().backward()
 
     seen = [attempt(run, *case) for case in itertools.product((True, False, None), (True, False))]
     with C.set_checkpoint_debug_enabled(True):
-        return [*seen, C.checkpoint(T.sin, leaf(T, 1.0), use_reentrant=True)]
+        return [*seen, C.checkpoint(T.sin, leaf(T, [1.0]), use_reentrant=True)]
 
 
 @scenario
@@ -499,7 +495,7 @@ def the_log_of_operations(T: Any) -> Any:
     C = tools(T)
     f = Calls(lambda a: (a * a).sin().exp(), lambda a: (a * a).sin())
     try:
-        C.checkpoint(f, leaf(T, 1.0, 2.0), use_reentrant=False, debug=True).sum().backward()
+        C.checkpoint(f, leaf(T, [1.0, 2.0]), use_reentrant=False, debug=True).sum().backward()
     except C.CheckpointError as error:
         lines = str(error).split("\n")
         return [type(error.__cause__).__name__, [n for n in lines if n.endswith(" in original)")]]
@@ -541,13 +537,13 @@ def sequences(T: Any) -> Any:
 
             return run
 
-        x = leaf(T, 1.0, 2.0)
+        x = leaf(T, [1.0, 2.0])
         layers = [layer(i) for i in range(count)]
         y = C.checkpoint_sequential(layers, segments, x, use_reentrant=reentrant)
         y.sum().backward()
         seen.append((calls, x.grad))
     model = T.nn.Sequential(T.nn.Tanh(), T.nn.Sigmoid(), T.nn.Tanh())
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     C.checkpoint_sequential(model, 2, x, use_reentrant=False, preserve_rng_state=False).sum().backward()
     return [*seen, x.grad]
 
@@ -556,7 +552,7 @@ def sequences(T: Any) -> Any:
 def sequences_that_do_not_fit(T: Any) -> Any:
     C = tools(T)
     layers = [T.sin, T.cos, T.exp]
-    x = leaf(T, 1.0)
+    x = leaf(T, [1.0])
     return [
         attempt(lambda: C.checkpoint_sequential(layers, 2, x)),
         attempt(lambda: C.checkpoint_sequential(layers, 2, x, use_reentrant=False, debug=True)),
@@ -570,11 +566,11 @@ def sequences_that_do_not_fit(T: Any) -> Any:
 @scenario
 def small_functions(T: Any) -> Any:
     C = tools(T)
-    a, b, c = C.detach_variable((leaf(T, 1.0) * 2, T.ones(2), 3))
+    a, b, c = C.detach_variable((leaf(T, [1.0]) * 2, T.ones(2), 3))
     return [
         (a.is_leaf, a, b, c),
         attempt(C.detach_variable, [1]),
-        C.check_backward_validity([leaf(T, 1.0)]),
+        C.check_backward_validity([leaf(T, [1.0])]),
         C.check_backward_validity([1, T.ones(1)]),
         C.get_device_states(T.ones(1), 2),
         C.set_device_states([], []),
@@ -590,7 +586,7 @@ def hooks_are_refused(T: Any) -> Any:
 
     def run(reentrant: bool) -> Any:
         with T.autograd.graph.disable_saved_tensors_hooks("not here"):
-            return C.checkpoint(T.sin, leaf(T, 1.0), use_reentrant=reentrant)
+            return C.checkpoint(T.sin, leaf(T, [1.0]), use_reentrant=reentrant)
 
     return [attempt(run, True), attempt(run, False)]
 
@@ -604,7 +600,7 @@ def inside_hooks_of_the_user(T: Any) -> Any:
         packed.append(tuple(t.shape))
         return t
 
-    x, w = leaf(T, 1.0, 2.0), T.ones(3, 2)
+    x, w = leaf(T, [1.0, 2.0]), T.ones(3, 2)
     with T.autograd.graph.saved_tensors_hooks(pack, lambda t: t * 1):
         y = C.checkpoint(lambda a, b: (a * b).sin().exp(), x, w, use_reentrant=False)
     inputs = list(packed)

@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scenarios import attempt, collection, graph_of, plain
+from scenarios import attempt, collection, graph_of, make, plain
 
 SCENARIOS, scenario = collection()
-
-
-def make(T: Any, forward: Callable[..., Any], backward: Callable[..., Any] | None = None, **more: Any) -> Any:
-    """A Function with these methods; values that are no functions are attributes of its class."""
-    members: dict[str, Any] = {"forward": staticmethod(forward)}
-    if backward is not None:
-        members["backward"] = staticmethod(backward)
-    members.update({name: staticmethod(value) if callable(value) else value for name, value in more.items()})
-    base = T.autograd.Function
-    return type(base)("My", (base,), members)
 
 
 def double(ctx: Any, x: Any, *others: Any) -> Any:

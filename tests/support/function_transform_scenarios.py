@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from function_scenarios import double, doubling, make
-from scenarios import attempt, collection
+from function_scenarios import double, doubling
+from scenarios import attempt, collection, make
 
 SCENARIOS, scenario = collection()
 

@@ -6,13 +6,9 @@ import math
 import warnings
 from typing import Any
 
-from scenarios import attempt, collection, first_sentence, plain
+from scenarios import attempt, collection, first_sentence, leaf, make, plain
 
 SCENARIOS, scenario = collection()
-
-
-def leaf(T: Any, *values: float) -> Any:
-    return T.tensor(list(values), requires_grad=True)
 
 
 # -- hooks of nodes ---------------------------------------------------------------------------------------------------
@@ -20,7 +16,7 @@ def leaf(T: Any, *values: float) -> Any:
 
 @scenario
 def order_of_hooks(T: Any) -> Any:
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     y = (x * 2).exp()
     seen: list[Any] = []
     y.grad_fn.register_hook(lambda inner, outer: seen.append(("post", inner, outer)))
@@ -34,7 +30,7 @@ def order_of_hooks(T: Any) -> Any:
 
 @scenario
 def hooks_of_a_leaf(T: Any) -> Any:
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     node = x.view_as(x).grad_fn.next_functions[0][0]
     seen: list[Any] = []
     node.register_hook(lambda inner, outer: seen.append(("post", inner, outer)))
@@ -50,7 +46,7 @@ def hooks_of_a_leaf(T: Any) -> Any:
 @scenario
 def replacing_by_prehooks(T: Any) -> Any:
     def run(returned: Any) -> Any:
-        x = leaf(T, 1.0, 2.0)
+        x = leaf(T, [1.0, 2.0])
         y = x * 2
         y.grad_fn.register_prehook(lambda outer: returned)
         y.sum().backward()
@@ -64,7 +60,7 @@ def replacing_by_prehooks(T: Any) -> Any:
 @scenario
 def replacing_by_hooks(T: Any) -> Any:
     def run(returned: Any) -> Any:
-        x = leaf(T, 1.0, 2.0)
+        x = leaf(T, [1.0, 2.0])
         y = x * 2
         y.grad_fn.register_hook(lambda inner, outer: returned)
         y.sum().backward()
@@ -91,7 +87,7 @@ def hooks_of_losses(T: Any) -> Any:
 
 @scenario
 def hooks_of_several_results(T: Any) -> Any:
-    x = leaf(T, 1.0, 2.0, 3.0, 4.0)
+    x = leaf(T, [1.0, 2.0, 3.0, 4.0])
     first, second = x.split(2)
     seen: list[Any] = []
     first.grad_fn.register_prehook(lambda outer: seen.append(outer))
@@ -103,7 +99,7 @@ def hooks_of_several_results(T: Any) -> Any:
 
 @scenario
 def leaves_in_time(T: Any) -> Any:
-    x, y, z = leaf(T, 1.0), leaf(T, 2.0), leaf(T, 3.0)
+    x, y, z = leaf(T, [1.0]), leaf(T, [2.0]), leaf(T, [3.0])
     seen: list[str] = []
     for name, t in (("x", x), ("y", y), ("z", z)):
         t.register_hook(lambda g, name=name: seen.append(name))
@@ -120,7 +116,7 @@ def leaves_in_time(T: Any) -> Any:
 @scenario
 def what_is_captured(T: Any) -> Any:
     def run(wanted: str, hooked: bool) -> Any:
-        x = leaf(T, 1.0)
+        x = leaf(T, [1.0])
         y = x * 2
         if hooked:
             y.register_hook(lambda g: g * 5)
@@ -135,7 +131,7 @@ def what_is_captured(T: Any) -> Any:
 @scenario
 def backward_to_inputs(T: Any) -> Any:
     def run(wanted: str) -> Any:
-        x = leaf(T, 1.0)
+        x = leaf(T, [1.0])
         y = x * 2
         seen: list[str] = []
         y.register_hook(lambda g: (seen.append("y"), g * 5)[1])
@@ -152,7 +148,7 @@ def backward_to_inputs(T: Any) -> Any:
 
 @scenario
 def hooks_and_changes_in_place(T: Any) -> Any:
-    x = leaf(T, 1.0, 2.0).clone()
+    x = leaf(T, [1.0, 2.0]).clone()
     seen: list[Any] = []
     x.register_hook(lambda g: seen.append(("before", g)))
     x.mul_(3)
@@ -163,7 +159,7 @@ def hooks_and_changes_in_place(T: Any) -> Any:
 
 @scenario
 def hooks_that_remove_hooks(T: Any) -> Any:
-    x = leaf(T, 1.0)
+    x = leaf(T, [1.0])
     seen: list[str] = []
     handles: list[Any] = []
     handles.append(x.register_hook(lambda g: handles[1].remove()))
@@ -179,7 +175,7 @@ def hooks_that_remove_hooks(T: Any) -> Any:
 @scenario
 def a_hook_for_several_tensors(T: Any) -> Any:
     from_graph = T.autograd.graph
-    leaves = [leaf(T, float(i), 1.0) for i in range(4)]
+    leaves = [leaf(T, [float(i), 1.0]) for i in range(4)]
     seen: list[Any] = []
     handle = from_graph.register_multi_grad_hook(leaves, lambda gs: seen.append(list(gs)))
     (leaves[0] * leaves[1]).sum().backward()
@@ -200,7 +196,7 @@ def a_hook_for_several_tensors(T: Any) -> Any:
 
 @scenario
 def graphs_within_hooks(T: Any) -> Any:
-    x = leaf(T, 2.0)
+    x = leaf(T, [2.0])
     seen: list[Any] = []
     x.register_hook(lambda g: seen.append((T.is_grad_enabled(), g.requires_grad)))
     (y,) = T.autograd.grad(x**3, x, create_graph=True)
@@ -246,7 +242,7 @@ def packing(T: Any) -> Any:
         return t
 
     with T.autograd.graph.saved_tensors_hooks(pack, unpack):
-        x = leaf(T, 1.0, 2.0)
+        x = leaf(T, [1.0, 2.0])
         y = ((x * 2.0).exp() * x).sum()
     y.backward()
     return [*seen, x.grad]
@@ -255,7 +251,7 @@ def packing(T: Any) -> Any:
 @scenario
 def packing_in_other_forms(T: Any) -> Any:
     def run(pack: Any, unpack: Any, create_graph: bool = False) -> Any:
-        x = leaf(T, 3.0, 4.0)
+        x = leaf(T, [3.0, 4.0])
         with T.autograd.graph.saved_tensors_hooks(pack, unpack):
             y = x * x
         (g,) = T.autograd.grad(y.sum(), x, create_graph=create_graph)
@@ -282,9 +278,9 @@ def nested_packing(T: Any) -> Any:
 
     with hooks("outer"):
         with hooks("inner"):
-            leaf(T, 1.0) ** 2
-        leaf(T, 1.0) ** 2
-    leaf(T, 1.0) ** 2
+            leaf(T, [1.0]) ** 2
+        leaf(T, [1.0]) ** 2
+    leaf(T, [1.0]) ** 2
 
     def refused() -> None:
         with T.autograd.graph.disable_saved_tensors_hooks("not here"), hooks("never"):
@@ -295,14 +291,14 @@ def nested_packing(T: Any) -> Any:
             pass
 
     with T.autograd.graph.save_on_cpu():
-        x = leaf(T, 3.0)
+        x = leaf(T, [3.0])
         saved = T.autograd.grad((x * x).sum(), x)
     return [seen, attempt(refused), attempt(refused_inside), saved]
 
 
 @scenario
 def saved_attributes(T: Any) -> Any:
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     product, power, exponential, quotient = x * x, x**2, x.exp(), x / x
     seen = [
         product.grad_fn._saved_self, product.grad_fn._saved_other, power.grad_fn._saved_self,
@@ -333,7 +329,7 @@ def changing_what_was_saved(T: Any) -> Any:
 
     def inside() -> Any:
         with graph.allow_mutation_on_saved_tensors():
-            x = leaf(T, 1.0, 2.0)
+            x = leaf(T, [1.0, 2.0])
             y = x.clone()
             out = (y**2).sum()
             y.sin_()
@@ -341,7 +337,7 @@ def changing_what_was_saved(T: Any) -> Any:
         return x.grad
 
     def outside() -> Any:
-        x = leaf(T, 1.0, 2.0)
+        x = leaf(T, [1.0, 2.0])
         with graph.allow_mutation_on_saved_tensors():
             y = x.clone()
             out = (y**2).sum()
@@ -358,7 +354,7 @@ def changing_what_was_saved(T: Any) -> Any:
 @scenario
 def edges(T: Any) -> Any:
     graph = T.autograd.graph
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     y = x * 2
     edge = graph.get_gradient_edge(y)
     first, second = x.split(1)
@@ -380,7 +376,7 @@ def edges(T: Any) -> Any:
 
 @scenario
 def nodes(T: Any) -> Any:
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     y = x * 2
     y.grad_fn.metadata["mine"] = 1
     form = y.grad_fn._input_metadata[0]
@@ -412,7 +408,7 @@ def failing_function(T: Any) -> Any:
 
 @scenario
 def anomalies(T: Any) -> Any:
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     function = failing_function(T)
     seen: list[Any] = []
 
@@ -439,27 +435,12 @@ def anomalies(T: Any) -> Any:
 
 @scenario
 def anomalies_of_second_order(T: Any) -> Any:
-    class Outer(T.autograd.Function):  # type: ignore[misc]
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return Inner.apply(g)
-
-    class Inner(T.autograd.Function):  # type: ignore[misc]
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return g * float("nan")
+    Outer = make(T, lambda ctx, x: x.clone(), lambda ctx, g: Inner.apply(g), named="Outer")
+    Inner = make(T, lambda ctx, x: x.clone(), lambda ctx, g: g * float("nan"), named="Inner")
 
     def run() -> None:
         with T.autograd.set_detect_anomaly(True):
-            x = leaf(T, 1.0, 2.0)
+            x = leaf(T, [1.0, 2.0])
             (g,) = T.autograd.grad(Outer.apply(x).sum() ** 2, x, create_graph=True)
             g.sum().backward()
 
@@ -471,7 +452,7 @@ def anomalies_of_second_order(T: Any) -> Any:
 
 @scenario
 def hooks_that_go_back(T: Any) -> Any:
-    x, other = leaf(T, 1.0, 2.0), leaf(T, 3.0, 4.0)
+    x, other = leaf(T, [1.0, 2.0]), leaf(T, [3.0, 4.0])
 
     def hook(g: Any) -> None:
         with T.enable_grad():
@@ -479,7 +460,7 @@ def hooks_that_go_back(T: Any) -> Any:
 
     x.register_hook(hook)
     (x * 3).sum().backward()
-    y = leaf(T, 1.0)
+    y = leaf(T, [1.0])
     z = y * 2
     handle = z.register_hook(lambda g: g / 0 + 1 // 0)
     failed = attempt(z.backward)
@@ -489,7 +470,7 @@ def hooks_that_go_back(T: Any) -> Any:
 
 @scenario
 def retained_through_changes(T: Any) -> Any:
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     early = x * 2
     early.retain_grad()
     early.mul_(3)

@@ -7,16 +7,12 @@ import importlib
 import warnings
 from typing import Any
 
-from scenarios import attempt, collection
+from scenarios import attempt, collection, leaf
 
 SCENARIOS, scenario = collection()
 
 
 Pair = collections.namedtuple("Pair", "a b")
-
-
-def leaf(T: Any, *values: float) -> Any:
-    return T.tensor(list(values), requires_grad=True)
 
 
 def module_of(T: Any, function: Any) -> Any:
@@ -59,7 +55,7 @@ def run(T: Any, function: Any, *args: Any, hook: Any = None, pre: Any = None, **
 
 @scenario
 def arguments(T: Any) -> Any:
-    x = lambda: leaf(T, 1.0, 2.0)
+    x = lambda: leaf(T, [1.0, 2.0])
     w = x()
     same = x()
     return [
@@ -79,7 +75,7 @@ def arguments(T: Any) -> Any:
 
 @scenario
 def results(T: Any) -> Any:
-    x = lambda: leaf(T, 1.0, 2.0)
+    x = lambda: leaf(T, [1.0, 2.0])
     return [
         run(T, lambda a: (a * 2, a * 3), x()),
         run(T, lambda a: (a * 2, 5, a.detach()), x()),
@@ -93,7 +89,7 @@ def results(T: Any) -> Any:
 
 @scenario
 def what_hooks_return(T: Any) -> Any:
-    x = lambda: leaf(T, 1.0, 2.0)
+    x = lambda: leaf(T, [1.0, 2.0])
     w = x()
     ones = T.ones
     replies: list[Any] = [
@@ -125,7 +121,7 @@ def passes(T: Any) -> Any:
 
     module = module_of(T, lambda a: a * a)
     handle = module.register_full_backward_hook(hook)
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     y = module(x).sum()
     y.backward(retain_graph=True)
     y.backward()
@@ -172,11 +168,11 @@ def order_of_hooks(T: Any) -> Any:
         M.register_module_forward_hook(says("everywhere, forward")),
         M.register_module_forward_pre_hook(says("everywhere, before forward")),
     ]
-    module(leaf(T, 1.0)).sum().backward()
+    module(leaf(T, [1.0])).sum().backward()
     for handle in handles:
         handle.remove()
     seen.append("|")
-    module(leaf(T, 1.0)).sum().backward()
+    module(leaf(T, [1.0])).sum().backward()
     return [seen, attempt(M.register_module_backward_hook, print)]
 
 
@@ -247,7 +243,7 @@ def the_old_form(T: Any) -> Any:
             sum(out.sum() for out in outs).backward()
         return seen, [a.grad for a in args if isinstance(a, T.Tensor) and a.is_leaf]
 
-    x = lambda: leaf(T, 1.0, 2.0)
+    x = lambda: leaf(T, [1.0, 2.0])
     return [
         old(lambda a: a * 2, x()),
         old(lambda a: (a * 2).exp(), x()),
@@ -276,7 +272,7 @@ def both_forms(T: Any) -> Any:
     module = module_of(T, lambda a: a * 2)
     module.register_backward_hook(lambda module, *gradients: seen.append(gradients))
     module.register_full_backward_pre_hook(lambda module, gradients: seen.append(gradients))
-    module(leaf(T, 1.0)).sum().backward()
+    module(leaf(T, [1.0])).sum().backward()
     pairs = [(old, full), (full, old), (old, pre), (pre, full), (full, full), (old, old)]
     return [*[attempt(both, *pair) for pair in pairs], *seen]
 
@@ -289,9 +285,9 @@ def changes_in_place_around_hooks(T: Any) -> Any:
         return module(x)
 
     return [
-        attempt(lambda: around(lambda a: a * 2, leaf(T, 1.0)).add_(1)),
-        attempt(lambda: around(lambda a: a.add_(1), leaf(T, 1.0) * 2)),
-        attempt(lambda: around(lambda a: a.clone().add_(1), leaf(T, 1.0)).clone().add_(1)),
+        attempt(lambda: around(lambda a: a * 2, leaf(T, [1.0])).add_(1)),
+        attempt(lambda: around(lambda a: a.add_(1), leaf(T, [1.0]) * 2)),
+        attempt(lambda: around(lambda a: a.clone().add_(1), leaf(T, [1.0])).clone().add_(1)),
     ]
 
 
@@ -301,7 +297,7 @@ def in_checkpoints(T: Any) -> Any:
     seen: list[Any] = []
     module = module_of(T, lambda a: a.sin().exp())
     module.register_full_backward_hook(lambda module, *gradients: seen.append(gradients))
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     for reentrant in (True, False):
         checkpoint(module, x, use_reentrant=reentrant).sum().backward()
     return [*seen, x.grad]
@@ -316,7 +312,7 @@ def marks_of_hooks(T: Any) -> Any:
 
     seen = []
     for each in (hook, H.unserializable_hook(lambda g: g)):
-        x = leaf(T, 1.0)
+        x = leaf(T, [1.0])
         x.register_hook(each)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -340,7 +336,7 @@ def backward_hook_by_hand(T: Any) -> Any:
         [lambda module, inner, outer: seen.append((inner, outer))],
         [lambda module, outer: seen.append(outer)],
     )
-    x = leaf(T, 1.0, 2.0)
+    x = leaf(T, [1.0, 2.0])
     (a, n) = around.setup_input_hook((x, 3))
     y = around.setup_output_hook(a * n)
     y.sum().backward()

@@ -6,13 +6,9 @@ import gc
 import weakref
 from typing import Any
 
-from scenarios import attempt, collection
+from scenarios import attempt, collection, leaf
 
 SCENARIOS, scenario = collection()
-
-
-def leaf(T: Any, values: Any) -> Any:
-    return T.tensor(values, requires_grad=True)
 
 
 @scenario

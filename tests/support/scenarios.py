@@ -25,6 +25,23 @@ def collection() -> tuple[dict[str, Scenario], Callable[[Scenario], Scenario]]:
     return found, scenario
 
 
+def leaf(T: Any, values: Any) -> Any:
+    """A tensor that requires grad."""
+    return T.tensor(values, requires_grad=True)
+
+
+def make(
+    T: Any, forward: Callable[..., Any], backward: Callable[..., Any] | None = None, named: str = "My", **more: Any
+) -> Any:
+    """A Function with these methods; values that are no functions are attributes of its class."""
+    members: dict[str, Any] = {"forward": staticmethod(forward)}
+    if backward is not None:
+        members["backward"] = staticmethod(backward)
+    members.update({name: staticmethod(value) if callable(value) else value for name, value in more.items()})
+    base = T.autograd.Function
+    return type(base)(named, (base,), members)
+
+
 def first_sentence(text: str) -> str:
     return text.split("\n")[0].split(". ")[0].rstrip(".")
 

@@ -6,27 +6,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenarios import attempt, collection
+from scenarios import attempt, collection, leaf, make
 
 SCENARIOS, scenario = collection()
-
-
-def leaf(T: Any, values: Any) -> Any:
-    return T.tensor(values, requires_grad=True)
 
 
 @scenario
 def hooks_behind_a_function_that_returns_none(T: Any) -> Any:
     seen = []
 
-    class F(T.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x * 1
-
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return None
+    F = make(T, lambda ctx, x: x * 1, lambda ctx, g: None)
 
     x = leaf(T, [1.0, 2.0, 3.0])
     y = x * 1

@@ -6,15 +6,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from scenarios import attempt, collection
+from scenarios import attempt, collection, leaf
 
 SCENARIOS, scenario = collection()
 
 NAN, INF = float("nan"), float("inf")
-
-
-def leaf(T: Any, values: Any) -> Any:
-    return T.tensor(values, requires_grad=True)
 
 
 # -- hooks ------------------------------------------------------------------------------------------------------------
