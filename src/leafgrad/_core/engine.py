@@ -29,6 +29,7 @@ from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pa
 from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, unusable
+from leafgrad._core.sequence import put_in_sequence
 from leafgrad._core.special import ORDINARY, STOP, Special, passed_hooks
 from leafgrad._core.tensor import OWN_DTYPE, TensorBase, links, ndarray, wrap
 from leafgrad._core.thread_state import Pass, in_new_thread
@@ -149,6 +150,14 @@ def references(saved: tuple[Any, ...], index: int) -> int:
 
 # How many there are if only the saved values hold it. That is not the same number in the compiled form.
 SAVED_ONLY: Final[int] = references((object(),), 0)
+
+
+def holders(view: Any) -> int:
+    """How many hold the array that this is a view of."""
+    return int(getrefcount(view.base))
+
+
+HELD_ONCE: Final[int] = holders(np.zeros(1).view())
 
 
 def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient) -> None:
@@ -341,6 +350,7 @@ def run(
     outer = state.callbacks
     callbacks: list[Any] = []
     state.callbacks = callbacks
+    orders = put_in_sequence(list(reach(starts)[0].values())) if switches.reordered else []
     try:
         on_tensors = create_graph or want_tensors()
         if on_tensors and not create_graph:
@@ -360,6 +370,8 @@ def run(
         call_back(callbacks)
         return arrived  # type: ignore[no-any-return]
     finally:
+        for node, order in orders:
+            node.order = order
         state.callbacks = outer
         if batching is not None:
             pop(batching)
@@ -430,11 +442,12 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
         if create_graph:
             leaf._grad = g.clone() if sofar is None else sofar + g
         elif sofar is None:
-            leaf._grad = wrap(
-                g
-                if owned and (g.strides == leaf.array.strides or not state.keep_layout)
-                else execute(links.copy_like, (g, leaf.array))
-            )
+            if owned and (g.strides == leaf.array.strides or not state.keep_layout):
+                leaf._grad = wrap(g)
+            elif state.keep_layout or g.base is None or holders(g) > HELD_ONCE:
+                leaf._grad = wrap(execute(links.copy_like, (g, leaf.array)))
+            else:  # of a Function of the user's, who has not kept it
+                leaf._grad = wrap(execute(links.clone, (g,)))
         else:
             execute(links.add, (sofar.array, g), (), sofar.array)
             sofar.version[0] += 1
