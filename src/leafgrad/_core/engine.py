@@ -25,6 +25,7 @@ import numpy as np
 
 from leafgrad._core import origin, thread_state
 from leafgrad._core.bind import execute
+from leafgrad._core.events import noted
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.recorder import edge
@@ -283,6 +284,7 @@ def backward(
     inputs: Sequence[Any] | None = None,
 ) -> None:
     """Add the gradient of `roots` to `.grad` of every leaf behind them, or of `inputs` alone."""
+    noted("backward", None, None)
     starts = [edge(root) for root in roots]
     captured = None if inputs is None else {edge(t) for t in inputs}
     run(starts, gradients, keep_graph, create_graph, captured, deliver=True)
@@ -297,6 +299,7 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     if watched or not usual or keep_graph or thread["depth"]:
         backward((root,), (g,), keep_graph, False)
         return
+    noted("backward", None, None)
     start = root.node
     callbacks: list[Any] = []
     thread["callbacks"] = callbacks

@@ -8,8 +8,9 @@ from types import FunctionType
 from typing import Any
 
 from leafgrad._core.engine import paths_to, reach
+from leafgrad._core.events import Event
 from leafgrad._core.node import Freed, Node, plan_of
-from leafgrad._core.tensor import GraphBreak, TensorBase, links
+from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.errors.form import (
     changed_at,
@@ -118,7 +119,7 @@ def needs_graph(first: str, tensor: TensorBase) -> RuntimeError:
 def why_no_graph(tensor: TensorBase) -> tuple[str, Place | None, str]:
     """Why a tensor does not require grad, where its graph was cut, and what to do about that."""
     torch = library()
-    cut: GraphBreak | None = tensor.rare.graph_break if tensor.rare is not None else None
+    cut: Event | None = tensor.rare.graph_break if tensor.rare is not None else None
     if cut is None:
         if tensor.array.dtype.kind in "biu":
             kind = from_numpy_dtype(tensor.array.dtype)

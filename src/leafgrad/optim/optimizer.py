@@ -20,6 +20,7 @@ import numpy as np
 from leafgrad import _dtypes, errors
 from leafgrad._core import origin
 from leafgrad._core.bind import execute
+from leafgrad._core.events import noted
 from leafgrad._core.modes import about_to_change, call_in_modes, switches
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import shared_modes
@@ -218,6 +219,7 @@ class Optimizer:
             self._zero_grad(set_to_none)
 
     def _zero_grad(self, set_to_none: bool) -> None:
+        noted("zero_grad", self, None)
         for group in self.param_groups:
             for p in group["params"]:
                 if set_to_none:
