@@ -25,7 +25,7 @@ import numpy as np
 
 from leafgrad._core import origin, thread_state
 from leafgrad._core.bind import execute
-from leafgrad._core.events import noted
+from leafgrad._core.events import event_at
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.recorder import edge
@@ -51,17 +51,17 @@ _accumulating: Final = threading.Lock()
 
 
 def walk(
-    roots: Sequence[Edge], gradients: Sequence[Gradient], keep_graph: bool, special: Special | None
+    roots: Sequence[Edge], gradients: Sequence[Gradient], freed: Freed | None, special: Special | None
 ) -> tuple[dict[Any, Gradient], set[Any]]:
     """Send `gradients` backward from `roots`. Returns what arrived at each leaf, and the set of those whose array
-    belongs to nobody else. `special` is None for an ordinary pass."""
+    belongs to nobody else. `freed` takes the place of saved values, unless the graph is kept; `special` is None for an
+    ordinary pass."""
     waiting: dict[Any, Gradient] = {}  # gradients on their way, by the place they wait at; at leaves, to the end
     ours: set[Any] = set()  # places where the waiting array was made by this walk, so that it may be added to in place
     heap: list[tuple[int, Node]] = []  # the nodes with a gradient waiting, the most recently recorded first,
     alone: Node | None = None  # or, most of the time, there is just one; then its gradient is `for_alone`
     for_alone: Gradient = None
-    freed = None if keep_graph else freed_here()
-    consuming = special is None and not keep_graph
+    consuming = special is None and freed is not None
     g: Gradient = list(gradients)  # what the current node was given; a list for several results, as at the start
     targets: Any = roots if special is None else special.wanted_among(roots)
     results: Any = gradients
@@ -207,10 +207,14 @@ def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gra
         ours.discard(target)  # a NumPy scalar, which nothing can be written to, or a tensor
 
 
-def freed_here() -> Freed:
-    """What takes the place of saved values, with the line of this backward pass."""
+def begin(keep_graph: bool, deliver: bool) -> Freed | None:
+    """A backward pass begins: remember its line. Returns what takes the place of saved values, if they are freed."""
     frame = origin.user_frame()
-    return Freed(frame.f_code, frame.f_lasti)
+    code = frame.f_code
+    lasti: int = frame.f_lasti
+    if deliver:
+        event_at("backward", code, lasti)
+    return None if keep_graph else Freed(code, lasti)
 
 
 def is_fresh(r: Any, g: Any) -> bool:
@@ -284,7 +288,6 @@ def backward(
     inputs: Sequence[Any] | None = None,
 ) -> None:
     """Add the gradient of `roots` to `.grad` of every leaf behind them, or of `inputs` alone."""
-    noted("backward", None, None)
     starts = [edge(root) for root in roots]
     captured = None if inputs is None else {edge(t) for t in inputs}
     run(starts, gradients, keep_graph, create_graph, captured, deliver=True)
@@ -299,14 +302,13 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     if watched or not usual or keep_graph or thread["depth"]:
         backward((root,), (g,), keep_graph, False)
         return
-    noted("backward", None, None)
     start = root.node
     callbacks: list[Any] = []
     thread["callbacks"] = callbacks
     thread["recording"] = False
     thread["depth"] = 1
     try:
-        arrived, ours = walk((root if start is None else start,), (g,), False, None)
+        arrived, ours = walk((root if start is None else start,), (g,), begin(False, True), None)
     finally:
         thread["recording"] = before
         thread["depth"] = 0
@@ -392,13 +394,14 @@ def run_special(
     """Walk, and give the leaves what arrived at them. A rule may start a pass of its own; when such passes are nested
     deeply, a new thread gives them a new stack."""
     on_tensors = special is not None and special.on_tensors
+    freed = begin(keep_graph, deliver)
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
         if state.depth % NESTED:
-            waiting, ours = walk(starts, gradients, keep_graph, special)
+            waiting, ours = walk(starts, gradients, freed, special)
         else:
-            waiting, ours = in_new_thread(walk, starts, gradients, keep_graph, special)
+            waiting, ours = in_new_thread(walk, starts, gradients, freed, special)
         arrived = {} if special is None else special.found
         for leaf, g in waiting.items():
             arrived[leaf] = g

@@ -4,6 +4,7 @@ do."""
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, overload
@@ -26,6 +27,7 @@ from leafgrad.autograd.hooks import warn_if_has_hooks
 from leafgrad.ops.index.slices import alias
 
 _CPU = device("cpu")
+_getframe = sys._getframe
 
 
 if TYPE_CHECKING:
@@ -156,13 +158,9 @@ class TensorMethods(Bases):
         if array.size != 1:
             first = f"a Tensor with {array.size} elements cannot be converted to Scalar"
             raise errors.not_converted(self, RuntimeError, first, "X.tolist()   # all of them; or X.sum().item()")
-        return self._left("item", array)
-
-    def _left(self, way: str, array: Any) -> Any:
-        """The one element as a number, which leaves the graph: noted, if somebody misses it there later."""
-        value = float(array.item()) if self.dtype is _dtypes.bfloat16 else array.item()
-        if self.needs_grad and way:
-            noted(way, self, self.node).value = value
+        value = number(array)
+        if self.needs_grad:  # the number leaves the graph: noted, if somebody misses it there later
+            noted("item", self, self.node, _getframe(1)).value = value
         return value
 
     def tolist(self) -> Any:
@@ -185,7 +183,10 @@ class TensorMethods(Bases):
         if array.size != 1:
             first = "only one element tensors can be converted to Python scalars"
             raise errors.not_converted(self, ValueError, first, "X.tolist()   # all of them; or X.sum().item()")
-        return self._left(way, array)
+        value = number(array)
+        if self.needs_grad:
+            noted(way, self, self.node, _getframe(2)).value = value
+        return value
 
     def __float__(self) -> float:
         value = self._one_number("float")
@@ -257,7 +258,7 @@ class TensorMethods(Bases):
     @written_in_python
     def __format__(self, spec: str) -> str:
         if self.array.ndim == 0 and type(self) is Tensor:
-            return format(self._left("", self._memory("item")), spec)  # only to be read
+            return format(number(self._memory("item")), spec)
         return object.__format__(self, spec)
 
     @written_in_python
@@ -388,6 +389,12 @@ class Tensor(TensorMethods, OpMethods, AutogradTensor, metaclass=OverridableType
             result = func(*args, **(kwargs or {}))
             as_it_is = cls is Tensor or func in (form_of("grad").__get__, form_of("_base").__get__)
             return result if as_it_is else _as_subclass(result, cls)
+
+
+def number(array: Any) -> Any:
+    """The one element of an array, as Python has it."""
+    value = array.item()
+    return float(value) if _dtypes.from_numpy_dtype(array.dtype) is _dtypes.bfloat16 else value
 
 
 def check_class(cls: Any) -> None:

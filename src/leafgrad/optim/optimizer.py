@@ -8,6 +8,7 @@ for each, let the update change all of them in place, count the version.
 from __future__ import annotations
 
 import functools
+import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -213,13 +214,13 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """zero_grad(set_to_none=True): forget the gradients of all parameters, or set them to zero."""
+        noted("zero_grad", self, None, sys._getframe(1))
         if switches.modes and thread.in_modes:
             announce(self, "zero_grad", lambda: self._zero_grad(set_to_none))
         else:
             self._zero_grad(set_to_none)
 
     def _zero_grad(self, set_to_none: bool) -> None:
-        noted("zero_grad", self, None)
         for group in self.param_groups:
             for p in group["params"]:
                 if set_to_none:

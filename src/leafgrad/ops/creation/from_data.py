@@ -93,6 +93,7 @@ def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
     made = finished(copied(data, as_dtype("tensor", dtype)), requires_grad)
     if (source := history_in(data)) is not None:  # which is not copied: remembered, if somebody misses it later
         cut = graph_break("tensor", source)
+        cut.value = list if data is not source else None
         if not requires_grad:
             made.rare = RareFields()
             made.rare.graph_break = cut
