@@ -1,5 +1,5 @@
-"""Programs that lose their gradients on the way: the right tensor and line are named, and the fix, as it is printed, makes
-them right."""
+"""Programs that lose their gradients on the way: the right tensor and line are named, and the fix, as it is printed,
+makes them right."""
 
 from __future__ import annotations
 

@@ -11,9 +11,10 @@ They are in tests/data/broken_programs.txt, each in this form:
     -- 2 backward calls since the last zero_grad
     ?? abs(model.weight.item() - 2) < 0.1
 
-`#@` marks the line that must be named, `#@ cut` one that must be named in a row with this label. What follows `--` must be in what is printed. The condition behind `??` is false
-after the broken program, and true after the program with the fix. Programs without a marked line are right and must
-draw no complaint. A program finds `torch` (leafgrad), `leafgrad`, `nn`, `F`, `np` and `math`.
+`#@` marks the line that must be named, `#@ cut` one that must be named in a row with this label. What follows `--` must
+be in what is printed. The condition behind `??` is false after the broken program, and true after the program with the
+fix. Programs without a marked line are right and must draw no complaint. A program finds `torch` (leafgrad),
+`leafgrad`, `nn`, `F`, `np` and `math`.
 
 A fix is code for the line that the explanation names. `# before train.py:7`, `# after train.py:7` and `# train.py:7`
 behind it name another place, and `remove train.py:7 ...` removes a line.
@@ -144,7 +145,9 @@ def assert_labels(one: Program, printed: str) -> None:
     for number, label in one.labels:
         text = one.source.split("\n")[number - 1].strip()
         rows = [re.sub(r"(:\d+) +", r"\1   ", row) for row in re.findall(rf"^\s*{label} .*$", printed, re.MULTILINE)]
-        assert any([f"{one.file_name}:{number}   {text}" in row for row in rows]), f"{label} is not {number}:\n{printed}"
+        assert any([f"{one.file_name}:{number}   {text}" in row for row in rows]), (
+            f"{label} is not {number}:\n{printed}"
+        )
 
 
 def explanations(printed: str) -> list[str]:

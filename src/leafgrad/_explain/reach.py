@@ -74,9 +74,10 @@ class Reach:
     def _count(self) -> None:
         """The paths and a shortest way to each place. Results come before their inputs, so one look at each is enough.
         Nodes are known by their order here, which is faster than to ask for their hash."""
-        paths, towards, length, leaves = self._paths, self._towards, self._length, {}
+        paths, towards, length = self._paths, self._towards, self._length
+        leaves: dict[TensorBase, bool] = {}
         for root in self.roots:
-            key = root.order if isinstance(root, Node) else root
+            key: Any = root.order if isinstance(root, Node) else root
             paths[key] = paths.get(key, 0.0) + 1.0
             towards[key] = None
             length[key] = 0

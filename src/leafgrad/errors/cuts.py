@@ -19,6 +19,7 @@ from leafgrad._core.events import Event, events
 from leafgrad._core.origin import line_of
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.errors.dataflow import Program, Slice, assigned, dotted, header, program_of
 from leafgrad.errors.naming import (
     Place,
     is_module,
@@ -39,7 +40,6 @@ from leafgrad.errors.rewriting import (
     smooth_step,
     update_in_place,
 )
-from leafgrad.errors.dataflow import Program, Slice, assigned, dotted, header, program_of
 
 # Events that cut no graph.
 OTHERS = {"requires_grad=True", "requires_grad=False", "backward", "zero_grad", "grad=", "grad=None"}
@@ -299,13 +299,15 @@ def _fix_of(reached: Slice | None, found: list[Event]) -> list[str]:
     update = update_in_place(program, stmt, first.reason not in ("no_grad", "inference_mode"))
     if update:
         return [update]
+    connects = first.reason in SENTENCES or is_conversion(cut)
+    fixes = []
     if first.reason in ("no_grad", "inference_mode"):
-        return [line for line in [recording_again(program, stmt, first.reason)] if line]
-    if first.reason in SENTENCES or is_conversion(cut):
+        fixes = [line for line in [recording_again(program, stmt, first.reason)] if line]
+    if connects:
         path = reached.statements if reached is not None and reached.program is program else []
         whole = [*path, *[s for s in statements if s is not None and s not in path]]
         lists = [c for c, event in zip(cuts, found, strict=True) if c is not None and event.value is list]
-        return Connecting(program, whole, [c for c in cuts if c is not None], lists).run()
+        return fixes + Connecting(program, whole, [c for c in cuts if c is not None], lists).run()
     smooth = smooth_step(program, stmt, cut)
     return [smooth] if smooth else []
 

@@ -15,8 +15,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad.errors.naming import library, shown_name
 from leafgrad.errors.dataflow import WITH, Program, assigned, calls_in, dotted, header, lines_of, names_in
+from leafgrad.errors.naming import library, shown_name
 
 # Methods that hand out what a tensor holds without its history; after one of them the others do no harm any more.
 LEAVING = {"item", "numpy", "tolist", "detach", "cpu", "detach_"}
