@@ -37,6 +37,18 @@ CASES = {
     "x.masked_fill(x > 0, 'a')": (
         "masked_fill() received an invalid combination of arguments - got (Tensor, str), but expected one of:"
     ),
+    "x.to([1])": "to() received an invalid combination of arguments - got (list), but expected one of:",
+    "x.to(torch.float64, 'cpu')": (
+        "to() received an invalid combination of arguments - got (torch.dtype, str), but expected one of:"
+    ),
+    "x.to(x, other=x)": (
+        "to() received an invalid combination of arguments - got (Tensor, other=Tensor), but expected one of:"
+    ),
+    "x.to('cpu', torch.float64, False, False, 1)": "to() takes from 0 to 4 positional arguments but 5 were given",
+    "x.to(float, copy='no')": (
+        "to() received an invalid combination of arguments - got (type, copy=str), but expected one of:"
+    ),
+    "torch.as_tensor([1.0], device=[1])": "as_tensor(): argument 'device' must be torch.device, not list",
     "torch.transpose(x, 'a', 1)": "transpose(): argument 'dim0' (position 2) must be int, not str",
 }
 

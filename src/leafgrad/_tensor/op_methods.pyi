@@ -791,11 +791,11 @@ class OpMethods:
     def tile(self, dims: Shape) -> Tensor: ...
     @overload
     def to(self, dtype: Dtype, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor:
-        """the tensor in another dtype; itself if nothing changes and no copy is asked for."""
+        """this tensor in another dtype; itself if nothing changes and no copy is asked for."""
+    @overload
+    def to(self, tensor: Tensor, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor: ...
     @overload
     def to(self, device: Device | None = None, dtype: Dtype | None = None, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor: ...
-    @overload
-    def to(self, other: Tensor, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor: ...
     def topk(self, k: builtins.int, dim: Dim = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> return_types.topk:
         """the k largest (or smallest) elements along a dimension, and their indices."""
     def trace(self) -> Tensor:

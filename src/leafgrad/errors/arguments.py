@@ -125,8 +125,10 @@ def required(form: Form) -> int:
 def type_name(value: Any) -> str:
     """What PyTorch's messages call the type of a value."""
     kind = type(value)
-    short = kind.__module__ == "builtins" or isinstance(value, TensorBase)
-    return kind.__name__ if short else f"{kind.__module__}.{kind.__name__}"
+    if kind.__module__ == "builtins" or isinstance(value, TensorBase):
+        return kind.__name__
+    module = "torch" if kind.__module__.startswith("leafgrad.") else kind.__module__  # dtypes, devices, ...
+    return f"{module}.{kind.__name__}"
 
 
 def form_text(form: Form) -> str:
@@ -143,7 +145,8 @@ def form_text(form: Form) -> str:
 
 TORCH_TYPES = {
     "Dim": "int", "DimOrDims": "tuple of ints", "Shape": "tuple of ints", "Tensors": "tuple of Tensors",
-    "Dtype": "torch.dtype", "MemoryFormat": "torch.memory_format", "Generator": "torch.Generator", "Rounding": "str",
+    "Dtype": "torch.dtype", "Device": "torch.device", "Layout": "torch.layout", "Generator": "torch.Generator",
+    "MemoryFormat": "torch.memory_format", "Rounding": "str",
     "tuple[Tensor, ...]": "tuple of Tensors", "int | Shape": "tuple of ints",
 }  # fmt: skip
 

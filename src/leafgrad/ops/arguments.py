@@ -33,7 +33,7 @@ from leafgrad._core.overrides import (
 )
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
-from leafgrad._device import layout, memory_format
+from leafgrad._device import device, layout, memory_format
 from leafgrad._dtypes import PYTHON_DTYPES, dtype
 from leafgrad.ops.out import into_out
 from leafgrad.ops.signature import Declaration, documentation, in_python_form, is_method
@@ -43,6 +43,8 @@ OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input",
 OTHER_NAMES |= {"from": "from_"}
 MISSING: Any = type("Missing", (), {"__slots__": (), "__repr__": lambda self: "..."})()
 REFUSED: Any = object()
+
+plain.update({device, dtype, layout, memory_format})
 
 # -- kinds of arguments -----------------------------------------------------------------------------------------------
 
@@ -121,6 +123,7 @@ KINDS = {
     "Shape": Kind("tuple of ints", "({0}.__class__ is tuple and all_ints({0}))", as_ints),
     "Dtype": Kind("torch.dtype", "{0}.__class__ is Dtype", as_dtype),
     "MemoryFormat": Kind("torch.memory_format", "{0}.__class__ is MemoryFormat", instance_of(memory_format)),
+    "Device": Kind("torch.device", "({0}.__class__ is str or {0}.__class__ is Device)", instance_of(device, str, int)),
     "Layout": Kind("torch.layout", "{0}.__class__ is Layout", instance_of(layout)),
     "Generator": Kind("torch.Generator", "{0}.__class__.__name__ == 'Generator'", generator),
     "None": Kind("None", "{0} is None", lambda value: REFUSED if value is not None else None),
@@ -158,7 +161,8 @@ def kind_of(annotation: str) -> Kind | None:
 
 # What the text of a function may name, beside its own parameters: no name that a parameter has.
 NAMES: dict[str, Any] = {
-    "Dtype": dtype, "Layout": layout, "MISSING": MISSING, "MemoryFormat": memory_format, "TakesOver": TakesOver,
+    "Device": device, "Dtype": dtype, "Layout": layout, "MISSING": MISSING, "MemoryFormat": memory_format,
+    "TakesOver": TakesOver,
     "all_ints": all_ints, "all_plain": plain.issuperset, "modes_of_all_threads": modes_of_all_threads, "plain": plain,
     "plain_tensors": plain_tensors, "state": state,
 }  # fmt: skip

@@ -316,10 +316,6 @@ def _full_name(cls: type) -> str:
 def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = None) -> Tensor:
     """as_tensor(data, dtype=None, device=None): data itself if it is a tensor, its memory if it is a NumPy array, else
     a new tensor."""
-    if modes_of_all_threads:
-        taken = function_overridden("as_tensor", (data,), {"dtype": dtype, "device": device})
-        if taken is not UNCHANGED:
-            return taken
     kind = as_dtype("as_tensor", dtype)
     check_device(device)
     if isinstance(data, TensorBase):
@@ -341,11 +337,6 @@ def asarray(
 ) -> Tensor:
     """asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False): a tensor of obj, which shares its
     memory where that is possible (always with copy=False, or an error; never with copy=True)."""
-    if modes_of_all_threads:
-        options = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad}
-        taken = function_overridden("asarray", (obj,), options)
-        if taken is not UNCHANGED:
-            return taken
     kind = as_dtype("asarray", dtype)
     check_device(device)
     if isinstance(obj, TensorBase):
