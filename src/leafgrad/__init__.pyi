@@ -28,7 +28,6 @@ from leafgrad._dtypes import get_default_dtype as get_default_dtype
 from leafgrad._dtypes import iinfo as iinfo
 from leafgrad._dtypes import set_default_dtype as set_default_dtype
 from leafgrad._explain.check import check as check
-from leafgrad._explain.grad_report import grad_report as grad_report
 from leafgrad._explain.graph_memory import graph_memory as graph_memory
 from leafgrad._explain.guard import guard as guard
 from leafgrad._explain.summary import summary as summary
@@ -763,7 +762,7 @@ def std(input: Tensor, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: 
 def std(input: Tensor, unbiased: builtins.bool, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def std_mean(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False) -> tuple[Tensor, Tensor]:
-    """std and mean, as a pair."""
+    """standard deviation and mean, as a pair."""
 @overload
 def std_mean(input: Tensor, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False) -> tuple[Tensor, Tensor]: ...
 @overload
@@ -864,7 +863,7 @@ def var(input: Tensor, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: 
 def var(input: Tensor, unbiased: builtins.bool, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def var_mean(input: Tensor, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False) -> tuple[Tensor, Tensor]:
-    """var and mean, as a pair."""
+    """variance and mean, as a pair."""
 @overload
 def var_mean(input: Tensor, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False) -> tuple[Tensor, Tensor]: ...
 @overload

@@ -9,6 +9,7 @@ from typing import Any
 
 import autograd_api_scenarios
 import autograd_detail_scenarios
+import backward_pass_scenarios
 import call_scenarios
 import checkpoint_scenarios
 import forward_scenarios
@@ -35,6 +36,7 @@ from scenarios import Scenario, observe
 SETS = {
     "autograd api": autograd_api_scenarios,
     "autograd details": autograd_detail_scenarios,
+    "backward passes": backward_pass_scenarios,
     "calls": call_scenarios,
     "checkpoint": checkpoint_scenarios,
     "forward": forward_scenarios,

@@ -85,7 +85,8 @@ def run(one: Case, torch: Any, folder: Path) -> Outcome:
         try:
             exec(compile(one.source, str(path), "exec"), names)
         except Exception as error:
-            return Outcome(type(error).__name__, str(error))
+            # with its notes, as a traceback shows it
+            return Outcome(type(error).__name__, "\n".join([str(error), *getattr(error, "__notes__", ())]))
     assert caught, f"{one.name}: neither an error nor a warning"
     return Outcome(caught[0].category.__name__, str(caught[0].message))
 

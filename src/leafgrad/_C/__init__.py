@@ -1,7 +1,8 @@
 """leafgrad._C: the names of PyTorch's compiled part that programs use all the same, where leafgrad has what is behind
-them: `__torch_function__`, the switches of a thread, saved tensors and nodes (`_autograd`, `_functions`).
+them: `__torch_function__`, the switches of a thread, the backward pass that runs in it, saved tensors and nodes
+(`_autograd`, `_functions`).
 
-May import `_core`, `_missing` and `autograd`.
+May import `_core`, `_missing`, `autograd` and `errors`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,12 @@ import weakref
 from typing import Any
 
 from leafgrad import _missing
+from leafgrad._C._running_pass import (
+    _current_autograd_node,
+    _current_graph_task_execution_order,
+    _current_graph_task_id,
+    _will_engine_execute_node,
+)
 from leafgrad._core.overrides import DisableTorchFunction, DisableTorchFunctionSubclass
 from leafgrad._core.overrides import disabled as _disabled_torch_function_impl
 from leafgrad._core.thread_state import state
@@ -26,6 +33,9 @@ __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
     "_WeakTensorRef",
+    "_current_autograd_node",
+    "_current_graph_task_execution_order",
+    "_current_graph_task_id",
     "_disabled_torch_function_impl",
     "_get_obj_in_tls",
     "_is_fwd_grad_enabled",
@@ -40,6 +50,7 @@ __all__ = [
     "_set_multithreading_enabled",
     "_set_view_replay_enabled",
     "_stash_obj_in_tls",
+    "_will_engine_execute_node",
     "is_grad_enabled",
     "is_inference_mode_enabled",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leafgrad import _missing
+from leafgrad import _missing, errors
 from leafgrad._core.modes import pop, push
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
@@ -73,4 +73,6 @@ def _get_current_graph_task_keep_graph() -> bool:
 
 def _unsafe_set_version_counter(tensors: Any, versions: Any) -> None:
     for tensor, count in zip(tensors, versions, strict=True):
+        if count < 0:
+            raise RuntimeError(f"Cannot set a version_counter to a value below 0: {count}\n  at {errors.here()}")
         tensor.version[0] = count

@@ -25,12 +25,10 @@ import numpy as np
 
 from leafgrad._core import origin, thread_state
 from leafgrad._core.bind import execute
-from leafgrad._core.events import event_at
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, unusable
-from leafgrad._core.sequence import put_in_sequence
 from leafgrad._core.special import ORDINARY, STOP, Special, passed_hooks
 from leafgrad._core.tensor import OWN_DTYPE, TensorBase, links, ndarray, wrap
 from leafgrad._core.thread_state import Pass, in_new_thread
@@ -51,17 +49,17 @@ _accumulating: Final = threading.Lock()
 
 
 def walk(
-    roots: Sequence[Edge], gradients: Sequence[Gradient], freed: Freed | None, special: Special | None
+    roots: Sequence[Edge], gradients: Sequence[Gradient], keep_graph: bool, special: Special | None
 ) -> tuple[dict[Any, Gradient], set[Any]]:
     """Send `gradients` backward from `roots`. Returns what arrived at each leaf, and the set of those whose array
-    belongs to nobody else. `freed` takes the place of saved values, unless the graph is kept; `special` is None for an
-    ordinary pass."""
+    belongs to nobody else. `special` is None for an ordinary pass."""
     waiting: dict[Any, Gradient] = {}  # gradients on their way, by the place they wait at; at leaves, to the end
     ours: set[Any] = set()  # places where the waiting array was made by this walk, so that it may be added to in place
     heap: list[tuple[int, Node]] = []  # the nodes with a gradient waiting, the most recently recorded first,
     alone: Node | None = None  # or, most of the time, there is just one; then its gradient is `for_alone`
     for_alone: Gradient = None
-    consuming = special is None and freed is not None
+    freed = None if keep_graph else freed_here()
+    consuming = special is None and not keep_graph
     g: Gradient = list(gradients)  # what the current node was given; a list for several results, as at the start
     targets: Any = roots if special is None else special.wanted_among(roots)
     results: Any = gradients
@@ -153,14 +151,6 @@ def references(saved: tuple[Any, ...], index: int) -> int:
 SAVED_ONLY: Final[int] = references((object(),), 0)
 
 
-def holders(view: Any) -> int:
-    """How many hold the array that this is a view of."""
-    return int(getrefcount(view.base))
-
-
-HELD_ONCE: Final[int] = holders(np.zeros(1).view())
-
-
 def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient) -> None:
     """A gradient for a leaf, where it waits to the end of the walk."""
     if r is None:
@@ -207,14 +197,10 @@ def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gra
         ours.discard(target)  # a NumPy scalar, which nothing can be written to, or a tensor
 
 
-def begin(keep_graph: bool, deliver: bool) -> Freed | None:
-    """A backward pass begins: remember its line. Returns what takes the place of saved values, if they are freed."""
+def freed_here() -> Freed:
+    """What takes the place of saved values, with the line of this backward pass."""
     frame = origin.user_frame()
-    code = frame.f_code
-    lasti: int = frame.f_lasti
-    if deliver:
-        event_at("backward", code, lasti)
-    return None if keep_graph else Freed(code, lasti)
+    return Freed(frame.f_code, frame.f_lasti)
 
 
 def is_fresh(r: Any, g: Any) -> bool:
@@ -303,25 +289,33 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
         backward((root,), (g,), keep_graph, False)
         return
     start = root.node
-    callbacks: list[Any] = []
+    starts = (root if start is None else start,)
+    callbacks: list[Any] = [starts]
     thread["callbacks"] = callbacks
     thread["recording"] = False
     thread["depth"] = 1
     try:
-        arrived, ours = walk((root if start is None else start,), (g,), begin(False, True), None)
+        arrived, ours = walk(starts, (g,), False, None)
     finally:
         thread["recording"] = before
         thread["depth"] = 0
+        callbacks[0] = None
     for leaf, total in arrived.items():
         add_to_grad(leaf, total, leaf in ours, False)
-    if callbacks:
+    if len(callbacks) > 1:
         call_back(callbacks)
 
 
 def call_back(callbacks: list[Any]) -> None:
     """A pass has ended: call what was queued for that, also by those that are called."""
-    for callback in callbacks:
-        callback()
+    before, state.calling_back = state.calling_back, True
+    try:
+        callbacks[0] = None
+        for callback in callbacks:
+            if callback is not None:
+                callback()
+    finally:
+        state.calling_back = before
 
 
 def grad(
@@ -353,9 +347,8 @@ def run(
         push(batching)
     before = bool(state.recording)
     outer = state.callbacks
-    callbacks: list[Any] = []
+    callbacks: list[Any] = [starts]
     state.callbacks = callbacks
-    orders = put_in_sequence(list(reach(starts)[0].values())) if switches.reordered else []
     try:
         on_tensors = create_graph or want_tensors()
         if on_tensors and not create_graph:
@@ -372,11 +365,11 @@ def run(
             )
         else:
             arrived = run_special(starts, gradients, keep_graph, special, wanted, deliver)
-        call_back(callbacks)
+        if len(callbacks) > 1:
+            call_back(callbacks)
         return arrived  # type: ignore[no-any-return]
     finally:
-        for node, order in orders:
-            node.order = order
+        callbacks[0] = None
         state.callbacks = outer
         if batching is not None:
             pop(batching)
@@ -394,14 +387,13 @@ def run_special(
     """Walk, and give the leaves what arrived at them. A rule may start a pass of its own; when such passes are nested
     deeply, a new thread gives them a new stack."""
     on_tensors = special is not None and special.on_tensors
-    freed = begin(keep_graph, deliver)
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
         if state.depth % NESTED:
-            waiting, ours = walk(starts, gradients, freed, special)
+            waiting, ours = walk(starts, gradients, keep_graph, special)
         else:
-            waiting, ours = in_new_thread(walk, starts, gradients, freed, special)
+            waiting, ours = in_new_thread(walk, starts, gradients, keep_graph, special)
         arrived = {} if special is None else special.found
         for leaf, g in waiting.items():
             arrived[leaf] = g
@@ -433,9 +425,10 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
         return
     moved = False
     if hooks is not None:
-        fresh = owned or g.__class__ is not ndarray
-        moved = fresh and leaf._grad is None and not create_graph and not hooks.on_gradient
+        before = g
         g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
+        fresh = g is not before or ((owned or g.__class__ is not ndarray) and not hooks.on_gradient)
+        moved = fresh and leaf._grad is None and not create_graph
         owned = False
         if g is None:
             hooks.accumulated(leaf, None, create_graph)
@@ -446,14 +439,13 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
     with _accumulating:
         sofar = leaf._grad
         if create_graph:
-            leaf._grad = g.clone() if sofar is None else sofar + g
+            leaf._grad = links.copied_gradient(g, leaf) if sofar is None else sofar + g
         elif sofar is None:
-            if owned and (g.strides == leaf.array.strides or not state.keep_layout):
-                leaf._grad = wrap(g)
-            elif state.keep_layout or g.base is None or holders(g) > HELD_ONCE:
-                leaf._grad = wrap(execute(links.copy_like, (g, leaf.array)))
-            else:  # of a Function of the user's, who has not kept it
-                leaf._grad = wrap(execute(links.clone, (g,)))
+            leaf._grad = wrap(
+                g
+                if owned and (g.strides == leaf.array.strides or not state.keep_layout)
+                else execute(links.copy_like, (leaf.array, g))
+            )
         else:
             execute(links.add, (sofar.array, g), (), sofar.array)
             sofar.version[0] += 1

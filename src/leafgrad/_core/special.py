@@ -79,10 +79,22 @@ class Special:
     def run(self, node: Node, g: Gradient, saved: Any) -> tuple[Sequence[Any], Sequence[Any]]:
         """Run the rule of a node: where its results go, and the results."""
         hooks = node.hooks
-        inputs = self.wanted_among(node.inputs)
+        late = False
         if hooks is not None:
             g = hooks.about_to_run(node, g, self.on_tensors)
-            saved = hooks.unpacked(node, saved)
+            late = not hooks.after
+        outer, state.evaluating = state.evaluating, node
+        try:
+            inputs, results, saved = self.evaluated(node, g, saved)
+        finally:
+            state.evaluating = outer
+        return inputs, results if node.hooks is None else node.hooks.ran(node, results, g, saved, late)
+
+    def evaluated(self, node: Node, g: Gradient, saved: Any) -> tuple[Sequence[Any], Sequence[Any], Any]:
+        """What the rule itself returns, and what it was given."""
+        inputs = self.wanted_among(node.inputs)
+        if node.hooks is not None:
+            saved = node.hooks.unpacked(node, saved)
         if switches.detached:
             refuse_detached(node, saved)
         if self.on_tensors:
@@ -97,7 +109,7 @@ class Special:
             results = rule_of(node, g, saved, inputs)
         if self.on_tensors and isinstance(node, CallNode):  # without a gradient it cannot know that it shall be tensors
             results = [wrap(r) if r is not None and not isinstance(r, TensorBase) else r for r in results]
-        return inputs, results if hooks is None else hooks.ran(node, results, g, saved)
+        return inputs, results, saved
 
 
 def missing(node: Node) -> Any:

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from leafgrad._core import thread_state
-from leafgrad._core.events import Event
-from leafgrad._core.modes import switches
+from leafgrad._core import origin, thread_state
+from leafgrad._core.modes import cut_in_modes, switches
 from leafgrad._core.node import Node, Version
 
 try:
@@ -28,9 +27,9 @@ class Links:
     """What the core calls of modules above it, which put it here when they are imported."""
 
     __slots__ = (
-        "add", "alias", "apply_in_transform", "assign", "batching", "clone", "copy_like", "div", "forward_in_transform",
-        "functions", "give_history", "in_common_order", "mixed_binary", "mul", "neg", "negative", "new",
-        "rebase", "refresh_copies", "replay_view", "sub", "sum_dim", "tensor_class", "to_dtype",
+        "add", "alias", "apply_in_transform", "assign", "batching", "clone", "copied_gradient", "copy_like", "div",
+        "forward_in_transform", "functions", "give_history", "in_common_order", "mixed_binary", "mul", "neg",
+        "negative", "new", "rebase", "refresh_copies", "replay_view", "sub", "sum_dim", "tensor_class", "to_dtype",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -48,6 +47,7 @@ class Links:
         self.batching: Any = None  # leafgrad.func: the mode that computes on batches
         self.apply_in_transform: Any = None  # leafgrad.func: a Function of the user inside of a transform
         self.forward_in_transform: Any = None
+        self.copied_gradient: Any = None  # leafgrad.ops.pointwise: a gradient that is recorded, as that of a leaf
         self.clone: Any = None  # the Op
         self.neg: Any = None  # and the Ops behind the operators, and behind the engine's additions
         self.add: Any = None
@@ -90,7 +90,7 @@ class RareFields:
         self.hooks: Any = None
         self.grad_dtype: Any = OWN_DTYPE
         self.retains_grad: bool = False
-        self.graph_break: Event | None = None  # what ended its graph, and where
+        self.graph_break: GraphBreak | None = None
         self.inference: bool = False  # made in inference_mode: never part of a graph
         self.tangents: dict[int, Any] | None = None  # forward mode: the derivative for each open level
         self.conjugate: Conjugate | None = None
@@ -112,6 +112,20 @@ class Conjugate:
     def is_outdated(self) -> bool:
         """Has the tensor been changed since?"""
         return self.version != int(self.base.version[0])
+
+
+class GraphBreak:
+    """Why a tensor has no graph behind it: what ended the graph, and where."""
+
+    __slots__ = ("code", "lasti", "reason")
+
+    def __init__(self, reason: str) -> None:
+        frame = origin.user_frame()
+        self.reason = reason
+        self.code = frame.f_code
+        self.lasti: int = frame.f_lasti
+        if switches.modes > 0:
+            cut_in_modes(reason)
 
 
 class View:

@@ -29,7 +29,11 @@ class ThreadState(threading.local):
         self.asked = True  # what `recording` would be if this were not inference_mode
         self.depth = 0  # backward passes that run inside each other
         self.passes: list[Any] = []  # who they are, the innermost last
-        self.callbacks: list[Any] = []  # to be called when the innermost of them has ended
+        # of the innermost: where it began, None when it has ended, and what is to be called then
+        self.callbacks: list[Any] = [None]
+        self.numbered: list[Any] = []  # those whose number somebody asked for, by their `callbacks`
+        self.evaluating: Any = None  # in passes that hooks or modes may watch: the node whose rule runs
+        self.calling_back = False  # are they being called?
         self.running: list[Any] = []  # anomaly mode: the nodes whose rules run, the innermost last
         self.saved_hooks_refused: str | None = None  # why hooks for saved tensors may not be used here, if so
         self.multithreading = True

@@ -11,13 +11,13 @@ import numpy as np
 from leafgrad import autograd, errors
 from leafgrad._core import engine
 from leafgrad._core.bind import TensorOperators
-from leafgrad._core.events import graph_break, noted
 from leafgrad._core.modes import asked_in_modes, switches
 from leafgrad._core.node import Output
 from leafgrad._core.overrides import written_in_python
 from leafgrad._core.recorder import settle
 from leafgrad._core.tensor import (
     OWN_DTYPE,
+    GraphBreak,
     RareFields,
     TensorBase,
     conjugate_behind,
@@ -56,7 +56,6 @@ class AutogradTensor(TensorOperators):
         if self.node is not None:
             raise errors.flag_of_non_leaf(self, wanted)
         self._set_requires_grad(wanted, errors.ASSIGNED)
-        noted("requires_grad=True" if wanted else "requires_grad=False", self, None)
 
     @requires_grad.deleter
     def requires_grad(self) -> None:
@@ -82,10 +81,7 @@ class AutogradTensor(TensorOperators):
             asked_in_modes("requires_grad_", self)
         if self.node is not None and not requires_grad:
             raise errors.flag_of_non_leaf(self, False)
-        self._set_requires_grad(requires_grad, errors.ASKED)
-        if self.node is None:
-            noted("requires_grad=True" if requires_grad else "requires_grad=False", self, None)
-        return self
+        return self._set_requires_grad(requires_grad, errors.ASKED)
 
     def _set_requires_grad(self, wanted: bool, refusal: str) -> Self:
         if wanted and self.array.dtype.kind in "biu":
@@ -117,6 +113,14 @@ class AutogradTensor(TensorOperators):
             return None
         return public_nodes.shown(node.parent if isinstance(node, Output) else node)
 
+    @property
+    def _grad_fn(self) -> Any:
+        return self.grad_fn
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        raise RuntimeError(f"Deletion of _grad_fn not allowed. Detach tensor instead!\n  at {errors.here()}")
+
     def _settle(self) -> None:
         """Bring the history of a view up to date."""
         if self.rare is not None and self.rare.view is not None and self.rare.view.restriction is not None:
@@ -141,14 +145,13 @@ class AutogradTensor(TensorOperators):
             if not isinstance(value, TensorBase):
                 got = type(value).__name__
                 raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {got}")
-            if value.array.shape != self.array.shape:
-                raise errors.grad_shape(self, value)
             if not self._takes_gradient_of(value.array.dtype):
                 raise errors.grad_dtype(self, value)
+            if value.array.shape != self.array.shape:
+                raise errors.grad_shape(self, value)
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
         self._grad = value
-        noted("grad=None" if value is None else "grad=", self, None)
 
     @grad.deleter
     def grad(self) -> None:
@@ -234,14 +237,22 @@ class AutogradTensor(TensorOperators):
             raise errors.needs_graph("cannot register a hook on a tensor that doesn't require gradient", self)
         if self.rare is not None:
             settle(self)
-        return hooks.registered(hooks.hooks_of(self).on_gradient, hook)
+        return hooks.registered(hooks.on_gradient_of(self), hook)
 
     @property
     def _backward_hooks(self) -> Any:
         """The hooks of `register_hook` by the ids of their handles; None if there never were any."""
         if self.node is None and (self.rare is None or self.rare.hooks is None):
             return None
-        return hooks.hooks_of(self).on_gradient or None
+        return hooks.hooks_of(self).on_gradient
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, value: Any) -> None:
+        hooks.hooks_of(self).on_gradient = value
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError(f"Deletion of _backwards_hooks not allowed!\n  at {errors.here()}")
 
     @property
     def _post_accumulate_grad_hooks(self) -> Any:
@@ -267,7 +278,7 @@ class AutogradTensor(TensorOperators):
             self.rare.tangents = None
         if self.needs_grad:
             self.rare = self.rare or RareFields()
-            self.rare.graph_break = graph_break("detach", self)
+            self.rare.graph_break = GraphBreak("detach")
         if self.node is not None and not is_batched(self.array):
             hooks.hooks_of(self).detached = hooks.Detached(self.array)
         self.node = None
@@ -282,8 +293,7 @@ class AutogradTensor(TensorOperators):
         made: Tensor = wrap(self.array.view())
         if self.needs_grad:
             made.rare = RareFields()
-            made.rare.graph_break = cut = graph_break("data", self)
-            cut.memory = weakref.ref(made.array)
+            made.rare.graph_break = GraphBreak("data")
         if self.is_inference():
             made.rare = made.rare or RareFields()
             made.rare.inference = True

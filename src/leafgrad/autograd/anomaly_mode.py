@@ -7,6 +7,7 @@ call comes on top of it, if the mode was on at that time.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -117,7 +118,7 @@ def warn(node: Node, name: str) -> None:
     text = f"Error detected in {name}. "
     if node.hooks is None or "traceback_" not in node.hooks.metadata:
         text += "No forward pass information available. Enable detect anomaly during forward pass for more information."
-        errors.warn(text)
+        warn_or_print(text)
         return
     text += "Traceback of forward call that caused the error:"
     for each in (node, *causes(node)):
@@ -125,7 +126,15 @@ def warn(node: Node, name: str) -> None:
             text = f"\n\nPrevious calculation was induced by {each.op.node_name}. "
             text += "Traceback of forward call that induced the previous calculation:"
         stack = () if each.hooks is None else each.hooks.metadata.get("traceback_", ())
-        errors.warn(f"{text}\n{''.join(stack)}")
+        warn_or_print(f"{text}\n{''.join(stack)}")
+
+
+def warn_or_print(text: str) -> None:
+    """A warning; where warnings are errors, a line on stderr, because an error is already on its way."""
+    try:
+        errors.warn(text)
+    except Warning as refused:
+        print(f"{type(refused).__name__}: {text}", file=sys.stderr)
 
 
 def is_anomaly_enabled() -> bool:

@@ -29,9 +29,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from leafgrad import errors
-from leafgrad._core.delayed_error import delayed_error
 from leafgrad._core.function import Context, Record
 from leafgrad._core.op import Op
+from leafgrad._core.refused_gradient import delayed_errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad.autograd import grad_mode, graph
@@ -181,8 +181,8 @@ class FunctionMeta(type):
     def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:
         super().__init__(name, bases, members)
         made: Any = cls
-        made._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
-        made._node_class = node_class(name + "Backward")
+        made._context_class = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        made._backward_cls = node_class(name + "Backward", cls)
         made._op = None  # made by the first call, when all methods are in place
         made._arity = (None, -1)  # of forward, as function_apply.placed last saw it
 
@@ -200,8 +200,8 @@ class Function(CallMembers, FunctionMethods, metaclass=FunctionMeta):
     clear_saved_tensors_on_access = False  # True: ctx.saved_tensors may be asked for once, and keeps nothing after that
     boxed_grads_call = False  # True: backward(ctx, gradients) gets a list, of which it may take gradients off
 
-    _backward_cls: type[BackwardCFunction]
-    _node_class: type
+    _context_class: type[BackwardCFunction]
+    _backward_cls: type
     _op: Op | None
     _arity: tuple[Any, int]
 
@@ -238,10 +238,8 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not state.recording or not any([isinstance(a, TensorBase) and a.needs_grad for a in args]):
             return outputs
         several = isinstance(outputs, tuple)
-        refusing = [
-            None if o is None else delayed_error(o.detach().requires_grad_(), _TWICE)
-            for o in (outputs if several else (outputs,))
-        ]
+        given = [None if o is None else o.detach().requires_grad_() for o in (outputs if several else (outputs,))]
+        refusing = given if all([o is None for o in given]) else delayed_errors(given, _TWICE)
         return tuple(refusing) if several else refusing[0]
 
     return wrapper

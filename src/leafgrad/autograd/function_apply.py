@@ -49,7 +49,7 @@ def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         mapped = links.apply_in_transform(cls, args)
         if mapped is not None:
             return mapped[0]
-    ctx: Context = cls._backward_cls()
+    ctx: Context = cls._context_class()
     ctx._record = Record()
     edges = look_at_one(args[0], ctx) if len(args) == 1 else look_at(args, ctx)
     if not switches["recording"]:
@@ -178,7 +178,7 @@ def record_call(cls: Any, ctx: Context, edges: tuple[Any, ...], t: TensorBase) -
     op = cls._op
     if op is None:
         op = cls._op = operation(cls)
-    node: CallNode = cls._node_class()
+    node: CallNode = cls._backward_cls()
     array = t.array
     # what a call saves can be freed, so it has a version, although one that never changes
     node.fill(op, edges, (ctx,), UNCHANGING, array.shape, array.dtype, frame.f_code, frame.f_lasti)

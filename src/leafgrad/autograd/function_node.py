@@ -43,18 +43,18 @@ def edges_shown(record: Record) -> tuple[Any, ...]:
     return tuple([public_nodes.public_edge(edge) for edge, is_tensor in pairs if is_tensor])
 
 
-def node_class(name: str) -> type[FunctionNode]:
+def node_class(name: str, forward_class: type) -> type[FunctionNode]:
     """The class of the nodes of one Function."""
     own = {"__slots__", "__getattr__", "__call__", "__dir__", "name", "next_functions"}
     members = {key: value for key, value in public_nodes.members().items() if key not in own}
-    return type(name, (FunctionNode,), members)
+    return type(name, (FunctionNode,), {**members, "_forward_cls": forward_class})
 
 
 def operation(cls: Any) -> Op:
     """What the engine knows of a Function."""
     rules = GradientRules(run_backward, lambda mask: (OPTION,))
     op = Op(cls.__name__, cls._backward_cls.__name__, cls.forward, rules)
-    op.node_class = cls._node_class
+    op.node_class = cls._backward_cls
     return op
 
 

@@ -251,17 +251,24 @@ def columns(func: Callable[..., Any], inputs: Tensors) -> Any:
     return nested(parts, several_outputs, several_inputs, create_graph=True)
 
 
-def standard_basis(tensors: Sequence[Any]) -> list[Any]:
-    """For each tensor, one per row: the unit vectors of all tensors taken together."""
-    total = sum([t.array.size for t in tensors])
-    made, start = [], 0
-    for t in tensors:
-        count = t.array.size
+def _construct_standard_basis_for(tensors: Sequence[Any], tensor_numels: Sequence[int]) -> tuple[Any, ...]:
+    """_construct_standard_basis_for(tensors, tensor_numels): for each tensor, one per row, the unit vectors of all
+    tensors taken together. A name that PyTorch has, though it is private there."""
+    if len(tensors) != len(tensor_numels) or not tensors:
+        raise AssertionError(f"got {len(tensors)} tensors and {len(tensor_numels)} sizes\n  at {errors.here()}")
+    total = sum(tensor_numels)
+    made: list[Any] = []
+    start = 0
+    for t, count in zip(tensors, tensor_numels, strict=True):
         unit = np.zeros((total, count), t.array.dtype.type)
         unit[start : start + count] = np.eye(count)
         made.append(wrap(unit.reshape((total, *t.array.shape))))
         start += count
-    return made
+    return tuple(made)
+
+
+def standard_basis(tensors: Sequence[Any]) -> tuple[Any, ...]:
+    return _construct_standard_basis_for(tensors, [t.array.size for t in tensors])
 
 
 def as_rows(batch: Any, tensors: Sequence[Any]) -> list[Any]:
@@ -442,7 +449,7 @@ def grad_of_batch(
 ) -> tuple[Any, ...]:
     """What `backward(*gradients)` returns for each of the gradients along the first dimension of `grad_outputs`,
     stacked; None where that gives None."""
-    from leafgrad.func import vmap
+    from leafgrad.func.vmap import map_of_gradients
 
     for i, (output, g) in enumerate(zip(outputs, grad_outputs, strict=False)):
         if isinstance(g, TensorBase):
@@ -461,7 +468,7 @@ def grad_of_batch(
         # vmap wants tensors, and at least one
         return (*[g for g in found if g is not None], gradients[0])
 
-    stacked = iter(vmap(existing)(*grad_outputs))
+    stacked = iter(map_of_gradients(existing)(*grad_outputs))
     return tuple([next(stacked) if is_there else None for is_there in present])
 
 

@@ -136,6 +136,9 @@ def gradgradcheck(
         from leafgrad.autograd import grad
 
         points, given_starts = args[: len(given)], args[len(given) :]
+        for x, original in zip(points, given, strict=True):  # forward mode gives them without history
+            if isinstance(original, TensorBase) and original.needs_grad and not x.needs_grad:
+                x.requires_grad_()
         outputs = differentiable(as_tuple(func(*points)))
         variables: list[Any] = [x for x in points if isinstance(x, TensorBase) and x.needs_grad]
         found = grad(outputs, variables, given_starts, create_graph=True, allow_unused=True)

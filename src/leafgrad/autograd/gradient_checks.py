@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.engine import reach
-from leafgrad._core.function import CallNode
-from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad.autograd import jacobians, no_grad
+from leafgrad._core.refused_gradient import undefined_gradient
+from leafgrad._core.tensor import wrap
+from leafgrad.autograd import jacobians
 from leafgrad.autograd.gradcheck import GradcheckError, as_tuple
-from leafgrad.autograd.hooks import is_several
 from leafgrad.autograd.jacobians import IMAGINARY, REAL, Array, Jacobians, Problem, is_differentiable
 
 
@@ -153,23 +151,25 @@ class Check:
 
     def undefined_gradients(self) -> None:
         """An output that gets no gradient counts as one whose gradient is zero: none of them, and each by itself."""
-        outputs = self.problem.outputs()
         advice = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
         try:
-            found = [g for node in functions_behind(outputs) for g in without_gradients(node)]
-            for absent in range(len(outputs) if len(outputs) > 1 else 0):
-                rest = [o for i, o in enumerate(outputs) if i != absent]
-                found += jacobians.gradients(rest, self.variables, [np.zeros_like(o.array) for o in rest])
+            found = []
+            for absent in (None, *range(len(self.outputs) if len(self.outputs) > 1 else 0)):
+                outputs = [
+                    undefined_gradient(o) if absent is None or i == absent else o
+                    for i, o in enumerate(self.problem.outputs())
+                ]
+                found += jacobians.gradients(outputs, self.variables, [np.zeros_like(o.array) for o in outputs])
         except RuntimeError as error:
             warn_of_undefined_check()
             sentence = "Expected backward function to handle undefined output grads."
             raise GradcheckError(errors.explain(f"{sentence} {advice}", ("got", repr(error)))) from error
         for g in found:
-            if g is not None and (g.array if isinstance(g, TensorBase) else g).any():
+            if g is not None and g.array.any():
                 warn_of_undefined_check()
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
-                    + errors.explain(advice, ("gradient", shown(g.array if isinstance(g, TensorBase) else g)))
+                    + errors.explain(advice, ("gradient", shown(g.array)))
                 )
 
     def batched_backward(self) -> None:
@@ -190,13 +190,13 @@ class Check:
     ) -> None:
         """A function has to make of a batch what it makes of each of its parts alone. It is given what belongs to one
         output and returns something for each input, or the other way round."""
-        from leafgrad.func import vmap
+        from leafgrad.func.vmap import map_of_gradients
 
         batch = np.random.default_rng(0).uniform(-1, 1, (2, *like.array.shape)).astype(like.array.dtype)
         one_by_one = [function(wrap(part)) for part in batch]
         fix = ("fix", f"gradcheck(..., {option}=False)")
         try:
-            found = vmap(function)(wrap(batch))
+            found = map_of_gradients(function)(wrap(batch))
         except RuntimeError as error:
             row = ("output", output_number) if input_number is None else ("input", input_number)
             place = (row[0], f"{row[1]}, {errors.describe(like)}")
@@ -232,15 +232,20 @@ class Check:
                         raise self.mismatch(label, output, index, (expected, got), whole)
 
     def zero_tangents(self) -> None:
-        """Forward mode is linear as well: inputs that do not change leave the outputs unchanged."""
-        changes = {i: wrap(np.zeros_like(x.array)) for i, x in enumerate(self.variables)}
-        for given in [changes, *[{i: change} for i, change in changes.items()]]:
-            for index, t in enumerate(jacobians.tangents(self.problem, given)):
-                if t is not None and t.array.any():
+        """An input without a tangent counts as one whose tangent is zero."""
+        changes = {i: wrap(self.jacobians.direction(i)) for i in range(len(self.variables))}
+        for i, x in enumerate(self.variables):
+            with_zeros = jacobians.tangents(self.problem, {**changes, i: wrap(np.zeros_like(x.array))})
+            without = jacobians.tangents(self.problem, {k: v for k, v in changes.items() if k != i})
+            pairs = [jacobians.or_zeros(found, self.outputs) for found in (with_zeros, without)]
+            for index, (a, b) in enumerate(zip(*pairs, strict=True)):
+                if not np.allclose(a.array, b.array, equal_nan=True):
                     raise GradcheckError(
                         errors.explain(
-                            f"forward mode gave output {index} a tangent although no input has one but zeros",
-                            ("tangent", shown(t.array)),
+                            f"Mismatch in tangent values for output with index: {index} when input: {i} has an "
+                            "undefined tangent value.",
+                            ("with zeros", shown(a.array)),
+                            ("without", shown(b.array)),
                         )
                     )
 
@@ -296,22 +301,6 @@ class Check:
 
 def shown(array: Array) -> str:
     return str(wrap(array)) if isinstance(array, np.ndarray) else str(array.item())
-
-
-# -- functions of the user's own --------------------------------------------------------------------------------------
-
-
-def functions_behind(outputs: Sequence[Any]) -> list[Any]:
-    """The nodes of custom Functions in the graph behind these tensors. The engine never visits a node that has no
-    gradient, but a Function may be called so in PyTorch, so they are asked one by one."""
-    nodes, _ = reach([o.node for o in outputs])
-    return [node for node in nodes.values() if isinstance(node, CallNode)]
-
-
-def without_gradients(node: Any) -> list[Any]:
-    """What a Function makes of no gradients at all."""
-    with no_grad():
-        return list(node.op.backward([None] * (len(node.shape) if is_several(node) else 1), node.saved, node.inputs))
 
 
 def warn_of_undefined_check() -> None:

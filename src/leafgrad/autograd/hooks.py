@@ -16,7 +16,7 @@ from typing import Any
 
 from leafgrad import errors
 from leafgrad._core.function import CallNode
-from leafgrad._core.modes import switches
+from leafgrad._core.modes import restore, switches
 from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.tensor import RareFields, TensorBase, links, wrap
 from leafgrad._core.thread_state import every_thread, state
@@ -92,14 +92,13 @@ class Hooks:
     """What is attached to one tensor and its node: kept by the node, or by the tensor itself if it is a leaf."""
 
     def __init__(self) -> None:
-        self.on_gradient: Any = OrderedDict()
+        self.on_gradient: Any = None  # a dictionary, once there was one
         self.before: Any = OrderedDict()
         self.after: Any = OrderedDict()
         self.after_accumulation: Any = OrderedDict()
         self.results: dict[int, Hooks] = {}  # of an operation with several results: those of each, by its number
         self.keep_for: Any = None  # a weak reference to the tensor that wants its gradient retained
         self.detached: Detached | None = None  # was the tensor that came from this node detached in place?
-        self.sequence: int | None = None  # the number that says when the node is to run, if one was set by hand
         self.metadata: dict[Any, Any] = {}
         self.inner_metadata: dict[Any, dict[Any, Any]] = {}  # of the nodes that are part of this one
         self.tangents: dict[int, dict[int, Any]] = {}  # forward mode: of saved values, by their place and by level
@@ -146,9 +145,9 @@ class Hooks:
                 g = None if all([one is None for one in kept]) else kept if is_several(place) else kept[0]
         return g
 
-    def ran(self, node: Node, results: Any, g: Any, saved: Any) -> Any:
+    def ran(self, node: Node, results: Any, g: Any, saved: Any, late: bool = False) -> Any:
         """The hooks of a node: they are given what its rule made of the gradients and the saved values, and may replace
-        that."""
+        that. Those that were registered while the rule ran are too `late` to see the gradients that it was given."""
         if not self.after:
             return results
         raw = not any([isinstance(one, TensorBase) for one in (*results, *as_list(node, g))])
@@ -162,7 +161,7 @@ class Hooks:
         outer = tuple([None if one is None else wrap_raw(one) for one in as_list(node, g)])
         for hook in list(self.after.values()):
             given = tuple([between(node, source, wrapped, outer[0], saved) for source in sources])
-            returned = quietly(not raw, hook, given, outer)
+            returned = quietly(not raw, hook, given, () if late else outer)
             if returned is not None:
                 for source, one in zip(sources, all_checked(returned, given, hook), strict=True):
                     replace_between(node, source, wrapped, one)
@@ -204,12 +203,16 @@ def as_list(place: Any, g: Any) -> list[Any]:
 
 
 def quietly(create_graph: bool, hook: Callable[..., Any], *args: Any) -> Any:
-    """Call a hook: what it computes is recorded exactly if the backward pass is."""
+    """Call a hook: what it computes is recorded exactly if the backward pass is. What it switches, grad mode or hooks
+    for saved tensors, is as before when it has ended."""
     before = bool(state.recording)
+    modes = list(state.modes)
     state.record(create_graph)
     try:
         return hook(*args)
     finally:
+        if state.modes != modes:
+            restore(modes)
         state.record(before)
 
 
@@ -262,6 +265,14 @@ def hooks_of(tensor: Any) -> Hooks:
         tensor.rare.hooks = Hooks()
         switches.leaf_hooks = True
     return tensor.rare.hooks  # type: ignore[no-any-return]
+
+
+def on_gradient_of(tensor: Any) -> OrderedDict[int, Any]:
+    """The dictionary of the hooks that `register_hook` adds."""
+    hooks = hooks_of(tensor)
+    if hooks.on_gradient is None:
+        hooks.on_gradient = OrderedDict()
+    return hooks.on_gradient  # type: ignore[no-any-return]
 
 
 def of_node(node: Node) -> Hooks:

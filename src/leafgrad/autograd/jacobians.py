@@ -10,7 +10,6 @@ complex, its real and its imaginary part are looked at one at a time:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -100,9 +99,9 @@ def tangents(problem: Problem, changes: dict[int, Any]) -> list[Any]:
     None where an output has no tangent."""
     with forward_ad.dual_level():
         duals = {}
-        for i, change in changes.items():
-            variable = problem.variables[i]
-            duals[id(variable)] = forward_ad.make_dual(variable, change)
+        for i, variable in enumerate(problem.variables):  # without history: that is backward mode's
+            inside: Any = variable.detach()
+            duals[id(variable)] = forward_ad.make_dual(inside, changes[i]) if i in changes else inside
         inputs = [duals.get(id(x), x) for x in problem.inputs]
         found = as_tuple(problem.func(*inputs))
         return [forward_ad.unpack_dual(found[i]).tangent for i in problem.chosen]
@@ -131,8 +130,13 @@ class Jacobians:
         """By how much an error of one in each number of the Jacobian shows in the product with these directions."""
         if not self.fast:
             return 1.0
-        of_input = math.hypot(*[float(u.sum()) for u in self.of_variable[variable]])
+        of_input = sum([float(u.sum()) for u in self.of_variable[variable]])  # real and imaginary parts meet in one sum
         return of_input if output is None else of_input * float(self.of_output[output].sum())
+
+    def direction(self, index: int) -> Array:
+        """Any change of a variable but zero."""
+        array = self.problem.variables[index].array
+        return np.cos(np.arange(array.size)).reshape(array.shape).astype(array.dtype)
 
     def changes(self, index: int, unit: complex) -> Iterator[tuple[str, Array]]:
         """The changes of a variable that are tried, along `unit` in its numbers, and where they are."""
@@ -162,11 +166,12 @@ class Jacobians:
         return self.matrices(rows, self.outputs if rows else self.problem.outputs())
 
     def forward(self, index: int, unit: complex) -> list[Array]:
-        """The same by forward mode."""
+        """The same by forward mode. The other variables have tangents as well, of zeros."""
         kind = self.problem.variables[index].array.dtype
+        still = {i: wrap(np.zeros_like(x.array)) for i, x in enumerate(self.problem.variables)}
         rows = []
         for _, change in self.changes(index, unit):
-            found = tangents(self.problem, {index: wrap(change.astype(kind))})
+            found = tangents(self.problem, {**still, index: wrap(change.astype(kind))})
             rows.append([t.array for t in or_zeros(found, self.outputs)])
         return self.matrices(rows, self.outputs)
 

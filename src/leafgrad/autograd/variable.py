@@ -20,7 +20,7 @@ class ExecutionEngine:
 
     def queue_callback(self, callback: Callable[[], Any]) -> None:
         """queue_callback(callback): call it when the backward pass that is running has ended."""
-        if not state.depth:
+        if not state.depth and not state.calling_back:
             raise RuntimeError("Final callbacks can only be installed during backward pass.")
         state.callbacks.append(callback)
 

@@ -41,6 +41,15 @@ def mistake(kind: type[E], first: str, *rows: Row, fix: str | Sequence[str] = ()
     return kind(explain(first, *shown, ("at", at), *[("" if i else "fix", each) for i, each in enumerate(fixes)]))
 
 
+def noted(kind: type[E], first: str, *rows: Row, fix: str | Sequence[str] = ()) -> E:
+    """The same where programs compare the whole message with PyTorch's: what stands below it is a note, which a
+    traceback shows in the same place."""
+    full = str(mistake(kind, first, *rows, fix=fix))
+    made = kind(first)
+    made.add_note(full[len(first) + 1 :])
+    return made
+
+
 # -- tensors in words -------------------------------------------------------------------------------------------------
 
 

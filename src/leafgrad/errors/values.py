@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import OWN_DTYPE, TensorBase
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype, get_default_dtype
 from leafgrad.errors import AS_DATA, CREATED
@@ -267,7 +267,9 @@ def grad_shape(tensor: TensorBase, value: TensorBase) -> RuntimeError:
 
 
 def grad_dtype(tensor: TensorBase, value: TensorBase) -> RuntimeError:
-    own, given = from_numpy_dtype(tensor.array.dtype), from_numpy_dtype(value.array.dtype)
+    wanted = OWN_DTYPE if tensor.rare is None else tensor.rare.grad_dtype
+    own = from_numpy_dtype(tensor.array.dtype if wanted is OWN_DTYPE else wanted)
+    given = from_numpy_dtype(value.array.dtype)
     return mistake(
         RuntimeError,
         f"attempting to assign a gradient with dtype '{given.cpp}' to a tensor with grad_dtype "
@@ -275,7 +277,7 @@ def grad_dtype(tensor: TensorBase, value: TensorBase) -> RuntimeError:
         "the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
         "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "
         "match.",
-        ("tensor", f"{describe(tensor)}, {own}"),
+        ("tensor", f"{describe(tensor)}, {from_numpy_dtype(tensor.array.dtype)}"),
         ("gradient", f"{describe(value)}, {given}"),
         fix=f"{as_code(name_of(tensor))}.grad = {as_code(name_of(value), 'g')}.to({library()}.{own.name})",
     )

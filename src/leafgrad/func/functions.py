@@ -27,8 +27,8 @@ class VmapInfo(NamedTuple):
 def apply_in_transform(cls: Any, args: tuple[Any, ...]) -> tuple[Any] | None:
     """The result of a Function whose arguments hold many samples, if it has a vmap of its own; None if it is to be
     applied as it is."""
-    if not running():
-        return None  # another thread transforms
+    if all([isinstance(transform, Map) and transform.of_gradients for transform in running()]):
+        return None  # nobody here transforms, but perhaps another thread does
     if cls.setup_context is FunctionMethods.setup_context:
         raise RuntimeError(
             "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "

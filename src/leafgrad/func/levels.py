@@ -37,9 +37,10 @@ class Transform(Mode):
 class Map(Transform):
     """A vmap that is running. Levels only go up, so an inner map has a higher one than those around it."""
 
-    def __init__(self, size: int, randomness: str) -> None:
+    def __init__(self, size: int, randomness: str, of_gradients: bool = False) -> None:
         self.size = size
         self.randomness = randomness
+        self.of_gradients = of_gradients  # autograd's own: a Function of the user is applied as it is
         self.level = _next_level()
 
     def __enter__(self) -> int:

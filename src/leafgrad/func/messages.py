@@ -37,6 +37,10 @@ RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
     "randomness flags on vmap or perform the randomness operation out of vmap"
 )
+RANDOM_FOR_GRADIENTS = (
+    "vmap: We do not yet support calling random operations inside of vmap. Please perform random operations outside of "
+    "vmap as a workaround"
+)
 RANDOM_IN_PLACE = (
     "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. "
     "If this is necessary for your usage, please file an issue with functorch."

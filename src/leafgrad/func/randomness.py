@@ -43,7 +43,7 @@ class ForSamples:
 
     def check(self) -> None:
         if any([m.randomness == "error" for m in self.maps]):
-            raise RuntimeError(messages.RANDOM)
+            raise RuntimeError(messages.RANDOM_FOR_GRADIENTS if self.maps[-1].of_gradients else messages.RANDOM)
 
     def check_in_place(self, array: Any) -> None:
         """Different numbers for each sample do not fit into memory that is the same for all."""

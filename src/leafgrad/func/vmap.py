@@ -40,13 +40,29 @@ def vmap(
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+    return _mapped(func, in_dims, out_dims, randomness, chunk_size, of_gradients=False)
 
+
+def map_of_gradients(func: Callable[..., Any]) -> Callable[..., Any]:
+    """vmap for a function that goes through a graph with many gradients, or tangents, at once. That is no transform of
+    the user's, so Functions need not be made for one."""
+    return _mapped(func, 0, 0, "error", None, of_gradients=True)
+
+
+def _mapped(
+    func: Callable[..., Any],
+    in_dims: InDims,
+    out_dims: OutDims,
+    randomness: str,
+    chunk_size: int | None,
+    of_gradients: bool,
+) -> Callable[..., Any]:
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         dims, flat, spec, size = _inputs(func, in_dims, args)
 
         def run(leaves: list[Any], count: int) -> Any:
-            with levels.Map(count, randomness) as level, batching():
+            with levels.Map(count, randomness, of_gradients) as level, batching():
                 pairs = zip(leaves, dims, strict=True)
                 inside = [leaf if dim is None else enter(leaf, dim, level) for leaf, dim in pairs]
                 outputs = func(*trees.unflatten(inside, spec), **kwargs)

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.delayed_error import delayed_error
+from leafgrad._core.refused_gradient import delayed_error
 from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.dimensions import wrap_dim

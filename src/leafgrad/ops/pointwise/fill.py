@@ -12,7 +12,8 @@ from leafgrad._core.inplace import assign as assign_to
 from leafgrad._core.inplace import is_free, write
 from leafgrad._core.overrides import UNCHANGED, method_overridden, plain_tensors
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
-from leafgrad._layouts import empty_like_array
+from leafgrad._device import contiguous_format
+from leafgrad._layouts import empty_like_array, is_dense
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.creation.from_data import copied
 from leafgrad.ops.index.overwrite import converted, fits
@@ -54,26 +55,38 @@ class assign(Family):
 
 @op
 class copy_like(Family):
-    """copy_like(gradient, like): a copy of a gradient in the memory layout of its leaf."""
+    """copy_like(like, gradient): a copy of a gradient in the memory layout of its leaf."""
 
-    inputs = ("gradient", "like")
+    inputs = ("like", "gradient")
     public_name = ""
     aten = "clone"
-    node_name = "CloneBackward0"
+    node_name = "CopyBackwards"
     jvp = "linear"
     samples = staticmethod(lambda t: [S(t(3, 2), t(3, 2)), S(t(), t()), S(t(0), t(0))])
-    reference = lambda torch, gradient, like: gradient.clone()
+    reference = lambda torch, like, gradient: gradient.clone()
 
-    def kernel(gradient: A, like: A) -> A:
+    def kernel(like: A, gradient: A) -> A:
         expanded = like.__class__ is np.ndarray and 0 in like.strides and like.size > 1  # it has no order of its own
         copy = np.empty(like.shape, gradient.dtype) if expanded else np.empty_like(like, gradient.dtype)
         copy[...] = gradient
         return copy
 
+    def vjp_like(g: A) -> A:
+        return zeros_like(g)
+
     def vjp_gradient(g: A) -> A:
         return g
 
 
+def copied_gradient(gradient: Any, leaf: TensorBase) -> Any:
+    """What `.grad` of a leaf becomes if the backward pass is recorded: a copy, which is recorded as well, in the memory
+    layout of the leaf if that has no gaps."""
+    if leaf.array.__class__ is not np.ndarray or not is_dense(leaf.array):
+        return gradient.clone(memory_format=contiguous_format)
+    return copy_like.record(wrap(leaf.array), gradient)
+
+
+links.copied_gradient = copied_gradient
 links.assign = assign.core
 links.copy_like = copy_like.core
 

@@ -111,12 +111,17 @@ def all_fit(target: Dims, own: Dims) -> bool:
 # -- mean -------------------------------------------------------------------------------------------------------------
 
 
-def _mean(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
+def mean_of(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
     n = x.size if dims is None else count_of(x.shape, dims)
     kind = x.dtype
     if kind is not F32 and kind is not F64 and is_half(kind):
         return np.asarray(wide_total(x, dims, keepdim) / n, kind)
     return total(x, dims, keepdim) / n
+
+
+def mean_rule(g: A, shape: Dims, dims: Dims | None, keepdim: bool) -> A:
+    n = math.prod(shape) if dims is None else count_of(shape, dims)
+    return expand_gradient(restore(g, shape, dims or (), keepdim) / n, shape)
 
 
 def _dtype_of_mean(x: Any, wanted: Dtype | None) -> Dtype:
@@ -135,14 +140,13 @@ class mean(Total):
     """mean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements, or along dimensions."""
 
     node_name = "MeanBackward1"
-    node_names = ("MeanBackward0", "VarMeanBackward0", "StdMeanBackward0")  # of all elements; beside var and std
+    node_names = ("MeanBackward0",)  # of all elements
     hides = {"MeanBackward0": ("dims", "keepdim")}
-    kernel = _mean
+    kernel = mean_of
     dtype_of = _dtype_of_mean
 
     def vjp(g: A, input_shape: A, dims: A = None, keepdim: A = False) -> A:
-        n = math.prod(input_shape) if dims is None else count_of(input_shape, dims)
-        return expand_gradient(restore(g, input_shape, dims, keepdim) / n, input_shape)
+        return mean_rule(g, input_shape, dims, keepdim)
 
     samples = staticmethod(
         lambda t: [

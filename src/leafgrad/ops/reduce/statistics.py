@@ -32,7 +32,7 @@ from leafgrad.ops.reduce.common import (
     sum_of_squares,
     total,
 )
-from leafgrad.ops.reduce.reductions import mean, sum
+from leafgrad.ops.reduce.reductions import mean, mean_of, mean_rule, sum
 from leafgrad.ops.registry import Operation, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import DimOrDims, Number, Tensor
@@ -121,6 +121,14 @@ def _var_rule(g: A, input: A, shape: Dims, dims: Dims | None, correction: float,
     return (factor * restore(g, shape, dims or (), keepdim)) * off
 
 
+def _std_rule(g: A, input: A, out: A, shape: Dims, dims: Dims | None, correction: float, keepdim: bool) -> A:
+    if g.__class__ is ndarray and not has_zero(out):
+        return _var_rule(g / (2 * out), input, shape, dims, correction, keepdim)
+    flat = raw(out) == 0  # a corner, where zero is a subgradient; the one keeps the second derivative finite there
+    g = where(flat, zero_like(g), g / (2 * where(flat, np.ones((), raw(out).dtype), out)))
+    return _var_rule(g, input, shape, dims, correction, keepdim)
+
+
 def _called(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
     """A function with the arguments of `var`, of which `compute` gets (input, dims, correction, keepdim)."""
 
@@ -164,7 +172,6 @@ class Variance(Reduction, family=True):
 class var(Variance):
     """var(input, dim=None, *, correction=1, keepdim=False): the variance of all elements, or along dimensions."""
 
-    node_names = ("VarMeanBackward0",)
     kernel = _var
 
     def vjp(g: A, input: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
@@ -175,35 +182,59 @@ class var(Variance):
 class std(Variance):
     """std(input, dim=None, *, correction=1, keepdim=False): the standard deviation, the square root of `var`."""
 
-    node_names = ("StdMeanBackward0",)
     kernel = _std
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
-        if g.__class__ is ndarray and not has_zero(out):
-            return _var_rule(g / (2 * out), input, input_shape, dims, correction, keepdim)
-        flat = raw(out) == 0  # a corner, where zero is a subgradient; the one keeps the second derivative finite there
-        g = where(flat, zero_like(g), g / (2 * where(flat, np.ones((), raw(out).dtype), out)))
-        return _var_rule(g, input, input_shape, dims, correction, keepdim)
+        return _std_rule(g, input, out, input_shape, dims, correction, keepdim)
 
 
-def _with_mean(name: str, operation: Any) -> Callable[..., Any]:
-    node_name = f"{name[:3].capitalize()}MeanBackward0"
-    spread_core, mean_core = operation.named[node_name], mean.named[node_name]
+class SpreadAndMean(Reduction, family=True):
+    """var_mean and std_mean: one operation with two results."""
 
-    def compute(input: TensorBase, dims: Dims | None, correction: float, keepdim: bool) -> Any:
-        spread = bind(spread_core, (input,), (dims, correction, keepdim))
-        return spread, bind(mean_core, (input,), (dims, keepdim))
+    row_major = True
+    results = 2
+    options = Variance.options
+    method = False
+    out = False
+    holomorphic = False
+    signatures = tuple([form.replace("-> Tensor", "-> tuple[Tensor, Tensor]") for form in Variance.signatures])
+    samples = Variance.samples
 
-    call = _called(name, compute)
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"{name}(input, dim=None, *, correction=1, keepdim=False): {name[:3]} and mean, as a pair."
-    call.__annotations__["return"] = "tuple[Tensor, Tensor]"
-    forms = tuple([form.replace("-> Tensor", "-> tuple[Tensor, Tensor]") for form in Variance.signatures])
-    return composite(Variance.samples, method=False, signatures=forms, silent=True)(call)
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        return _called(operation.name, lambda *args: tuple(operation.record(*args)))
 
 
-var_mean = _with_mean("var_mean", var)
-std_mean = _with_mean("std_mean", std)
+def _with_mean(g: A, spread_rule: Callable[[A], A], shape: Dims, dims: Dims | None, keepdim: bool) -> A:
+    """The gradients of a spread and of the mean beside it, either of which may be missing, taken together."""
+    parts = [] if g[0] is None else [spread_rule(g[0])]
+    if g[1] is not None:
+        parts.append(mean_rule(g[1], shape, dims, keepdim))
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+@op
+class var_mean(SpreadAndMean):
+    """var_mean(input, dim=None, *, correction=1, keepdim=False): variance and mean, as a pair."""
+
+    def kernel(x: A, dims: Dims | None, correction: float, keepdim: bool) -> A:
+        return _var(x, dims, correction, keepdim), mean_of(x, dims, keepdim)
+
+    def vjp(g: A, input: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
+        rule = lambda g: _var_rule(g, input, input_shape, dims, correction, keepdim)
+        return _with_mean(g, rule, input_shape, dims, keepdim)
+
+
+@op
+class std_mean(SpreadAndMean):
+    """std_mean(input, dim=None, *, correction=1, keepdim=False): standard deviation and mean, as a pair."""
+
+    def kernel(x: A, dims: Dims | None, correction: float, keepdim: bool) -> A:
+        return _std(x, dims, correction, keepdim), mean_of(x, dims, keepdim)
+
+    def vjp(g: A, input: A, out: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
+        rule = lambda g: _std_rule(g, input, out, input_shape, dims, correction, keepdim)
+        return _with_mean(g, rule, input_shape, dims, keepdim)
 
 
 # -- without nan ------------------------------------------------------------------------------------------------------
