@@ -154,7 +154,7 @@ def test_operations_that_overwrite_are_among_them() -> None:
 def test_memory_of_a_saved_array_is_free_if_nobody_else_holds_it() -> None:
     g = np.ones((200, 200))
     saved = (None, np.ones(3), np.ones((200, 200)))
-    assert free_memory(saved, g, g.size) is saved[2]
+    assert free_memory(saved, g) is saved[2]
     holder = saved[2]
-    assert free_memory(saved, g, g.size) is None
-    assert free_memory((holder[:], np.ones((200, 200), np.float32)), g, g.size) is None
+    assert free_memory(saved, g) is None
+    assert free_memory((holder[:], np.ones((200, 200), np.float32)), g) is None

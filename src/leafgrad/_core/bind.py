@@ -74,8 +74,6 @@ def run(op: Op, arrays: Sequence[Array], options: tuple[Any, ...], out: Any) -> 
     if out is None:
         return kernel(*arrays, *options)
     if op.writes_into:
-        if len(arrays) == 1 and not options:  # a sixth of the time of zero_()
-            return kernel(arrays[0], out)
         return kernel(*arrays, *options, out)
     copyto(out, kernel(*arrays, *options), casting="unsafe")
     return out
@@ -90,26 +88,25 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
     if recording is not True and recording is not False:
         return bind_in_modes(op, tensors, options, arrays)
     kernel = op.kernel  # in two steps: to find a function in a slot and to call it is slower in one
-    if arrays is None:
-        if len(tensors) == 1 and tensors[0].rare is None:  # a fifth of the time of an operation on few elements
-            a = tensors[0]
-            x = a.array
-            try:
-                out = kernel(x, *options) if options else kernel(x)
-            except MemoryError as error:
-                raise out_of_memory(error) from error
-            if out.__class__ is not ndarray:
-                out = as_array(out)
-            if not a.needs_grad:
-                return wrap(out)
-            return record(op, tensors, (x,), options, out) if recording else unrecorded(op, tensors, out)
-        arrays = [None if t is None else t.array for t in tensors]
-    if switches.conjugated:
-        links.refresh_copies(tensors)
+    t: TensorBase | None
     try:
+        if arrays is None:
+            if len(tensors) == 1:  # a fifth of the time of an operation on few elements
+                a: TensorBase = tensors[0]
+                if a.rare is None:
+                    x = a.array
+                    out = kernel(x, *options) if options else kernel(x)
+                    if out.__class__ is not ndarray:
+                        out = as_array(out)
+                    if not a.needs_grad:
+                        return wrap(out)
+                    return record(op, tensors, (x,), options, out) if recording else unrecorded(op, tensors, out)
+            arrays = [None if t is None else t.array for t in tensors]
+        if switches.conjugated:
+            links.refresh_copies(tensors)
         out = kernel(*arrays, *options)
-    except MemoryError as error:
-        raise out_of_memory(error) from error
+    except MemoryError:
+        return bind_in_modes(op, tensors, options, arrays)  # whose `execute` finds the words for it
     if out.__class__ is not ndarray:
         out = as_array(out)
     needed = False
@@ -211,10 +208,8 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     kernel = op.kernel  # see bind
     try:
         out = kernel(x, y)
-    except ValueError:
+    except (ValueError, MemoryError):
         return links.mixed_binary(op, a, b)  # which finds the words for it
-    except MemoryError as error:
-        raise out_of_memory(error) from error
     if out.__class__ is not ndarray:
         out = as_array(out)
     edge_a: Any = None
@@ -222,14 +217,10 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     mask = 0
     if a.needs_grad:
         mask = 1
-        edge_a = a.node
-        if edge_a is None:
-            edge_a = a
+        edge_a = a if a.node is None else a.node
     if b.needs_grad:
         mask += 2
-        edge_b = b.node
-        if edge_b is None:
-            edge_b = b
+        edge_b = b if b.node is None else b.node
     if mask == 0:
         return wrap(out)
     if not recording:
@@ -246,7 +237,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         last_user.code = code
     node = Node()
     kept = op.keeps[mask]  # KEEP_A + KEEP_B + KEEP_OUT; the frequent sums first
-    version: Version = [0]
+    version: Version = [0, None]
     if kept == 2:
         of_b = b.version
         node.saved = (None, y, None)

@@ -39,6 +39,7 @@ Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 state: Final[Any] = thread_state.state
 add_arrays: Final[Any] = add
 getrefcount: Final[Any] = sys.getrefcount
+scalar: Final[Any] = np.generic
 plus: Final[Any] = native(np.add, operator.add)  # for tensors as well
 SMALL: Final = 256  # elements
 WORTH_REUSING: Final = 16_384  # elements from which on memory that nobody holds any more is worth the questions
@@ -88,7 +89,7 @@ def walk(
             alone = None
             if for_alone.dtype is not node.dtype or for_alone.shape != node.shape:
                 for_alone = unbroadcast(for_alone, node.shape, node.dtype)
-            size = for_alone.size if consuming else 0  # and is_fresh, written out: a twentieth of the time of a chain
+            size = for_alone.size if consuming else 0  # and is it a new array? See `give`
             reusable = size > SMALL and for_alone is not g and for_alone.base is None and g.__class__ is not list
             g = for_alone
         elif heap:
@@ -123,17 +124,15 @@ def walk(
         if unusual is not None:
             targets, results = unusual.run(node, g, saved)
         elif reusable and node.op.vjp_in_place is not None:
-            results = node.op.vjp_in_place(g, saved, targets, free_memory(saved, g, size))
+            results = node.op.vjp_in_place(g, saved, targets, free_memory(saved, g) if size > WORTH_REUSING else None)
             g = None  # its memory may be one of the results now
         else:
             rule = node.op.backward  # in two steps: to find a function in a slot and to call it is slower in one
             results = rule(g, saved, targets)
 
 
-def free_memory(saved: tuple[Any, ...], g: Gradient, size: int) -> Any:
-    """A saved array in which a gradient of some size fits and which nobody else holds, or None."""
-    if size <= WORTH_REUSING:
-        return None
+def free_memory(saved: tuple[Any, ...], g: Gradient) -> Any:
+    """A saved array in which a gradient fits and which nobody else holds, or None."""
     for i in range(len(saved)):
         if references(saved, i) == SAVED_ONLY:
             value = saved[i]
@@ -166,8 +165,10 @@ def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g
         add_up(waiting, ours, leaf, sofar, r)
     else:
         waiting[leaf] = r
-        if is_fresh(r, g):
-            ours.add(leaf)
+        # Is it a new array? A rule makes one, or passes on what it was given, `g`, or a view of that.
+        if r is not g and r.__class__ is ndarray and r.base is None:
+            if g.__class__ is not list or not any([r is one for one in g]):  # one for each of several results
+                ours.add(leaf)
 
 
 def send(waiting: dict[Any, Gradient], ours: set[Any], heap: list[tuple[int, Node]], node: Node, r: Gradient) -> None:
@@ -201,13 +202,6 @@ def freed_here() -> Freed:
     """What takes the place of saved values, with the line of this backward pass."""
     frame = origin.user_frame()
     return Freed(frame.f_code, frame.f_lasti)
-
-
-def is_fresh(r: Any, g: Any) -> bool:
-    """Is `r` a new array? A rule makes one, or passes on what it was given, `g`, or a view of that."""
-    if r is g or r.__class__ is not ndarray or r.base is not None:
-        return False
-    return g.__class__ is not list or not any([r is one for one in g])  # a list: one for each of several results
 
 
 def collect_output(waiting: dict[Any, Gradient], heap: list[tuple[int, Node]], node: Output, g: Gradient) -> None:
@@ -441,11 +435,11 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
         if create_graph:
             leaf._grad = links.copied_gradient(g, leaf) if sofar is None else sofar + g
         elif sofar is None:
-            leaf._grad = wrap(
-                g
-                if owned and (g.strides == leaf.array.strides or not state.keep_layout)
-                else execute(links.copy_like, (leaf.array, g))
-            )
+            if owned:
+                fits = g.strides == leaf.array.strides or not state.keep_layout
+            else:
+                fits = isinstance(g, scalar)  # of which `wrap` makes an array of its own
+            leaf._grad = wrap(g if fits else execute(links.copy_like, (leaf.array, g)))
         else:
             execute(links.add, (sofar.array, g), (), sofar.array)
             sofar.version[0] += 1

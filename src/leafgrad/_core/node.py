@@ -30,7 +30,7 @@ except ImportError:  # only the compiler needs it
 
 Array = Any  # an np.ndarray, or a NumPy scalar where the gradient has no dimensions
 Edge = Any  # Node | leaf tensor | None
-Version = list[Any]  # [changes so far, code object and offset of the last change]; shared by all views of a memory
+Version = list[Any]  # [changes so far, (code object, offset) of the last one or None]; shared by all views of a memory
 
 UNCHANGING: Final[tuple[Any, ...]] = ([0], 0)  # the version of what a node saved for itself alone
 

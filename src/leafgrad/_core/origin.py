@@ -70,8 +70,9 @@ def outside(frame: Any) -> Any:
     """This frame, or the nearest one that called it and is not leafgrad's."""
     while True:
         filename = frame.f_code.co_filename
-        internal = internal_files.get(filename)  # known of all files but the new ones
-        if internal is None:
+        try:
+            internal = internal_files[filename]
+        except KeyError:  # a new file
             internal = is_internal(filename)
         caller = frame.f_back if internal else None
         if caller is None:

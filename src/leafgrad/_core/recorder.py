@@ -24,6 +24,7 @@ _f64: Final[Any] = np.dtype(np.float64)
 
 def needs_recording(tensors: Sequence[Any]) -> bool:
     """Is recording on, and does one of the tensors need a gradient?"""
+    t: TensorBase | None
     needed = False
     for t in tensors:
         if t is not None:
@@ -46,7 +47,7 @@ def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tup
     kind = out.dtype
     if kind is not _f32 and kind is not _f64 and kind.kind in "biu":
         return unrecorded(op, tensors, out)
-    version: Version = [0]
+    version: Version = [0, None]
     result: TensorBase = links.new(links.tensor_class)
     result.array = out
     result.node = make_node(op, tensors, arrays, options, (out,), (version,), out.shape, kind)
@@ -84,6 +85,7 @@ def make_node(
 ) -> Node:
     """The node of an operation: the edges to where its inputs came from, and the values that its rule will need."""
     frame = origin.user_frame()
+    t: TensorBase | None
     edges: list[Any] = []
     mask = 0
     bit = 1
@@ -184,6 +186,7 @@ def settle(t: TensorBase) -> None:
 def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:
     """A result with no graph behind it, which remembers why, for the error message of a later backward()."""
     result: TensorBase = wrap(out)
+    t: TensorBase | None
     for t in tensors:
         if t is not None and t.needs_grad:
             if result.rare is None:

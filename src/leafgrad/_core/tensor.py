@@ -172,7 +172,7 @@ def wrap(array: Array) -> Any:
     t.array = array if array.__class__ is ndarray else as_array(array)
     t.node = None
     t.needs_grad = False
-    t.version = [0]
+    t.version = [0, None]
     t._grad = None
     t.rare = None
     if switches.inference != 0 and state.inference:
@@ -187,13 +187,13 @@ def wrap_node(array: Array, node: Node) -> Any:
     t.array = array
     t.node = node
     t.needs_grad = True
-    t.version = [0]
+    t.version = [0, None]
     t._grad = None
     t.rare = None
     return t
 
 
-def with_layout_noted(t: Any) -> Any:
+def with_layout_noted(t: TensorBase) -> Any:
     """A new tensor; with rare fields if it does not lie in memory row by row. Operations look at the layouts of tensors
     that have such fields, as views do, and so the others need not pay for it."""
     if t.rare is None and not t.array.flags.c_contiguous:

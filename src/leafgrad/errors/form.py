@@ -108,4 +108,4 @@ def saved_was_changed(
 
 def changed_at(version: Any) -> Place | None:
     """Where the memory with this version was last changed."""
-    return place_of(version[1], version[2]) if len(version) > 2 else None
+    return None if version[1] is None else place_of(*version[1])

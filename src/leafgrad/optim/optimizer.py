@@ -7,10 +7,10 @@ for each, let the update change all of them in place, count the version.
 
 from __future__ import annotations
 
-import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from functools import partial, wraps
 from itertools import chain
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -55,7 +55,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def announced(method: Method) -> Method:
     """The `step` of somebody's own optimiser, of whose calls modes are told."""
 
-    @functools.wraps(method)
+    @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not thread.in_modes:
             return method(self, *args, **kwargs)
@@ -138,7 +138,7 @@ class Optimizer:
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """step(closure=None): update all parameters that have a gradient. A closure computes the loss again."""
         if switches.modes and (thread.modes or shared_modes):
-            return announce(self, "step", lambda: self._step(closure, True))
+            return announce(self, "step", partial(self._step, closure, True))
         return self._step(closure, False)
 
     def _step(self, closure: Callable[[], Any] | None, watched: bool) -> Any:
@@ -152,7 +152,7 @@ class Optimizer:
                 self._recorded_steps()
             return loss
         frame = origin.user_frame()
-        code, lasti = frame.f_code, frame.f_lasti
+        here = (frame.f_code, frame.f_lasti)
         for group in self.param_groups:
             kept = self._kept(group)
             arrays: list[Array] = []  # of parameters that have had equally many steps: nearly always all of them
@@ -175,7 +175,8 @@ class Optimizer:
                 for name in kept:
                     arrays.append(state[name].array)
                 version = p.version
-                version[:] = [version[0] + 1, code, lasti]
+                version[0] += 1
+                version[1] = here
             if arrays:
                 self._execute(arrays, group, last)
         return loss
@@ -213,7 +214,7 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """zero_grad(set_to_none=True): forget the gradients of all parameters, or set them to zero."""
         if switches.modes and thread.in_modes:
-            announce(self, "zero_grad", lambda: self._zero_grad(set_to_none))
+            announce(self, "zero_grad", partial(self._zero_grad, set_to_none))
         else:
             self._zero_grad(set_to_none)
 

@@ -210,7 +210,7 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
             return False
     elif not fits(value, array.dtype):
         return False
-    if not is_free(x, value):
+    if not is_free(x, None if data is value else value):
         return False
     whole = data is value or data.ndim == 0  # one number for all places
     try:
@@ -223,7 +223,7 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
             if at.dtype.kind == "b" and whole and at.shape == array.shape:
                 write(x, masked_fill.core, (array, at, data))
             elif at.dtype == INT64 and at.ndim and (whole or data.shape == at.shape + array.shape[1:]):
-                write(x, index_write.core, (array, data), (0, 1, at, False))
+                write(x, index_write.core, (array, data, 0, 1, at, False))
             else:
                 return False
         elif (
@@ -235,7 +235,7 @@ def written_directly(x: Any, index: Any, value: Any) -> bool:
                 into = array[index]
                 if into.__class__ is not np.ndarray or into.shape != data.shape:
                     return False
-            write(x, write_slice.core, (array, data), (index,))
+            write(x, write_slice.core, (array, data, index))
         else:
             return False
     except IndexError:

@@ -128,7 +128,7 @@ class linear(Family):
         kind = x.dtype
         if bias is None:
             return any_product(x, weight.T)
-        if is_half(kind):
+        if kind is not _f32 and kind is not _f64 and is_half(kind):
             return (any_product(x.astype(_f32), weight.T.astype(_f32)) + bias.astype(_f32)).astype(kind)
         out = x.dot(weight.T) if x.ndim == 2 else any_product(x, weight.T)
         out += bias

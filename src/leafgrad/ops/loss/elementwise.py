@@ -41,7 +41,8 @@ class mse_loss(Loss):
 
     def kernel(x: A, y: A, reduction: str) -> A:
         off = x - y
-        if reduction == "none" or is_half(off.dtype):
+        kind = off.dtype
+        if reduction == "none" or (kind is not F32 and kind is not F64 and is_half(kind)):
             return reduced(off * off, reduction)
         out = sum_of_squares(off)
         return out / off.size if reduction == "mean" else out
@@ -54,7 +55,6 @@ class mse_loss(Loss):
         reduction: str = "mean",
         weight: Tensor | None = None,
     ) -> Tensor:
-        silence_numpy()
         if input.array.shape != target.array.shape:
             input, target = of_one_shape("mse_loss", input, target)
         x, y = input.array, target.array
@@ -88,6 +88,7 @@ class mse_loss(Loss):
 
 def _in_common(input: TensorBase, target: TensorBase, kernel: str) -> tuple[Any, Any]:
     """Both arrays in the dtype that promotion gives them; losses are for real floating point numbers."""
+    silence_numpy()
     kind = common_dtype(input, target)
     if not kind.is_floating_point:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind.alias}'\n  at {errors.here()}")
@@ -171,6 +172,7 @@ class huber_loss(Loss):
             raise refused("huber_cpu", input)
         if delta <= 0:
             raise RuntimeError("huber_loss does not support non-positive values for delta.")
+        silence_numpy()
         arrays = input.array, cast(target.array, kind)
         if weight is not None:
             losses = _distance(huber_loss, input, target, arrays, "none", delta)
@@ -196,7 +198,6 @@ def _size(off: Any) -> Any:
 
 
 def _distance(operation: Any, input: Any, target: Any, arrays: tuple[Any, Any], *options: Any) -> Any:
-    silence_numpy()
     try:
         return bind(operation.core, (input, target), options, arrays)
     except ValueError as error:

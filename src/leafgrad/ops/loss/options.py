@@ -105,5 +105,5 @@ def reduced(losses: Any, reduction: str) -> Any:
 def share(g: A, losses: A, reduction: str, factor: float = 1) -> A:
     """The part of the gradient that each element gets (times a factor)."""
     if reduction == "mean":
-        factor /= raw(losses).size or 1
+        factor /= (losses.size if losses.__class__ is np.ndarray else raw(losses).size) or 1
     return g if factor == 1 else g * factor

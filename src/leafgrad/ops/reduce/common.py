@@ -305,7 +305,7 @@ def sum_of_squares(x: Any) -> Any:
     flat = x.reshape(-1)
     n = flat.size
     if n <= 8 * BLOCK:
-        return np.dot(flat, flat)
+        return flat.dot(flat)  # np.dot asks for __array_function__ first
     blocks, rest = flat[: n // BLOCK * BLOCK].reshape(-1, BLOCK), flat[n // BLOCK * BLOCK :]
     return add_reduce(np.vecdot(blocks, blocks)) + np.dot(rest, rest)
 
