@@ -92,7 +92,7 @@ _LATER = {
     "manual_seed": "random", "seed": "random", "set_rng_state": "random",
     **{f"{kind}Storage": "storage" for kind in ("", "Untyped", "Typed", *[kind.alias for kind in _ALL_DTYPES])},
     "set_printoptions": "_tensor.printing", "vmap": "func",
-    **{name: f"_explain.{name}" for name in ("check", "graph_memory", "guard", "summary", "vjp_report")},
+    **{name: f"_explain.{name}" for name in ("check", "grad_report", "graph_memory", "guard", "summary", "vjp_report")},
 }  # fmt: skip
 
 _later = _missing.attributes_of(__name__, _LATER)

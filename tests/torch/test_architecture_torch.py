@@ -7,7 +7,7 @@ import torch
 import leafgrad
 
 OWN_NAMES = {"errors", "kernels", "show_config"}
-OWN_NAMES |= {"graph_memory", "summary", "vjp_report"}  # reports about gradients
+OWN_NAMES |= {name for name, place in leafgrad._LATER.items() if place.startswith("_explain.")}  # reports
 
 # Names that should get an underscore, or go.
 TO_GO = {"Any", "annotations", "absolute_"}
