@@ -27,6 +27,7 @@ from setuptools.command.build_ext import build_ext
 HOT_MODULES = [
     "src/leafgrad/_core/tensor.py",
     "src/leafgrad/_core/modes.py",
+    "src/leafgrad/_core/events.py",
     "src/leafgrad/_core/recorder.py",
     "src/leafgrad/_core/bind.py",
     "src/leafgrad/_core/special.py",

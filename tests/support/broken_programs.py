@@ -11,18 +11,23 @@ They are in tests/data/broken_programs.txt, each in this form:
     -- 2 backward calls since the last zero_grad
     ?? abs(model.weight.item() - 2) < 0.1
 
-`#@` marks the line that must be named. What follows `--` must be in what is printed. The condition behind `??` is false
-after the broken program, and true after the program with the fix. Programs without a marked line are right and must
-draw no complaint. A program finds `torch` (leafgrad), `leafgrad`, `nn`, `F` and `np`.
+`#@` marks the line that must be named, `#@ cut` one that must be named in a row with this label. What follows `--` must
+be in what is printed. The condition behind `??` is false after the broken program, and true after the program with the
+fix. Programs without a marked line are right and must draw no complaint. A program finds `torch` (leafgrad),
+`leafgrad`, `nn`, `F`, `np` and `math`.
 
 A fix is code for the line that the explanation names. `# before train.py:7`, `# after train.py:7` and `# train.py:7`
 behind it name another place, and `remove train.py:7 ...` removes a line.
+
+tests/data/cut_programs.txt has more of them, in the same form: programs that lose their gradients on the way.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
+import math
 import re
 import warnings
 from dataclasses import dataclass, field
@@ -35,8 +40,8 @@ import leafgrad
 import leafgrad.nn.functional as F
 from leafgrad import nn
 
-PROGRAMS = Path(__file__).resolve().parents[1] / "data" / "broken_programs.txt"
-MARK = re.compile(r"\s*#@$")
+DATA = Path(__file__).resolve().parents[1] / "data"
+MARK = re.compile(r"\s*#@(?: (?P<label>\w+))?$")
 SPOT = r"(?P<file>[\w.\[\]]+):(?P<line>\d+)"
 
 
@@ -47,6 +52,7 @@ class Program:
     name: str
     source: str = ""
     marked: list[int] = field(default_factory=list)
+    labels: list[tuple[int, str]] = field(default_factory=list)  # of marked lines
     says: list[str] = field(default_factory=list)
     right: str = ""
 
@@ -55,9 +61,9 @@ class Program:
         return re.sub(r"\W+", "_", self.name) + ".py"
 
 
-def read_programs() -> dict[str, Program]:
+def read_programs(file: str = "broken_programs.txt") -> dict[str, Program]:
     programs: dict[str, Program] = {}
-    for line in PROGRAMS.read_text(encoding="utf-8").splitlines():
+    for line in (DATA / file).read_text(encoding="utf-8").splitlines():
         if line.startswith("== "):
             one = Program(line.removeprefix("== "))
             assert one.name not in programs, f"two programs are called {one.name}"
@@ -67,8 +73,9 @@ def read_programs() -> dict[str, Program]:
         elif line.startswith("?? "):
             one.right = line.removeprefix("?? ")
         elif programs and not one.right and (line or one.source):
-            if MARK.search(line):
+            if mark := MARK.search(line):
                 one.marked.append(one.source.count("\n") + 1)
+                one.labels += [(one.marked[-1], mark["label"])] if mark["label"] else []
             one.source += MARK.sub("", line) + "\n"
     return programs
 
@@ -87,7 +94,7 @@ def run(one: Program, folder: Path, source: str = "") -> Outcome:
     source = source or one.source
     path = folder / one.file_name
     path.write_text(source, encoding="utf-8")
-    space = {"torch": leafgrad, "leafgrad": leafgrad, "nn": nn, "F": F, "np": np, "__name__": "__main__"}
+    space = {"torch": leafgrad, "leafgrad": leafgrad, "nn": nn, "F": F, "np": np, "math": math, "__name__": "__main__"}
     printed = io.StringIO()
     leafgrad.manual_seed(0)
     with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(printed), warnings.catch_warnings():
@@ -118,11 +125,29 @@ def with_fixes(one: Program, printed: str) -> str:
         new = [original[: len(original) - len(original.lstrip())] + code] if code else []
         if where == "before":
             lines[number - 1] = new + own
+        elif where == "":
+            lines[number - 1 : last_line(one.source, number)] = [new, *[[]] * (last_line(one.source, number) - number)]
         elif where == "after":
             lines[number - 1] = own + new
-        else:
-            lines[number - 1] = new
     return "\n".join([line for group in lines for line in group])
+
+
+def last_line(source: str, line: int) -> int:
+    """Where the statement ends that begins at a line; of a compound one, where its first line does."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.stmt) and node.lineno == line and not hasattr(node, "body"):
+            return node.end_lineno or line
+    return line
+
+
+def assert_labels(one: Program, printed: str) -> None:
+    """Each line with a label is given in a row of that label."""
+    for number, label in one.labels:
+        text = one.source.split("\n")[number - 1].strip()
+        rows = [re.sub(r"(:\d+) +", r"\1   ", row) for row in re.findall(rf"^\s*{label} .*$", printed, re.MULTILINE)]
+        assert any([f"{one.file_name}:{number}   {text}" in row for row in rows]), (
+            f"{label} is not {number}:\n{printed}"
+        )
 
 
 def explanations(printed: str) -> list[str]:

@@ -1,5 +1,7 @@
 """Scenarios of forward mode. See scenarios.py."""
 
+# ruff: noqa: B023  (functions made in a loop are called in that round)
+
 from __future__ import annotations
 
 from typing import Any
@@ -211,5 +213,90 @@ def forward_mode_switched_off(T: Any) -> Any:
             out.append([ad._is_fwd_grad_enabled(), ad.unpack_dual(dual).tangent, ad.unpack_dual(dual * 2).tangent])
         out.append([ad._is_fwd_grad_enabled(), ad.unpack_dual(dual).tangent])
         for into, source in ((T.zeros(2), dual), (dual, x)):
-            out.append(attempt(lambda: T.add(source, 1, out=into)))  # noqa: B023  called at once
+            out.append(attempt(lambda: T.add(source, 1, out=into)))
     return out
+
+
+@scenario
+def tangents_lie_in_memory_as_their_tensors(T: Any) -> Any:
+    F = forward(T)
+
+    def forms() -> list[Any]:
+        rows = T.arange(12.0).reshape(4, 3)
+        return [rows[:2].clone(), T.ones(3, 2).t(), rows[:2], rows.reshape(12)[1:7].view(2, 3), T.ones(2, 6)[:, ::2],
+                rows[:2].detach()]  # fmt: skip
+
+    seen: list[Any] = [F._current_level]
+    with F.dual_level():
+        seen.append(F._current_level)
+        for x in forms():
+            for given in forms():
+                found = tangent(T, F.make_dual(x, given))
+                seen += [found is given, found.stride(), found.storage_offset(), found.untyped_storage().nbytes()]
+        x = T.ones(2, dtype=T.complex64)
+        for a in (x, x.conj()):
+            for b in (x * 2, (x * 2).conj()):
+                seen.append(tangent(T, F.make_dual(a, b)) is b)
+        part = T.ones(5)[:4].detach()
+        whole = F.make_dual(part, leaf_of(T, [1.0, 2.0, 3.0, 4.0]))
+        seen += [tangent(T, whole), tangent(T, whole.as_strided((5,), (1,), 0))]
+        dual = F.make_dual(T.ones(2), T.ones(2))
+        seen += [attempt(F.make_dual, T.ones(2), dual), attempt(F.make_dual, dual, T.ones(2))]
+    return [*seen, F._current_level]
+
+
+def leaf_of(T: Any, numbers: list[float]) -> Any:
+    return T.tensor(numbers, requires_grad=True)
+
+
+@scenario
+def what_jvp_must_return(T: Any) -> Any:
+    F = forward(T)
+
+    def first_two(change: Any) -> Any:
+        class Part(T.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any, n: Any) -> Any:
+                return x.narrow(0, 0, 2)
+
+            @staticmethod
+            def jvp(ctx: Any, t: Any, _: Any) -> Any:
+                return change(t, t.narrow(0, 0, 2))
+
+        return Part
+
+    class Twice(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            return x
+
+        @staticmethod
+        def jvp(ctx: Any, t: Any) -> Any:
+            return t if Twice.lazy else t.mul_(2)
+
+    class Both(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, n: Any) -> Any:
+            return x * 2, n.clone()
+
+        @staticmethod
+        def jvp(ctx: Any, t: Any, of_integers: Any) -> Any:
+            return t * 2, of_integers
+
+    seen = []
+    changes = [lambda t, v: v, lambda t, v: v.clone(), lambda t, v: v.clone().view_as(v), lambda t, v: v[:]]
+    x, given = values(T)
+    with F.dual_level():
+        for change in changes:
+            dual = F.make_dual(x, given)
+            for each in (dual, dual.view_as(dual)):
+                seen.append(attempt(lambda: F.unpack_dual(first_two(change).apply(each, 1)).tangent))
+        for Twice.lazy in (True, False):
+            direction = T.ones(3)
+            dual = F.make_dual(x.clone(), direction)
+            out = attempt(lambda: F.unpack_dual(Twice.apply(dual)).tangent is direction)
+            seen += [out, direction]
+        seen.append([F.unpack_dual(r).tangent for r in Both.apply(F.make_dual(x, given), T.tensor([1, 2]))])
+    return seen

@@ -1,5 +1,7 @@
 """Scenarios of autograd.Function: results that are arguments or views, arguments that are changed. See scenarios.py."""
 
+# ruff: noqa: B023  (functions made in a loop are called in that round)
+
 from __future__ import annotations
 
 from typing import Any
@@ -230,3 +232,83 @@ def inheritance_and_class_methods(T: Any) -> Any:
     kinds = [type(F.apply(p)).__name__ for F in (First, make(T, lambda ctx, a: a, lambda ctx, g: g))]
     in_place = type("Own", (T.autograd.function.InplaceFunction,), {"forward": staticmethod(double)})
     return [*seen, attempt(lambda: Third.apply(x).sum().backward()), kinds, in_place.apply(x)]
+
+
+@scenario
+def functions_that_only_view(T: Any) -> Any:
+    def pure(ctx: Any, a: Any, kind: str) -> Any:
+        ctx._is_pure_view = True
+        return {"part": a.narrow(0, 0, 1), "all": a, "of a copy": a.clone().narrow(0, 0, 1), "copy": a.clone()}[kind]
+
+    calls: list[int] = []
+
+    def backward(ctx: Any, g: Any) -> Any:
+        calls.append(1)
+        return (g if g.shape == (2,) else T.cat([g, T.zeros(1)])), None
+
+    view = make(T, pure, backward)
+    seen: list[Any] = []
+    for kind in ("part", "all", "of a copy", "copy"):
+        for through in ("view", "base"):
+            x = leaf(T)
+            w = x * 1
+            y = view.apply(w, kind)
+            seen += [kind, y._is_view(), y._base is w, attempt((y if through == "view" else w).mul_, 3)]
+            seen += [attempt(lambda: y.grad_fn.name()), attempt(lambda: w.grad_fn.name())]
+            calls.clear()
+            seen += [attempt(lambda: T.autograd.grad(w.sum() + 2 * y.sum(), x)), len(calls)]
+    both = make(T, lambda ctx, a, b: (setattr(ctx, "_is_pure_view", True), a.narrow(0, 0, 1))[1], backward)
+    first, second = make(T, lambda ctx, a: (a.narrow(0, 0, 1), a * 2), lambda ctx, g, h: h).apply(leaf(T) * 1)
+    return [*seen, attempt(both.apply, leaf(T), T.ones(2)), attempt(both.apply, T.ones(2), T.ones(2)),
+            attempt(first.mul_, 2), attempt(second.mul_, 2)]  # fmt: skip
+
+
+@scenario
+def arguments_of_a_subclass_returned_as_they_are(T: Any) -> Any:
+    class Wrapped(T.Tensor):  # type: ignore[misc]
+        def __init__(self, data: Any) -> None:
+            super().__init__()
+            self.inner = data
+
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            out = func(*[a.inner if isinstance(a, cls) else a for a in args], **(kwargs or {}))
+            return cls(out) if isinstance(out, T.Tensor) else out
+
+    passing = make(T, lambda ctx, a: a, lambda ctx, g: g)
+    given = Wrapped(T.ones(2))
+    return type(passing.apply(given)).__name__, passing.apply(given) is given
+
+
+@scenario
+def marks_of_what_is_no_argument(T: Any) -> Any:
+    def marking(as_view: bool) -> Any:
+        def forward(ctx: Any, a: Any) -> Any:
+            made = a.clone().view_as(a) if as_view else a.clone()
+            ctx.mark_dirty(made)
+            return made
+
+        return make(T, forward, lambda ctx, g: g)
+
+    return [attempt(marking(as_view).apply, t) for as_view in (False, True) for t in (T.ones(2), leaf(T) * 1)]
+
+
+@scenario
+def gradients_in_a_box(T: Any) -> Any:
+    import weakref
+
+    seen = []
+
+    def backward(ctx: Any, gradients: Any) -> Any:
+        seen.append(type(gradients).__name__)
+        kept = gradients[0] * 2
+        reference = weakref.ref(gradients[0])
+        gradients.clear()
+        seen.append(reference() is None)
+        return kept
+
+    boxed = make(T, lambda ctx, a: a * 2, backward)
+    boxed.boxed_grads_call = True
+    x = leaf(T)
+    boxed.apply(x).sum().backward()
+    return seen, x.grad

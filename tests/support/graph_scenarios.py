@@ -479,3 +479,26 @@ def retained_through_changes(T: Any) -> Any:
     late.retain_grad()
     (early * 4 + late * 5).sum().backward()
     return [early.grad, late.grad, x.grad, early.retains_grad, x.retains_grad]
+
+
+@scenario
+def sequence_numbers_set_by_hand(T: Any) -> Any:
+    def order(numbers: dict[str, int]) -> Any:
+        x = leaf(T, [1.0, 2.0])
+        a = x * 2
+        b, c = a * 3, a.sin()
+        d = b * c + a
+        first, second = d.split(1)
+        nodes = {"a": a, "b": b, "c": c, "d": d, "e": first * second}
+        seen: list[str] = []
+        for name, t in nodes.items():
+            t.grad_fn.register_hook(lambda *g, name=name: seen.append(name))
+            if name in numbers:
+                t.grad_fn._set_sequence_nr(numbers[name])
+        before = [t.grad_fn._sequence_nr() for t in nodes.values()]
+        nodes["e"].sum().backward(retain_graph=True)
+        kept = before == [t.grad_fn._sequence_nr() for t in nodes.values()]
+        return seen, kept, [nodes[name].grad_fn._sequence_nr() for name in numbers], x.grad.round(decimals=3)
+
+    high = 10**9
+    return [order(numbers) for numbers in ({}, {"a": high}, {"b": high}, {"b": high, "c": high + 1}, {"d": 0, "e": 1})]

@@ -97,3 +97,92 @@ def switches(T: Any) -> Any:
     T.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
     T.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(True)
     return [before, inside, T.autograd.is_multithreading_enabled()]
+
+
+@scenario
+def tensors_reshaped_in_place_inside(T: Any) -> Any:
+    seen = []
+    for wanted in (True, False):
+        normal = T.ones(1, 2, 3, requires_grad=wanted).clone()
+        with T.inference_mode():
+            made = T.ones(1, 2, 3, requires_grad=wanted)
+            for t in (made, normal):
+                for change in (lambda t: t.transpose_(0, 1), lambda t: t.unsqueeze_(0), lambda t: t.squeeze_(2)):
+                    change(t)
+                    seen += [tuple(t.shape), t.is_inference(), t.requires_grad]
+            made.resize_(2, 2)
+            seen += [tuple(made.shape), attempt(made.resize_as_, T.ones(3))[0], made.is_inference()]
+        normal.transpose_(0, 1)
+        seen += [normal, normal.view(-1).requires_grad]
+    x = T.ones(2, requires_grad=True)
+    with T.no_grad():
+        seen.append(attempt(x.resize_, 3))
+    return seen
+
+
+@scenario
+def gradients_that_lie_as_they_came(T: Any) -> Any:
+    kept: list[Any] = []
+
+    class Rows(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, keep: bool) -> Any:
+            ctx.keep = keep
+            return x.sum()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            made = T.ones(2, 3)
+            if ctx.keep:
+                kept.append(made)
+            return made, None
+
+    x = T.ones(3, 2).t().requires_grad_()
+    seen: list[Any] = []
+    for enforced in (True, False):
+        with T.autograd.enforce_grad_layout_policy(enforced):
+            for keep in (False, True):
+                x.grad = None
+                Rows.apply(x, keep).backward()
+                seen += [x.grad.stride(), enforced]
+            x.grad = None
+            x.clone().backward(T.ones(2, 3))
+            seen.append(x.grad.stride())
+    return seen
+
+
+@scenario
+def what_is_rescued_when_saved_tensors_change(T: Any) -> Any:
+    seen = []
+    with T.autograd.graph.allow_mutation_on_saved_tensors() as context:
+
+        def count() -> None:
+            seen.append([len(list(context.cloned)), len(list(context.tid_to_weakhandle))])
+
+        a = T.tensor([0.5, 1.0], requires_grad=True).clone()
+        out = (a**2).sum()
+        count()
+        out.backward()
+        del out
+        count()
+        a = T.tensor([0.5, 1.0], requires_grad=True).clone()
+        b, c = a**2, a**2
+        count()
+        with T.no_grad():
+            a.sin_()
+        count()
+        d = a**2
+        with T.no_grad():
+            a.sin_()
+        seen.append(len(list(context.cloned)))
+        del b, c
+        seen.append(len(list(context.cloned)))
+        leaf = T.tensor([1.0], requires_grad=True)
+        factor = T.tensor([3.0])
+        product = leaf * factor
+        T.sin(T.tensor([2.0]), out=factor)
+        seen.append(len(list(context.cloned)))
+        product.backward()
+        del product, d
+        count()
+    return seen, leaf.grad, factor

@@ -25,10 +25,12 @@ import numpy as np
 
 from leafgrad._core import origin, thread_state
 from leafgrad._core.bind import execute
+from leafgrad._core.events import event_at
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, unusable
+from leafgrad._core.sequence import put_in_sequence
 from leafgrad._core.special import ORDINARY, STOP, Special, passed_hooks
 from leafgrad._core.tensor import OWN_DTYPE, TensorBase, links, ndarray, wrap
 from leafgrad._core.thread_state import Pass, in_new_thread
@@ -50,17 +52,17 @@ _accumulating: Final = threading.Lock()
 
 
 def walk(
-    roots: Sequence[Edge], gradients: Sequence[Gradient], keep_graph: bool, special: Special | None
+    roots: Sequence[Edge], gradients: Sequence[Gradient], freed: Freed | None, special: Special | None
 ) -> tuple[dict[Any, Gradient], set[Any]]:
     """Send `gradients` backward from `roots`. Returns what arrived at each leaf, and the set of those whose array
-    belongs to nobody else. `special` is None for an ordinary pass."""
+    belongs to nobody else. `freed` takes the place of saved values, unless the graph is kept; `special` is None for an
+    ordinary pass."""
     waiting: dict[Any, Gradient] = {}  # gradients on their way, by the place they wait at; at leaves, to the end
     ours: set[Any] = set()  # places where the waiting array was made by this walk, so that it may be added to in place
     heap: list[tuple[int, Node]] = []  # the nodes with a gradient waiting, the most recently recorded first,
     alone: Node | None = None  # or, most of the time, there is just one; then its gradient is `for_alone`
     for_alone: Gradient = None
-    freed = None if keep_graph else freed_here()
-    consuming = special is None and not keep_graph
+    consuming = special is None and freed is not None
     g: Gradient = list(gradients)  # what the current node was given; a list for several results, as at the start
     targets: Any = roots if special is None else special.wanted_among(roots)
     results: Any = gradients
@@ -150,6 +152,14 @@ def references(saved: tuple[Any, ...], index: int) -> int:
 SAVED_ONLY: Final[int] = references((object(),), 0)
 
 
+def holders(view: Any) -> int:
+    """How many hold the array that this is a view of."""
+    return int(getrefcount(view.base))
+
+
+HELD_ONCE: Final[int] = holders(np.zeros(1).view())
+
+
 def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient) -> None:
     """A gradient for a leaf, where it waits to the end of the walk."""
     if r is None:
@@ -198,10 +208,14 @@ def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gra
         ours.discard(target)  # a NumPy scalar, which nothing can be written to, or a tensor
 
 
-def freed_here() -> Freed:
-    """What takes the place of saved values, with the line of this backward pass."""
+def begin(keep_graph: bool, deliver: bool) -> Freed | None:
+    """A backward pass begins: remember its line. Returns what takes the place of saved values, if they are freed."""
     frame = origin.user_frame()
-    return Freed(frame.f_code, frame.f_lasti)
+    code = frame.f_code
+    lasti: int = frame.f_lasti
+    if deliver:
+        event_at("backward", code, lasti)
+    return None if keep_graph else Freed(code, lasti)
 
 
 def collect_output(waiting: dict[Any, Gradient], heap: list[tuple[int, Node]], node: Output, g: Gradient) -> None:
@@ -289,7 +303,7 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     thread["recording"] = False
     thread["depth"] = 1
     try:
-        arrived, ours = walk(starts, (g,), False, None)
+        arrived, ours = walk(starts, (g,), begin(False, True), None)
     finally:
         thread["recording"] = before
         thread["depth"] = 0
@@ -343,6 +357,7 @@ def run(
     outer = state.callbacks
     callbacks: list[Any] = [starts]
     state.callbacks = callbacks
+    orders = put_in_sequence(list(reach(starts)[0].values())) if switches.reordered else []
     try:
         on_tensors = create_graph or want_tensors()
         if on_tensors and not create_graph:
@@ -364,6 +379,8 @@ def run(
         return arrived  # type: ignore[no-any-return]
     finally:
         callbacks[0] = None
+        for node, order in orders:
+            node.order = order
         state.callbacks = outer
         if batching is not None:
             pop(batching)
@@ -381,13 +398,14 @@ def run_special(
     """Walk, and give the leaves what arrived at them. A rule may start a pass of its own; when such passes are nested
     deeply, a new thread gives them a new stack."""
     on_tensors = special is not None and special.on_tensors
+    freed = begin(keep_graph, deliver)
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
         if state.depth % NESTED:
-            waiting, ours = walk(starts, gradients, keep_graph, special)
+            waiting, ours = walk(starts, gradients, freed, special)
         else:
-            waiting, ours = in_new_thread(walk, starts, gradients, keep_graph, special)
+            waiting, ours = in_new_thread(walk, starts, gradients, freed, special)
         arrived = {} if special is None else special.found
         for leaf, g in waiting.items():
             arrived[leaf] = g
@@ -439,7 +457,12 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
                 fits = g.strides == leaf.array.strides or not state.keep_layout
             else:
                 fits = isinstance(g, scalar)  # of which `wrap` makes an array of its own
-            leaf._grad = wrap(g if fits else execute(links.copy_like, (leaf.array, g)))
+            if fits:
+                leaf._grad = wrap(g)
+            elif state.keep_layout or g.base is None or holders(g) > HELD_ONCE:
+                leaf._grad = wrap(execute(links.copy_like, (leaf.array, g)))
+            else:  # of a Function of the user's, who has not kept it
+                leaf._grad = wrap(execute(links.clone, (g,)))
         else:
             execute(links.add, (sofar.array, g), (), sofar.array)
             sofar.version[0] += 1

@@ -28,6 +28,7 @@ class Context:
     non_differentiable: Any = None
     needs_input_grad: Any = ()
     _materialize_non_diff_grads: Any = True  # shall backward get zeros for results that are not differentiable?
+    _is_pure_view: Any = False  # does the user say that the result is a view, and backward only that of the view?
     _record: Record
 
 

@@ -43,11 +43,13 @@ class Switches:
         "inference_used",
         "leaf_hooks",
         "modes",
+        "reordered",
         "reshaped",
     )
 
     def __init__(self) -> None:
         self.modes: int = 0  # modes that are on in any thread: to ask for those of a thread takes much longer
+        self.reordered: bool = False  # was a sequence number of a node ever set by hand?
         self.reshaped: bool = False  # was a tensor ever reshaped in place? Then the steps of views have to be checked
         self.conjugated: bool = False  # was there ever a conjugate? It may have to be brought up to date
         self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters

@@ -12,10 +12,11 @@ from typing import Any, Final
 import numpy as np
 
 from leafgrad._core import origin, thread_state
+from leafgrad._core.events import concern, graph_break
 from leafgrad._core.modes import recorded_in_modes, switches
 from leafgrad._core.node import UNCHANGING, Node, Version, output_of
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
-from leafgrad._core.tensor import Array, GraphBreak, RareFields, TensorBase, links, ndarray, wrap
+from leafgrad._core.tensor import Array, RareFields, TensorBase, links, ndarray, wrap
 
 state: Final[Any] = thread_state.state
 _f32: Final[Any] = np.dtype(np.float32)
@@ -187,13 +188,19 @@ def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:
     """A result with no graph behind it, which remembers why, for the error message of a later backward()."""
     result: TensorBase = wrap(out)
     t: TensorBase | None
+    event: Any = None
     for t in tensors:
         if t is not None and t.needs_grad:
-            if result.rare is None:
-                result.rare = RareFields()
-            mode = "inference_mode" if state.inference else "no_grad"
-            result.rare.graph_break = GraphBreak(op.name if state.recording else mode)
-            return result
+            if event is None:
+                mode = "inference_mode" if state.inference else "no_grad"
+                event = graph_break(op.name if state.recording else mode, t)
+            else:
+                concern(event, t, t.node)
+    if event is not None:
+        if result.rare is None:
+            result.rare = RareFields()
+        result.rare.graph_break = event
+        return result
     for t in tensors:
         if t is not None and t.rare is not None and t.rare.graph_break is not None:
             if result.rare is None:

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from leafgrad._core import origin, thread_state
-from leafgrad._core.modes import cut_in_modes, switches
+from leafgrad._core import thread_state
+from leafgrad._core.events import Event
+from leafgrad._core.modes import switches
 from leafgrad._core.node import Node, Version
 
 try:
@@ -90,7 +91,7 @@ class RareFields:
         self.hooks: Any = None
         self.grad_dtype: Any = OWN_DTYPE
         self.retains_grad: bool = False
-        self.graph_break: GraphBreak | None = None
+        self.graph_break: Event | None = None  # what ended its graph, and where
         self.inference: bool = False  # made in inference_mode: never part of a graph
         self.tangents: dict[int, Any] | None = None  # forward mode: the derivative for each open level
         self.conjugate: Conjugate | None = None
@@ -112,20 +113,6 @@ class Conjugate:
     def is_outdated(self) -> bool:
         """Has the tensor been changed since?"""
         return self.version != int(self.base.version[0])
-
-
-class GraphBreak:
-    """Why a tensor has no graph behind it: what ended the graph, and where."""
-
-    __slots__ = ("code", "lasti", "reason")
-
-    def __init__(self, reason: str) -> None:
-        frame = origin.user_frame()
-        self.reason = reason
-        self.code = frame.f_code
-        self.lasti: int = frame.f_lasti
-        if switches.modes > 0:
-            cut_in_modes(reason)
 
 
 class View:

@@ -11,13 +11,13 @@ import numpy as np
 from leafgrad import autograd, errors
 from leafgrad._core import engine
 from leafgrad._core.bind import TensorOperators
+from leafgrad._core.events import graph_break, noted
 from leafgrad._core.modes import asked_in_modes, switches
 from leafgrad._core.node import Output
 from leafgrad._core.overrides import written_in_python
 from leafgrad._core.recorder import settle
 from leafgrad._core.tensor import (
     OWN_DTYPE,
-    GraphBreak,
     RareFields,
     TensorBase,
     conjugate_behind,
@@ -56,6 +56,7 @@ class AutogradTensor(TensorOperators):
         if self.node is not None:
             raise errors.flag_of_non_leaf(self, wanted)
         self._set_requires_grad(wanted, errors.ASSIGNED)
+        noted("requires_grad=True" if wanted else "requires_grad=False", self, None)
 
     @requires_grad.deleter
     def requires_grad(self) -> None:
@@ -81,7 +82,10 @@ class AutogradTensor(TensorOperators):
             asked_in_modes("requires_grad_", self)
         if self.node is not None and not requires_grad:
             raise errors.flag_of_non_leaf(self, False)
-        return self._set_requires_grad(requires_grad, errors.ASKED)
+        self._set_requires_grad(requires_grad, errors.ASKED)
+        if self.node is None:
+            noted("requires_grad=True" if requires_grad else "requires_grad=False", self, None)
+        return self
 
     def _set_requires_grad(self, wanted: bool, refusal: str) -> Self:
         if wanted and self.array.dtype.kind in "biu":
@@ -152,6 +156,7 @@ class AutogradTensor(TensorOperators):
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
         self._grad = value
+        noted("grad=None" if value is None else "grad=", self, None)
 
     @grad.deleter
     def grad(self) -> None:
@@ -278,7 +283,7 @@ class AutogradTensor(TensorOperators):
             self.rare.tangents = None
         if self.needs_grad:
             self.rare = self.rare or RareFields()
-            self.rare.graph_break = GraphBreak("detach")
+            self.rare.graph_break = graph_break("detach", self)
         if self.node is not None and not is_batched(self.array):
             hooks.hooks_of(self).detached = hooks.Detached(self.array)
         self.node = None
@@ -293,7 +298,8 @@ class AutogradTensor(TensorOperators):
         made: Tensor = wrap(self.array.view())
         if self.needs_grad:
             made.rare = RareFields()
-            made.rare.graph_break = GraphBreak("data")
+            made.rare.graph_break = cut = graph_break("data", self)
+            cut.memory = weakref.ref(made.array)
         if self.is_inference():
             made.rare = made.rare or RareFields()
             made.rare.inference = True

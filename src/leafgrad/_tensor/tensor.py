@@ -4,12 +4,15 @@ do."""
 
 from __future__ import annotations
 
+import sys
+import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from leafgrad import _dtypes, autograd, errors
+from leafgrad._core.events import noted
 from leafgrad._core.overrides import DisableTorchFunctionSubclass, add_plain, written_in_python
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
 from leafgrad._core.thread_state import shared_modes, state
@@ -24,6 +27,7 @@ from leafgrad.autograd.hooks import warn_if_has_hooks
 from leafgrad.ops.index.slices import alias
 
 _CPU = device("cpu")
+_getframe = sys._getframe
 
 
 if TYPE_CHECKING:
@@ -154,12 +158,16 @@ class TensorMethods(Bases):
         if array.size != 1:
             first = f"a Tensor with {array.size} elements cannot be converted to Scalar"
             raise errors.not_converted(self, RuntimeError, first, "X.tolist()   # all of them; or X.sum().item()")
-        value = array.item()
-        return float(value) if self.dtype is _dtypes.bfloat16 else value
+        value = number(array)
+        if self.needs_grad:  # the number leaves the graph: noted, if somebody misses it there later
+            noted("item", self, self.node, _getframe(1)).value = value
+        return value
 
     def tolist(self) -> Any:
         """tolist(): the elements as nested lists of Python numbers."""
         array = self._memory("storage")
+        if self.needs_grad:
+            noted("tolist", self, self.node)
         return array.astype(np.float32).tolist() if self.dtype is _dtypes.bfloat16 else array.tolist()
 
     def __bool__(self) -> bool:
@@ -170,14 +178,18 @@ class TensorMethods(Bases):
             raise errors.not_converted(self, RuntimeError, first, "X.any()   # or X.all()")
         return bool(array)
 
-    def _one_number(self) -> Any:
-        if self._memory("item").size != 1:
+    def _one_number(self, way: str) -> Any:
+        array = self._memory("item")
+        if array.size != 1:
             first = "only one element tensors can be converted to Python scalars"
             raise errors.not_converted(self, ValueError, first, "X.tolist()   # all of them; or X.sum().item()")
-        return self.item()
+        value = number(array)
+        if self.needs_grad:
+            noted(way, self, self.node, _getframe(2)).value = value
+        return value
 
     def __float__(self) -> float:
-        value = self._one_number()
+        value = self._one_number("float")
         if isinstance(value, complex):
             if value.imag:
                 raise RuntimeError("value cannot be converted to type double without overflow")
@@ -185,11 +197,11 @@ class TensorMethods(Bases):
         return float(value)
 
     def __int__(self) -> int:
-        value = self._one_number()
+        value = self._one_number("int")
         return int(float(self)) if isinstance(value, complex) else int(value)
 
     def __complex__(self) -> complex:
-        return complex(self._one_number())
+        return complex(self._one_number("complex"))
 
     def __index__(self) -> int:
         array = self._memory("item")
@@ -246,7 +258,7 @@ class TensorMethods(Bases):
     @written_in_python
     def __format__(self, spec: str) -> str:
         if self.array.ndim == 0 and type(self) is Tensor:
-            return format(self.item(), spec)
+            return format(number(self._memory("item")), spec)
         return object.__format__(self, spec)
 
     @written_in_python
@@ -260,6 +272,8 @@ class TensorMethods(Bases):
         array = self._memory("storage")
         if self.requires_grad and not force and state.recording:
             raise errors.numpy_needs_detach(self)
+        if self.needs_grad:
+            noted("numpy", self, self.node).memory = weakref.ref(array)
         if self.rare is not None and not force:
             for bit, is_set, name in (("conjugate", self.is_conj, "conj"), ("negative", self.is_neg, "neg")):
                 if is_set():
@@ -375,6 +389,12 @@ class Tensor(TensorMethods, OpMethods, AutogradTensor, metaclass=OverridableType
             result = func(*args, **(kwargs or {}))
             as_it_is = cls is Tensor or func in (form_of("grad").__get__, form_of("_base").__get__)
             return result if as_it_is else _as_subclass(result, cls)
+
+
+def number(array: Any) -> Any:
+    """The one element of an array, as Python has it."""
+    value = array.item()
+    return float(value) if _dtypes.from_numpy_dtype(array.dtype) is _dtypes.bfloat16 else value
 
 
 def check_class(cls: Any) -> None:

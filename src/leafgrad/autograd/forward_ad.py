@@ -28,7 +28,7 @@ from leafgrad._core.node import Output, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
 from leafgrad._core.recorder import is_complex
 from leafgrad._core.saved import alias_of_leaf
-from leafgrad._core.tensor import RareFields, TensorBase, number, wrap
+from leafgrad._core.tensor import RareFields, TensorBase, is_batched, number, wrap
 from leafgrad._core.thread_state import every_thread, state
 from leafgrad._core.unbroadcast import unbroadcast_tensor
 from leafgrad._missing import missing_attribute
@@ -68,6 +68,7 @@ def close_level(level: int) -> None:
 
 
 _entered: list[int] = []  # the level that users have opened; PyTorch allows one
+_current_level = -1  # what PyTorch calls it, 0 then
 
 
 def __getattr__(name: str) -> Any:
@@ -78,14 +79,17 @@ def __getattr__(name: str) -> Any:
 
 def enter_dual_level() -> int:
     """enter_dual_level(): open a level and return its number, always 0."""
+    global _current_level
     if _entered:
         raise RuntimeError(f"Nested forward mode AD is not supported at the moment\n  at {errors.here()}")
     _entered.append(open_level())
+    _current_level = 0
     return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """exit_dual_level(): close the level; tangents are forgotten."""
+    global _current_level
     if not _entered or (level is not None and level < 0):
         raise RuntimeError(f"Dual level must be a positive number.\n  at {errors.here()}")
     if level is not None and level != 0:
@@ -94,6 +98,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
             f"  at {errors.here()}"
         )
     close_level(_entered.pop())
+    _current_level = -1
 
 
 @contextmanager
@@ -139,9 +144,38 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             f"supported. Tensor is of size {list(tensor.array.shape)} while the given forward gradient is of size "
             f"{list(tangent.array.shape)}.\n  at {errors.here()}"
         )
+    if own in tangents_of(tangent):
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.\n"
+            f"  at {errors.here()}"
+        )
     dual = tensor.view_as(tensor)
-    set_tangent(dual, own, tangent)
+    set_tangent(dual, own, tangent if lies_alike(tensor, tangent) else laid_out_as(tensor, tangent))
     return dual
+
+
+def lies_alike(tensor: Any, tangent: Any) -> bool:
+    """Does a tangent lie in memory as its tensor does? Views of the tensor will have the same views of the tangent."""
+    a, b = tensor.array, tangent.array
+    if is_batched(a) or is_batched(b):
+        return True
+    if tensor.is_conj() != tangent.is_conj() or tensor.is_neg() != tangent.is_neg():
+        return False
+    if a.size == 0 or (a.base is None and b.base is None and a.flags.c_contiguous and b.flags.c_contiguous):
+        return True
+    steps = [(m, n) for size, m, n in zip(a.shape, tensor.stride(), tangent.stride(), strict=True) if size > 1]
+    if any([m != n for m, n in steps]) or tensor.storage_offset() != tangent.storage_offset():
+        return False
+    sizes = [len(t.untyped_storage()) // t.array.itemsize for t in (tensor, tangent)]
+    return bool(sizes[0] == sizes[1])
+
+
+def laid_out_as(tensor: Any, tangent: Any) -> Any:
+    """A copy of a tangent that lies in memory as its tensor does, in as much memory."""
+    size = len(tensor.untyped_storage()) // tensor.array.itemsize
+    memory = wrap(np.zeros(size, tangent.array.dtype))
+    place = memory.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    return place.detach().copy_(tangent)
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:

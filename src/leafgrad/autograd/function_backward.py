@@ -41,8 +41,10 @@ def run_backward(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Seq
             gradients = all_gradients(g, ctx, node)
             returned = backward(ctx, gradients) if cls.boxed_grads_call else backward(ctx, *gradients)
         else:
-            given_one = as_tensor(g) if raw else g
-            returned = backward(ctx, [given_one]) if cls.boxed_grads_call else backward(ctx, given_one)
+            if cls.boxed_grads_call:  # the list alone holds the gradient: who takes it off, frees it
+                returned = backward(ctx, [as_tensor(g) if raw else g])
+            else:
+                returned = backward(ctx, as_tensor(g) if raw else g)
     except BaseException:
         if freed is not None:
             node.versions = UNCHANGING  # not used up

@@ -36,6 +36,11 @@ def all_results(cls: Any, ctx: Any, args: tuple[Any, ...], edges: Any, output: A
         count_change(t)
         if not among(t, outputs):
             raise refusals.dirty_not_returned(cls.__name__, t)
+    if ctx._is_pure_view and (len(outputs) != 1 or sum(ctx._record.is_tensor) != 1):
+        raise RuntimeError(
+            "Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you need "
+            f"to support more.\n  in {cls.__name__}.forward"
+        )
     node = None if edges is None else make_node(cls, ctx, edges, outputs)
     results: list[Any] = []
     without_gradient = []
@@ -53,13 +58,15 @@ def all_results(cls: Any, ctx: Any, args: tuple[Any, ...], edges: Any, output: A
         elif is_dirty:
             change_history(cls, t, node, index, is_input, len(outputs))
         elif is_input:
-            t = returned_as_is(t, node, index)
+            t = another(t)
+            give_history(t, node, index)
         else:
             give_history(t, node, index)
         results.append(t)
     record = ctx._record
     record.without_gradient = without_gradient
     if node is not None:
+        restrict_views([t for i, t in enumerate(results) if i not in without_gradient], ctx._is_pure_view)
         record.saved = [saved(ctx, position, t, results) for position, t in enumerate(ctx.to_save or ())]
         if state.recording is not True:
             recorded_in_modes(node, args, ())
@@ -119,13 +126,27 @@ def without_history(t: Any, is_input: bool, is_dirty: bool) -> Any:
     if not t.requires_grad:
         if not is_input or is_dirty:
             return t
-        with grad_mode.no_grad():
-            return links.alias(t, None)
+        return another(t)
     if is_input:
         return t.detach()
     if t.rare is None or t.rare.view is None:
         t.node, t.needs_grad = None, False
     return t
+
+
+def another(t: Any) -> Any:
+    """An argument that is a result as well: another tensor of its class on the same memory."""
+    with grad_mode.no_grad():
+        return links.alias(t, None) if type(t) is links.tensor_class else t.view_as(t)
+
+
+def restrict_views(results: list[Any], is_pure: bool) -> None:
+    """Say of those results that are views why they must not be changed in place; a single one may be, if the user says
+    that backward is just that of the view."""
+    for t in results:
+        view = t.rare.view if t.rare is not None else None
+        if view is not None and (len(results) > 1 or is_pure):
+            view.restriction = MULTI_VIEW if len(results) > 1 else None
 
 
 def give_history(t: Any, node: Any, index: int) -> None:
@@ -139,25 +160,21 @@ def give_history(t: Any, node: Any, index: int) -> None:
             view.restriction, view.silent, view.node_version = CUSTOM_VIEW, False, t.version[0]
 
 
-def returned_as_is(t: Any, node: Any, index: int) -> Any:
-    """An argument that is a result as well: a view of it, with a history of its own."""
-    alias = links.alias(t, CUSTOM_VIEW)
-    give_history(alias, node, index)
-    return alias
-
-
 def change_history(cls: Any, t: Any, node: Any, index: int, is_input: bool, count: int) -> None:
     """An argument that forward has changed in place: the node becomes its history and, if it is a view, its base's."""
     if t.node is None and t.needs_grad:
         raise errors.leaf_in_place(t, False, done=True)
+    view = t.rare.view if t.rare is not None else None
     if not is_input:
-        errors.warn(
+        message = (
             "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
             f"should be passed to ctx.mark_dirty().\n  in {cls.__name__}.forward"
         )
+        if view is not None:
+            raise RuntimeError(message)
+        errors.warn(message)
         give_history(t, node, index)
         return
-    view = t.rare.view if t.rare is not None else None
     if view is not None:
         if view.restriction is not None:
             raise errors.view_in_place(t, view.restriction == MULTI_VIEW)
@@ -189,11 +206,13 @@ def tangents_of_results(
     """Run the user's jvp. `tangents` has a tensor or None for each of the `arguments` of forward, `results` is what
     apply is about to return. The context is the one of that call."""
     record = ctx._record
-    given = []
+    given: list[Any] = []
     for tangent, argument in zip(tangents, arguments, strict=True):
         if tangent is None and isinstance(argument, TensorBase) and record.materialize:
-            tangent = wrap(np.zeros(argument.array.shape, argument.array.dtype))
+            if argument.array.dtype.kind not in "biu":
+                tangent = wrap(np.zeros(argument.array.shape, argument.array.dtype))
         given.append(tangent)
+    counts = [None if tangent is None else tangent.version[0] for tangent in given]
     record.for_jvp = record.saved_for_forward or ()
     ctx.saved_for_forward = record.saved_for_forward
     try:
@@ -207,13 +226,14 @@ def tangents_of_results(
             f"{len(found)})\n  in {ctx._forward_cls.__name__}.jvp"
         )
     for index, (tangent, result) in enumerate(zip(found, results, strict=True)):
-        check_tangent(ctx, index, tangent, result, [g for g, a in zip(given, arguments, strict=True) if a is result])
+        check_form(ctx, index, tangent, result)
+        if tangent is not None:
+            check_memory(ctx, tangent, result, list(zip(arguments, given, counts, strict=True)))
     return list(found)
 
 
-def check_tangent(ctx: Any, index: int, tangent: Any, result: Any, of_argument: list[Any]) -> None:
-    """Refuse a tangent that is none, or that does not follow its result in what memory it shares. `of_argument` is
-    the tangent of the argument that this result is, if it is one."""
+def check_form(ctx: Any, index: int, tangent: Any, result: Any) -> None:
+    """Refuse a tangent that is none, or that does not fit its result."""
     where = f"\n  in {ctx._forward_cls.__name__}.jvp"
     if tangent is None:
         return
@@ -231,17 +251,42 @@ def check_tangent(ctx: Any, index: int, tangent: Any, result: Any, of_argument: 
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
             f"supported. Tensor is of size {own} while the given forward gradient is of size {got}.{where}"
         )
-    if of_argument:
-        if tangent is not of_argument[0]:
-            raise RuntimeError(
-                "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
-                f"modifying an input inplace, then the jvp function must modify the corresponding gradient "
-                f"inplace.{where}"
-            )
+
+
+def base_of(t: Any) -> Any:
+    """What a tensor is a view of, or None."""
+    return None if t.rare is None or t.rare.view is None else t.rare.view.base
+
+
+def check_memory(ctx: Any, tangent: Any, result: Any, inputs: list[tuple[Any, Any, Any]]) -> None:
+    """Refuse a tangent that does not share memory as its result does: with an argument, whose tangent it must then be,
+    changed in place, or a view of. `inputs` has each argument, its tangent, and the version of that before."""
+    where = f"\n  in {ctx._forward_cls.__name__}.jvp"
+    for argument, given, count in inputs:
+        if argument is result:
+            if tangent is not given or tangent.version[0] == count:
+                raise RuntimeError(
+                    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+                    "modifying an input inplace, then the jvp function must modify the corresponding gradient "
+                    f"inplace.{where}"
+                )
+            return
+    seen, base = base_of(tangent), base_of(result)
+    if base is None:
         return
-    is_view = result.rare is not None and result.rare.view is not None
-    if is_view and (tangent.rare is None or tangent.rare.view is None):
+    if seen is None:
         raise RuntimeError(
             "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a "
             f"view.{where}"
         )
+    for argument, given, _ in inputs:
+        if given is None or (base is not argument and base is not base_of(argument)):
+            continue
+        given_base = base_of(given)
+        if seen is not (given if given_base is None else given_base):
+            which = "given" if given_base is None else "same base as the given"
+            raise RuntimeError(
+                f"A custom Function is returning a view but the jvp is not returning a view of the {which} grad "
+                f"input.{where}"
+            )
+        return

@@ -186,33 +186,52 @@ def reached(current: Any, places: Sequence[Any]) -> list[bool]:
 # -- changing what was saved ------------------------------------------------------------------------------------------
 
 
+class Handle:
+    """Stands for one saved tensor in the graph. When the last node that saved it is gone, so is what is kept for it."""
+
+    __slots__ = ("__weakref__",)
+
+
 class Mutation(Mode):
-    """The tensors that were saved inside `allow_mutation_on_saved_tensors`, so that their values can be rescued."""
+    """The tensors that were saved inside `allow_mutation_on_saved_tensors`, so that their values can be rescued: each
+    as it is (`original`) while its memory is unchanged, as a copy (`cloned`) afterwards."""
 
     sees_operations = False
 
     def __init__(self) -> None:
         self.open = True
-        self.held: dict[int, list[Any]] = {}  # by the identity of the version counter: those who saved that memory
+        self.cloned: weakref.WeakKeyDictionary[Handle, Any] = weakref.WeakKeyDictionary()
+        self.original: weakref.WeakKeyDictionary[Handle, Any] = weakref.WeakKeyDictionary()
+        # what was saved several times, by several nodes, has one handle: the same part of the same memory, unchanged
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[Any, Handle] = weakref.WeakValueDictionary()
+        self.sid_to_tid: dict[int, set[Any]] = {}  # of each memory, by the identity of its version counter
 
     def clear(self) -> None:
-        self.held.clear()
+        self.cloned.clear()
+        self.original.clear()
+        self.tid_to_weakhandle.clear()
+        self.sid_to_tid.clear()
+
+    def save(self, tensor: Any) -> Handle:
+        array = tensor.array
+        memory = id(tensor.version)
+        tid = (memory, tensor.version[0], array.ctypes.data, array.dtype, array.shape, array.strides)
+        handle = self.tid_to_weakhandle.get(tid)
+        if handle is None:
+            handle = self.tid_to_weakhandle[tid] = Handle()
+            self.original[handle] = tensor.detach()
+            self.sid_to_tid.setdefault(memory, set()).add(tid)
+        return handle
 
     def about_to_change(self, x: Any) -> None:
-        for ref in self.held.pop(id(x.version), ()):
-            held = ref()
-            if held is not None and held.version is x.version:
-                held.tensor = held.tensor.clone()
-
-
-class Held:
-    """One saved tensor: the tensor itself while its memory is as it was, a copy afterwards."""
-
-    __slots__ = ("__weakref__", "tensor", "version")
-
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
-        self.version = tensor.version
+        for tid in self.sid_to_tid.pop(id(x.version), ()):
+            handle = self.tid_to_weakhandle.get(tid)
+            if handle is None:
+                continue
+            tensor = self.original.get(handle)
+            if tensor is not None and tensor.version is x.version:
+                self.cloned[handle] = tensor.clone()
+                del self.original[handle]
 
 
 @contextmanager
@@ -223,20 +242,16 @@ def allow_mutation_on_saved_tensors() -> Iterator[Mutation]:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     context = Mutation()
 
-    def pack(tensor: Any) -> Held:
-        held = Held(tensor.detach())
-        context.held.setdefault(id(tensor.version), []).append(weakref.ref(held))
-        return held
-
-    def unpack(held: Held) -> Any:
+    def unpack(handle: Handle) -> Any:
         assert context.open, (
             "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
             "in which the graph was originally recorded."
         )
-        return held.tensor
+        copy = context.cloned.get(handle)
+        return context.original[handle] if copy is None else copy
 
     try:
-        with context, saved_tensors_hooks(pack, unpack):
+        with context, saved_tensors_hooks(context.save, unpack):
             yield context
     finally:
         context.open = False

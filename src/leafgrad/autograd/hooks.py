@@ -99,6 +99,7 @@ class Hooks:
         self.results: dict[int, Hooks] = {}  # of an operation with several results: those of each, by its number
         self.keep_for: Any = None  # a weak reference to the tensor that wants its gradient retained
         self.detached: Detached | None = None  # was the tensor that came from this node detached in place?
+        self.sequence: int | None = None  # the number that says when the node is to run, if one was set by hand
         self.metadata: dict[Any, Any] = {}
         self.inner_metadata: dict[Any, dict[Any, Any]] = {}  # of the nodes that are part of this one
         self.tangents: dict[int, dict[int, Any]] = {}  # forward mode: of saved values, by their place and by level

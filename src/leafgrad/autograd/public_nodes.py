@@ -10,10 +10,12 @@ import weakref
 from typing import Any
 
 from leafgrad import errors
+from leafgrad._core.modes import switches
 from leafgrad._core.node import Freed, Node, Output, plan_of
 from leafgrad._core.op import NOTHING, OPTION, SHAPE
 from leafgrad._core.origin import line_of
 from leafgrad._core.saved import changed, saved_tensors, unusable
+from leafgrad._core.sequence import sequence_number
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd.composition import (
     Part,
@@ -62,7 +64,8 @@ def members() -> dict[str, Any]:
         "requires_grad": property(lambda node: True),
         "register_hook": _register_hook,
         "register_prehook": lambda node, hook: registered(of_node(node).before, hook),
-        "_sequence_nr": lambda node: -node.order,
+        "_sequence_nr": sequence_number,
+        "_set_sequence_nr": _set_sequence_nr,
         "_input_metadata": property(_input_metadata),
     }
 
@@ -115,6 +118,12 @@ def _call(node: Node, *gradients: Any) -> Any:
 def _register_hook(node: Node, hook: Any) -> RemovableHandle:
     check_hook(node)
     return registered(of_node(node).after, hook)
+
+
+def _set_sequence_nr(node: Node, number: int) -> None:
+    of_node(node).sequence = number
+    switches.reordered = True
+    switches.checkpoints[id(switches)] = True  # backward passes do not take the shortest way
 
 
 class InputMetadata:

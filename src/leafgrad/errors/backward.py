@@ -9,8 +9,9 @@ from typing import Any
 
 from leafgrad._core.engine import paths_to, reach
 from leafgrad._core.node import Freed, Node, plan_of
-from leafgrad._core.tensor import GraphBreak, TensorBase, links
+from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.errors.cuts import update_at, why_no_graph
 from leafgrad.errors.form import (
     changed_at,
     describe,
@@ -30,6 +31,7 @@ from leafgrad.errors.naming import (
     expression,
     expression_here,
     find,
+    here,
     library,
     name_of,
     name_of_result,
@@ -95,55 +97,24 @@ def gradient_kind(gradient: TensorBase, root: TensorBase, index: int) -> Runtime
 
 
 def no_graph(root: TensorBase, index: int) -> RuntimeError:
-    why, cut, fix = why_no_graph(root)
-    return mistake(
-        RuntimeError,
-        f"element {index} of tensors does not require grad and does not have a grad_fn",
-        ("tensor", f"{describe(root)}: {why}"),
-        ("cut", cut),
-        fix=fix
-        or (
-            "w.requires_grad_()   # for the tensors w that it is computed from, before that",
-            "# .item(), .numpy() and float() lead out of a graph: compute with the tensors themselves",
-        ),
-    )
+    return without_graph(f"element {index} of tensors does not require grad and does not have a grad_fn", root)
 
 
 def needs_graph(first: str, tensor: TensorBase) -> RuntimeError:
     """For all that makes sense only for a tensor that requires grad: says why this one does not."""
-    why, cut, fix = why_no_graph(tensor)
-    fix = fix or f"{as_code(name_of(tensor))}.requires_grad_()   # before anything is computed from it"
-    return mistake(RuntimeError, first, ("tensor", f"{describe(tensor)}: {why}"), ("cut", cut), fix=fix)
+    return without_graph(first, tensor, f"{as_code(name_of(tensor))}.requires_grad_()   # before {here().spot}")
 
 
-def why_no_graph(tensor: TensorBase) -> tuple[str, Place | None, str]:
-    """Why a tensor does not require grad, where its graph was cut, and what to do about that."""
-    torch = library()
-    cut: GraphBreak | None = tensor.rare.graph_break if tensor.rare is not None else None
-    if cut is None:
-        if tensor.array.dtype.kind in "biu":
-            kind = from_numpy_dtype(tensor.array.dtype)
-            return f"it holds {kind}, and only floating point has gradients", None, "compute it from floats"
-        return "neither it nor what it was computed from requires grad", None, ""
-    place = place_of(cut.code, cut.lasti)
-    source = expression(cut.code, cut.lasti) or ""
-    if cut.reason in ("no_grad", "inference_mode"):
-        within = f"`with {torch}.{cut.reason}():`"
-        around = f", or into `with {torch}.enable_grad():`" if cut.reason == "no_grad" else ""
-        return f"computed under {cut.reason}()", place, f"move that line out of {within}{around}"
-    if cut.reason == "detach":
-        kept = source.removesuffix(".detach()") if source.endswith(".detach()") else "tensor"
-        return "its graph was cut by detach()", place, f"{kept}   # without detach(), so that gradients flow through it"
-    if cut.reason == "data":
-        kept = source.removesuffix(".data") if source.endswith(".data") else "tensor"
-        return "its graph was cut by .data", place, f"{kept}   # without .data, so that gradients flow through it"
-    if cut.reason == "tensor":
-        fix = f"{torch}.stack([a, b]) for {torch}.tensor([a, b]); x itself for {torch}.tensor(x)"
-        return "its graph was cut by tensor(), which copies numbers only", place, fix
-    return (
-        f"its graph ends at {cut.reason}: integers, indices and comparisons have no gradient",
-        place,
-        "compute the loss from the floating point values before that line",
+def without_graph(first: str, tensor: TensorBase, otherwise: str = "") -> RuntimeError:
+    why = why_no_graph(tensor)
+    fix = why.fix or ([otherwise] if otherwise and not why.cuts else [])
+    return mistake(
+        RuntimeError,
+        first,
+        ("tensor", f"{describe(tensor)}: {why.sentence}"),
+        *[("" if i else "cut", cut.place) for i, cut in enumerate(why.cuts[:2])],
+        ("since", why.since),
+        fix=fix[:3],
     )
 
 
@@ -371,6 +342,7 @@ def grad_of_non_leaf(tensor: TensorBase) -> str:
     """The warning that PyTorch gives, with the leaves that the tensor came from."""
     leaves = list(reach([tensor.node])[1])[::-1]  # which looks at the last inputs first
     name = as_code(name_of(tensor), "y")
+    update = None if tensor.node is None else update_at(tensor.node.code, tensor.node.lasti)
     return explain(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
         "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
@@ -379,5 +351,5 @@ def grad_of_non_leaf(tensor: TensorBase) -> str:
         ("tensor", describe(tensor)),
         ("recorded", recorded(tensor)),
         ("leaves", "; ".join([describe(leaf) for leaf in leaves[:6]])),
-        ("fix", f"{name}.retain_grad()   # before backward(); or read .grad of a leaf"),
+        ("fix", update or f"{name}.retain_grad()   # before backward(); or read .grad of a leaf"),
     )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.function import CallNode
 from leafgrad._core.inplace import assign, change, count_change, is_free
 from leafgrad._core.modes import about_to_change, changed_in_modes, current_modes, switches
 from leafgrad._core.node import Node, Output, plan_of, take_order
@@ -168,8 +169,14 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
             raise errors.leaf_in_place(x, False)
         if view is not None:
             # What is changed are elements of the base. So their history is the base's: also of those that the input of
-            # as_strided did not show, and without the hooks of the view, which belong to what it was.
-            if view.steps[0][0] is as_strided or (x.node is not None and x.node.hooks is not None):
+            # as_strided did not show, without the hooks of the view, which belong to what it was, and without the
+            # Function of the user's that made it, which says of itself that it does nothing else.
+            node = x.node
+            if (
+                view.steps[0][0] is as_strided
+                or isinstance(node, CallNode)
+                or (node is not None and node.hooks is not None)
+            ):
                 view.node_version = -1
             settle(x)
 

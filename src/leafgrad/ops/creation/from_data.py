@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
+from leafgrad._core.events import graph_break
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
-from leafgrad._core.tensor import GraphBreak, RareFields, TensorBase, with_layout_noted, wrap
+from leafgrad._core.tensor import RareFields, TensorBase, with_layout_noted, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device, layout, strided
 from leafgrad._dtypes import dtype as Dtype
@@ -90,9 +91,12 @@ def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
     if isinstance(data, TensorBase):
         warn_of_copy("torch.tensor(sourceTensor)")
     made = finished(copied(data, as_dtype("tensor", dtype)), requires_grad)
-    if not requires_grad and holds_history(data):  # which is not copied: remembered, if somebody misses it later
-        made.rare = RareFields()
-        made.rare.graph_break = GraphBreak("tensor")
+    if (source := history_in(data)) is not None:  # which is not copied: remembered, if somebody misses it later
+        cut = graph_break("tensor", source)
+        cut.value = list if data is not source else None
+        if not requires_grad:
+            made.rare = RareFields()
+            made.rare.graph_break = cut
     return made
 
 
@@ -103,15 +107,15 @@ def warn_of_copy(call: str) -> None:
     )
 
 
-def holds_history(data: Any) -> bool:
-    """Is this a tensor that requires grad, or a list of tensors, one of which does?"""
+def history_in(data: Any) -> TensorBase | None:
+    """A tensor that requires grad: this one, or the first in a list of them."""
     if isinstance(data, TensorBase):
-        return data.needs_grad
+        return data if data.needs_grad else None
     if data.__class__ not in (list, tuple) or not data:
-        return False
+        return None
     if isinstance(data[0], TensorBase) or isinstance(data[-1], TensorBase):
-        return any([isinstance(t, TensorBase) and t.needs_grad for t in data])
-    return holds_history(data[0])
+        return next((t for t in data if isinstance(t, TensorBase) and t.needs_grad), None)
+    return history_in(data[0])
 
 
 def copied(data: Any, kind: Dtype | None) -> Any:

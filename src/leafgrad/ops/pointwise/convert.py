@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.events import graph_break
 from leafgrad._core.modes import switches
 from leafgrad._core.tensor import (
     Conjugate,
-    GraphBreak,
     RareFields,
     TensorBase,
     conjugate_behind,
@@ -124,7 +125,13 @@ def detach(input: Tensor) -> Tensor:
     """detach(input): the same memory without the history: gradients end here."""
     result: TensorBase = wrap(input.array)
     result.version = input.version
-    cut = GraphBreak("detach") if input.needs_grad else None if input.rare is None else input.rare.graph_break
+    cut = None
+    if input.needs_grad:
+        cut = graph_break("detach", input)
+        if input.array.__class__ is np.ndarray:
+            cut.memory = weakref.ref(input.array)
+    elif input.rare is not None:
+        cut = input.rare.graph_break
     inference = input.rare is not None and input.rare.inference
     result.rare = None  # a view of a tensor that was made outside inference_mode is an ordinary tensor inside as well
     if cut is not None or inference:

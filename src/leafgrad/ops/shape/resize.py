@@ -35,6 +35,8 @@ def look_through(x: Any, operation: Any, *args: Any) -> Any:
     """Make `x` what the view `operation.function(x, *args)` is."""
     check_writable(x)
     old = stand_in(x)
+    if old.rare is not None:
+        old.rare.inference = False  # of tensors made in inference_mode, nobody says what they are a view of
     seen = operation.function(old, *args)
     x.array = array = seen.array
     switches.reshaped = True
@@ -156,7 +158,7 @@ def resize_(self: Tensor, *size: Sizes, memory_format: MemoryFormat | None = Non
     if not size:
         raise TypeError('resize_() missing 1 required positional arguments: "size"')
     shape = shape_arguments(size, "resize_")
-    if self.requires_grad:
+    if self.requires_grad and not state.inference:
         raise errors.mistake(RuntimeError, "cannot resize variables that require grad")
     if any([s < 0 for s in shape]) or (0 not in shape and math.prod(shape) >= 2**63):
         raise errors.mistake(RuntimeError, "numel: integer multiplication overflow", ("size", errors.size(shape)))

@@ -1,0 +1,125 @@
+"""What a program did to its gradients, and where: so that it can be told later why one is missing.
+
+A graph ended (`detach`, `no_grad`, `item`, an index), `requires_grad` was set, a backward pass ran, gradients were
+cleared. Of each the line is kept, how often it ran and when last, and weak references to the leaves that were
+concerned. A line has one `Event` however often it runs: memory is bounded, no tensor is kept alive, and an event costs
+little more than a look into a dictionary. Whoever explains something reads them; nothing is computed from them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+from leafgrad._core import origin
+from leafgrad._core.modes import cut_in_modes, switches
+from leafgrad._core.node import Node, take_order
+
+MOST_LINES: Final = 256  # of each kind of event
+MOST_OBJECTS: Final = 4096  # of each line
+MOST_NODES: Final = 5000  # looked at to find the leaves behind a tensor
+
+reference: Final[Callable[[Any], Any]] = weakref.ref
+
+
+class Event:
+    """What happened at an instruction of the user's program, and to what."""
+
+    __slots__ = ("code", "count", "lasti", "memory", "objects", "order", "reason", "value")
+
+    def __init__(self, reason: str, code: Any, lasti: int) -> None:
+        self.reason = reason
+        self.code = code
+        self.lasti = lasti
+        self.count: int = 0
+        self.order: int = 0  # of the last time, from the counter that numbers nodes
+        # by id: a weak reference, and the code and offset of the instruction that used it, if that is known
+        self.objects: dict[int, tuple[Any, Any, int]] = {}
+        self.memory: Any = None  # a weak reference to the array that left the graph
+        self.value: Any = None  # the number that did
+
+    def add(self, what: Any, code: Any, lasti: int) -> None:
+        """Something that was concerned."""
+        if len(self.objects) >= MOST_OBJECTS:
+            self.objects = {key: known for key, known in self.objects.items() if known[0]() is not None}
+            if len(self.objects) >= MOST_OBJECTS:
+                return
+        self.objects[id(what)] = (reference(what), code, lasti)
+
+    def alive(self) -> list[Any]:
+        """What was concerned, as far as it still exists."""
+        found = [known[0]() for known in self.objects.values()]
+        return [one for one in found if one is not None]
+
+    def concerns(self, what: Any) -> bool:
+        known = self.objects.get(id(what))
+        return known is not None and known[0]() is what
+
+
+# Kind of event -> instruction -> event. The bytecode is a part of the code object, so the address of the object and an
+# offset into its code make a number that no other instruction has, as long as the event holds the code.
+events: Final[dict[str, dict[int, Event]]] = {}
+
+
+def event_at(reason: str, code: Any, lasti: int) -> Event:
+    """Remember that something happens at this instruction."""
+    key = id(code) + lasti
+    lines = events.get(reason)
+    if lines is None:
+        lines = events[reason] = {}
+    event = lines.get(key)
+    if event is None:
+        if len(lines) >= MOST_LINES:
+            del lines[next(iter(lines))]
+        event = lines[key] = Event(reason, code, lasti)
+    event.count += 1
+    event.order = take_order()
+    return event
+
+
+def noted(reason: str, what: Any, node: Node | None, caller: Any = None) -> Event:
+    """Remember that something happens to `what` at the user's line: a leaf, a module, an optimiser, or a tensor that
+    came from `node`, which stands for the leaves that it was computed from. Who knows the frame of the `caller` saves
+    Python the making of all frames on the way there."""
+    frame = origin.user_frame() if caller is None else origin.outside(caller)
+    event = event_at(reason, frame.f_code, frame.f_lasti)
+    concern(event, what, node)
+    return event
+
+
+def concern(event: Event, what: Any, node: Node | None) -> None:
+    """An event concerns `what`, or the leaves behind `node`."""
+    if node is not None:
+        count = event.count
+        if count & (count - 1) == 0:  # the first time, and then less and less often: they are the same as a rule
+            survey(event, node)
+        return
+    known = event.objects.get(id(what))
+    if known is None or known[0]() is not what:
+        event.add(what, event.code, event.lasti)
+
+
+def survey(event: Event, start: Node) -> None:
+    """Note the leaves behind a node."""
+    seen: set[int] = set()
+    stack: list[Node] = [start]
+    while stack and len(seen) < MOST_NODES:
+        node = stack.pop()
+        for source in node.inputs:
+            if source is None:
+                continue
+            if isinstance(source, Node):
+                if source.order not in seen:
+                    seen.add(source.order)
+                    stack.append(source)
+            elif not event.concerns(source):
+                event.add(source, node.code, node.lasti)
+
+
+def graph_break(reason: str, source: Any) -> Event:
+    """The graph of what is computed from `source` ends here."""
+    event = noted(reason, source, source.node)
+    if switches.modes > 0:
+        cut_in_modes(reason)
+    return event

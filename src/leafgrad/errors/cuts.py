@@ -1,0 +1,325 @@
+"""Where was the graph cut? The one answer for error messages, `leafgrad.explain` and `leafgrad.why`.
+
+A tensor that was computed without being recorded remembers the event that ended its graph (`_core/events.py`). Numbers
+and arrays remember nothing; of them it is known which lines gave them away, and the source of the program says which of
+these lines the loss comes from (`dataflow.py`). What to do about it is written by `rewriting.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from leafgrad._core.events import Event, events
+from leafgrad._core.origin import line_of
+from leafgrad._core.tensor import TensorBase
+from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.errors.dataflow import Program, Slice, assigned, dotted, header, program_of
+from leafgrad.errors.naming import (
+    Place,
+    is_module,
+    is_tensor,
+    is_users,
+    name_of,
+    parts,
+    place_of,
+    quietly,
+    users_frame,
+    users_frames,
+)
+from leafgrad.errors.rewriting import (
+    TO_INTEGERS,
+    Connecting,
+    recording_again,
+    requiring_grad,
+    smooth_step,
+    update_in_place,
+)
+
+# Events that cut no graph.
+OTHERS = {"requires_grad=True", "requires_grad=False", "backward", "zero_grad", "grad=", "grad=None"}
+
+SENTENCES = {
+    "no_grad": "computed under no_grad()",
+    "inference_mode": "computed under inference_mode()",
+    "detach": "its graph was cut by detach()",
+    "data": "its graph was cut by .data",
+    "tensor": "its graph was cut by tensor(), which copies numbers only",
+    "item": "computed from a number that item() took out of the graph",
+    "float": "computed from a number that float() took out of the graph",
+    "int": "computed from a number that int() took out of the graph",
+    "complex": "computed from a number that complex() took out of the graph",
+    "numpy": "computed from an array that numpy() took out of the graph",
+    "tolist": "computed from numbers that tolist() took out of the graph",
+}
+
+
+class Cut(NamedTuple):
+    """Where a graph ends: what ended it, at which line, and the leaves behind it that still exist."""
+
+    event: Event
+    place: Place
+    sentence: str
+    leaves: list[TensorBase]
+
+
+class Answer(NamedTuple):
+    """Why a tensor has no graph: a sentence, the places concerned, and the lines as they should be."""
+
+    sentence: str
+    cuts: list[Cut]
+    fix: list[str]
+    since: Place | None = None  # where requires_grad was set, if that was too late
+
+
+def cut_of(event: Event) -> Cut:
+    sentence = SENTENCES.get(event.reason)
+    sentence = sentence or f"its graph ends at {event.reason}: integers, indices and comparisons have no gradient"
+    return Cut(event, place_of(event.code, event.lasti), sentence, [t for t in event.alive() if is_tensor(t)])
+
+
+def cut_events() -> list[Event]:
+    """All events that have cut a graph, the last first."""
+    found = [event for reason, lines in list(events.items()) if reason not in OTHERS for event in list(lines.values())]
+    return sorted(found, key=lambda event: event.order)
+
+
+def why_no_graph(tensor: TensorBase) -> Answer:
+    """Why does a tensor not require grad?"""
+    view = Viewpoint()
+    known = None if tensor.rare is None else tensor.rare.graph_break
+    if known is not None:
+        cut = cut_of(known)
+        return Answer(cut.sentence, [cut], fix_of(view.behind(tensor, [known]), [known]))
+    found = view.frontier(tensor) or recognised(tensor, by_value=view.start is None)
+    if found:
+        cuts = [cut_of(event) for event in found]
+        return Answer(cuts[0].sentence, cuts, fix_of(view.behind(tensor, found), found))
+    if tensor.array.dtype.kind in "biu":
+        kind = from_numpy_dtype(tensor.array.dtype)
+        return Answer(f"it holds {kind}, and only floating point has gradients", [], [])
+    return set_too_late(view, tensor) or Answer(
+        "neither it nor what it was computed from requires grad", [], view.to_require_grad(tensor)
+    )
+
+
+def set_too_late(view: Viewpoint, tensor: TensorBase) -> Answer | None:
+    """A tensor was computed from one that requires grad only since then."""
+    for name, value, stmt in view.sources(tensor) or ():
+        if value.needs_grad and value.node is None:
+            since = [event for event in events.get("requires_grad=True", {}).values() if event.concerns(value)]
+            last = min(since, key=lambda event: event.order, default=None)
+            if last is None or view.program is None:
+                continue
+            fix = [requiring_grad(view.program, stmt)] if stmt is not None else []
+            sentence = f"computed before '{name}', from which it comes, was told to require grad"
+            return Answer(sentence, [], [line for line in fix if line], place_of(last.code, last.lasti))
+    return None
+
+
+@quietly
+def recognised(tensor: TensorBase, by_value: bool) -> list[Event]:
+    """The event that gave this memory away; or, where there is no source to ask, this number."""
+    form = tensor.array
+    for event in cut_events():
+        array = None if event.memory is None else event.memory()
+        if array is not None and any(array is owner for owner in owners(form)):
+            return [event]
+        if by_value and isinstance(event.value, (int, float, complex)) and form.size == 1 and form.dtype.kind in "fc":
+            if np.asarray(event.value, form.dtype) == form.reshape(()):
+                return [event]
+    return []
+
+
+def owners(array: Any) -> Iterable[Any]:
+    """An array and those whose memory it shows."""
+    while array is not None:
+        yield array
+        array = getattr(array, "base", None)
+
+
+class Viewpoint:
+    """The program as it is seen from the line that is being executed."""
+
+    def __init__(self) -> None:
+        frame = users_frame()
+        filename, self.line = line_of(frame.f_code, frame.f_lasti)
+        self.program: Program | None = program_of(filename)
+        self.start = None if self.program is None else self.program.statement_at(self.line)
+
+    def names(self, tensor: TensorBase) -> set[str] | None:
+        """The names by which the statement that is being executed knows a tensor; None: any."""
+        name = name_of(tensor)
+        return {name, *prefixes(name)} if name else None
+
+    def slice(self, tensor: TensorBase, ends: Any = None) -> Slice | None:
+        """The statements that a tensor comes from."""
+        if self.program is None or self.start is None:
+            return None
+        names = self.names(tensor)
+        found = Slice(self.program, self.start, names, ends)
+        return found if found.statements else Slice(self.program, self.start, None, ends)
+
+    @quietly
+    def frontier(self, tensor: TensorBase) -> list[Event]:
+        """The events that took the numbers out of the graph that a tensor was computed from, the nearest on each
+        way back."""
+        happened = cut_events()
+        if self.program is None or not happened:
+            return []
+        found: list[Event] = []
+        at = self.events_in(happened)
+        reached = self.slice(tensor, lambda stmt: stmt in at)
+        for stmt in reached.statements if reached is not None else ():
+            found += at.get(stmt, [])
+        if not found and reached is not None:
+            others = files_called(reached)
+            found = [event for event in happened if event.code.co_filename in others][:1]
+        return sorted(found, key=lambda event: event.order)
+
+    def events_in(self, happened: list[Event]) -> dict[ast.stmt, list[Event]]:
+        """The statements of the program at which something has happened."""
+        assert self.program is not None
+        found: dict[ast.stmt, list[Event]] = {}
+        for event in happened:
+            if event.code.co_filename == self.program.filename:
+                expression = self.program.expression_at(event.code, event.lasti)
+                stmt = None if expression is None else self.program.statement_of(expression)
+                if stmt is not None:
+                    found.setdefault(stmt, []).append(event)
+        return found
+
+    @quietly
+    def behind(self, tensor: TensorBase, found: list[Event]) -> Slice | None:
+        """The statements between these events and a tensor."""
+        if self.program is None:
+            return None
+        at = self.events_in(found)
+        return self.slice(tensor, lambda stmt: stmt in at)
+
+    @quietly
+    def sources(self, tensor: TensorBase) -> list[tuple[str, TensorBase, ast.stmt | None]]:
+        """The leaves that the program has variables for and that a tensor was computed from, with the statements that
+        made them."""
+        reached = self.slice(tensor)
+        if reached is None:
+            return []
+        made = {name: stmt for stmt in reversed(reached.statements) for name in assigned(stmt)[0]}
+        values: dict[str, Any] = {}
+        for frame in users_frames():
+            for space in (frame.f_locals, frame.f_globals):
+                for name, value in list(space.items()):
+                    if name in made and is_tensor(value):
+                        values.setdefault(name, value)
+        return [
+            (name, value, made[name]) for name, value in values.items() if value is not tensor and value.node is None
+        ]
+
+    def to_require_grad(self, tensor: TensorBase) -> list[str]:
+        """The leaves that could require grad: those whose gradient the program asks for, if that is known."""
+        found = [one for one in self.sources(tensor) or [] if one[1].array.dtype.kind in "fc"]
+        if self.program is None or not found:
+            return []
+        text = self.program.text
+        asked = [one for one in found if re.search(rf"\b{re.escape(one[0])}\.grad\b", text)]
+        made = [requiring_grad(self.program, one[2]) for one in asked or found if one[2] is not None]
+        return [line for line in made if line][:3]
+
+
+def prefixes(name: str) -> set[str]:
+    """`losses` of `losses[0]`, `self.loss` of `self.loss`."""
+    return {re.split(r"\[", name)[0], name.partition(".")[0].partition("[")[0]}
+
+
+def files_called(reached: Slice) -> set[str]:
+    """The other files whose functions, and whose modules, the statements of a slice call."""
+    found: set[str] = set()
+    for stmt in reached.statements:
+        for node in [node for top in header(stmt) for node in ast.walk(top) if isinstance(node, ast.Call)]:
+            value = value_of(dotted(node.func) or "")
+            if isinstance(value, FunctionType):
+                found.add(value.__code__.co_filename)
+            for module in [value, *inner_modules(value)] if is_module(value) else ():
+                forward = getattr(type(module), "forward", None)
+                if isinstance(forward, FunctionType):
+                    found.add(forward.__code__.co_filename)
+    return {filename for filename in found if is_users(filename)} - {reached.program.filename}
+
+
+def value_of(name: str) -> Any:
+    """What a dotted name means in the program, without running any of its code."""
+    first, *rest = name.split(".")
+    for frame in users_frames():
+        for space in (frame.f_locals, frame.f_globals):
+            if first in space:
+                value = space[first]
+                for part in rest:
+                    inside = dict(parts(value) or ()) if is_module(value) or first == "self" else {}
+                    value = vars(value).get(part) if isinstance(value, ModuleType) else inside.get(f".{part}")
+                return value
+    return None
+
+
+def inner_modules(module: Any) -> list[Any]:
+    """All modules within one."""
+    found: list[Any] = []
+    waiting = [module]
+    while waiting:
+        for _, part in parts(waiting.pop()) or ():
+            if is_module(part) and not any(part is one for one in found):
+                found.append(part)
+                waiting.append(part)
+    return found
+
+
+# -- fixes ------------------------------------------------------------------------------------------------------------
+
+
+def fix_of(reached: Slice | None, found: list[Event]) -> list[str]:
+    """What to write instead of the lines at which these events cut the graph."""
+    return _fix_of(reached, found) or []
+
+
+@quietly
+def _fix_of(reached: Slice | None, found: list[Event]) -> list[str]:
+    first = found[0]
+    program = program_of(first.code.co_filename)
+    if program is None:
+        return []
+    cuts = [program.expression_at(event.code, event.lasti) for event in found]
+    statements = [None if cut is None else program.statement_of(cut) for cut in cuts]
+    cut, stmt = cuts[0], statements[0]
+    if cut is None or stmt is None:
+        return []
+    update = update_in_place(program, stmt, first.reason not in ("no_grad", "inference_mode"))
+    if update:
+        return [update]
+    connects = first.reason in SENTENCES or is_conversion(cut)
+    fixes = []
+    if first.reason in ("no_grad", "inference_mode"):
+        fixes = [line for line in [recording_again(program, stmt, first.reason)] if line]
+    if connects:
+        path = reached.statements if reached is not None and reached.program is program else []
+        whole = [*path, *[s for s in statements if s is not None and s not in path]]
+        lists = [c for c, event in zip(cuts, found, strict=True) if c is not None and event.value is list]
+        return fixes + Connecting(program, whole, [c for c in cuts if c is not None], lists).run()
+    smooth = smooth_step(program, stmt, cut)
+    return [smooth] if smooth else []
+
+
+def is_conversion(cut: ast.expr) -> bool:
+    """`x.long()` and the like, which is left out to keep the gradient."""
+    return isinstance(cut, ast.Call) and isinstance(cut.func, ast.Attribute) and cut.func.attr in TO_INTEGERS
+
+
+@quietly
+def update_at(code: Any, lasti: int) -> str:
+    """The fix for `w = w - 0.1 * w.grad`, if that is what stands at an instruction."""
+    program = program_of(code.co_filename)
+    stmt = None if program is None else program.statement_at(line_of(code, lasti)[1])
+    return "" if program is None or stmt is None else update_in_place(program, stmt, recording=True)

@@ -1,0 +1,286 @@
+"""The source of the user's program: the statement of a line, the expression of an instruction, and from which
+statements a value comes.
+
+    names = {"total"} at the line `loss = torch.tensor(total)`
+    behind it: `total = total + error.item()`, `total = 0.0`, `error = f(model(x), y)`, and what `f` returns
+
+This is read from the syntax tree alone, as a reader of the program would, so it can say more than is true (a branch
+that is never taken) but rarely less. It is used to choose among things that are known to have happened.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import linecache
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+MOST_STATEMENTS = 2000
+Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+WITH = (ast.With, ast.AsyncWith)
+
+
+class Program:
+    """A file of the user's as a syntax tree in which every node knows its parent."""
+
+    def __init__(self, filename: str, text: str) -> None:
+        self.filename = filename
+        self.text = text
+        self.tree = ast.parse(text)
+        self.lines = text.split("\n")
+        self.functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        self.parents: dict[ast.AST, ast.AST] = {}
+        for node in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(node):
+                self.parents[child] = node
+            if isinstance(node, FUNCTIONS):
+                self.functions.setdefault(node.name, []).append(node)
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node is part of, the innermost first."""
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
+
+    def statement_at(self, line: int) -> ast.stmt | None:
+        """The innermost statement that has something on this line."""
+        found: ast.stmt | None = None
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.stmt) and first_line(node) <= line <= (node.end_lineno or node.lineno):
+                if found is None or first_line(node) >= first_line(found):
+                    found = node
+        return found
+
+    def statement_of(self, node: ast.AST) -> ast.stmt | None:
+        """The statement that an expression is part of."""
+        return (
+            node if isinstance(node, ast.stmt) else next((n for n in self.above(node) if isinstance(n, ast.stmt)), None)
+        )
+
+    def scope_of(self, node: ast.AST) -> Scope:
+        """The function, or the module, that a statement is in."""
+        return next((n for n in self.above(node) if isinstance(n, FUNCTIONS)), self.tree)
+
+    def expression_at(self, code: Any, lasti: int) -> ast.expr | None:
+        """The expression that an instruction computes."""
+        line, last, start, end = next(islice(code.co_positions(), lasti // 2, None))
+        for node in ast.walk(self.tree):
+            if (
+                isinstance(node, ast.expr)
+                and (node.lineno, node.end_lineno) == (line, last)
+                and (node.col_offset, node.end_col_offset) == (start, end)
+            ):
+                return node
+        return None
+
+
+@functools.lru_cache(maxsize=32)
+def _parsed(filename: str, text: str) -> Program | None:
+    try:
+        return Program(filename, text)
+    except (SyntaxError, ValueError, RecursionError):  # a cell of a notebook with commands in it, for instance
+        return None
+
+
+def program_of(filename: str) -> Program | None:
+    """The source of a file, if it can be had and read."""
+    linecache.checkcache(filename)
+    text = "".join(linecache.getlines(filename))
+    return _parsed(filename, text) if text.strip() else None
+
+
+def first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *[d.lineno for d in decorators]])
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def dotted(node: ast.AST) -> str | None:
+    """`self.h` of an attribute or name; None of anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (base := dotted(node.value)) is not None:
+        return f"{base}.{node.attr}"
+    return None
+
+
+def header(stmt: ast.stmt) -> list[ast.AST]:
+    """The parts of a statement that are no statements themselves."""
+    if isinstance(stmt, (*FUNCTIONS, ast.ClassDef)):
+        return []
+    return [child for child in ast.iter_child_nodes(stmt) if not isinstance(child, (ast.stmt, ast.ExceptHandler))]
+
+
+def names_in(nodes: list[ast.AST]) -> set[str]:
+    """The names that are read: of `self.h.mean()` that is `self`, `self.h` and `self.h.mean`."""
+    found = set()
+    for top in nodes:
+        for node in ast.walk(top):
+            if isinstance(node, (ast.Name, ast.Attribute)) and (name := dotted(node)) is not None:
+                found.add(name)
+    return found
+
+
+def calls_in(nodes: list[ast.AST]) -> set[str]:
+    """The names of what is called."""
+    calls = [node.func for top in nodes for node in ast.walk(top) if isinstance(node, ast.Call)]
+    return {f.id for f in calls if isinstance(f, ast.Name)} | {f.attr for f in calls if isinstance(f, ast.Attribute)}
+
+
+def assigned(stmt: ast.stmt) -> tuple[set[str], set[str]]:
+    """The names that a statement gives a new value, and those whose value it changes."""
+    new: set[str] = set()
+    changed: set[str] = set()
+    targets: list[ast.AST] = []
+    if isinstance(stmt, ast.Assign):
+        targets += stmt.targets
+    elif isinstance(stmt, (ast.AnnAssign, ast.For, ast.AsyncFor)):
+        targets.append(stmt.target)
+    elif isinstance(stmt, ast.AugAssign):
+        changed |= {name for name in [dotted(stmt.target)] if name}
+    elif isinstance(stmt, WITH):
+        targets += [item.optional_vars for item in stmt.items if item.optional_vars is not None]
+    elif isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call) and isinstance(stmt.value.func, ast.Attribute):
+        if (name := dotted(stmt.value.func.value)) is not None:  # losses.append(loss)
+            changed.add(name)
+    targets += [node.target for top in header(stmt) for node in ast.walk(top) if isinstance(node, ast.NamedExpr)]
+    for target in targets:
+        for node in ast.walk(target):
+            if isinstance(node, ast.Subscript) and (name := dotted(node.value)) is not None:
+                changed.add(name)
+            elif isinstance(getattr(node, "ctx", None), ast.Store) and (name := dotted(node)) is not None:
+                new.add(name)
+    return new, changed
+
+
+# -- where a value comes from -----------------------------------------------------------------------------------------
+
+
+class Slice:
+    """The statements that a value comes from: those of the functions, too, that are called on the way."""
+
+    def __init__(
+        self,
+        program: Program,
+        start: ast.stmt,
+        names: set[str] | None = None,
+        ends: Callable[[ast.stmt], bool] | None = None,
+    ) -> None:
+        self.program = program
+        self.ends = ends  # at which statements to look no further back
+        self.statements: list[ast.stmt] = []
+        self.calls: set[str] = set()
+        self.wanted: list[tuple[ast.stmt, set[str]]] = []
+        self.asked: set[tuple[ast.stmt, str]] = set()
+        self.entered: set[str] = set()
+        if names is None:
+            self.take(start)
+        else:
+            self.wanted.append((start, names))
+        while self.wanted and len(self.statements) < MOST_STATEMENTS:
+            use, names = self.wanted.pop()
+            for name in names:
+                if (use, name) not in self.asked:
+                    self.asked.add((use, name))
+                    self.find(use, name)
+
+    def take(self, stmt: ast.stmt) -> None:
+        """A statement from which the value comes: and so do the values that it reads."""
+        if stmt in self.statements:
+            return
+        self.statements.append(stmt)
+        if self.ends is not None and self.ends(stmt):
+            return
+        parts = header(stmt)
+        if isinstance(stmt, ast.AugAssign):
+            parts.append(ast.Name(dotted(stmt.target) or "", ast.Load()))
+        self.wanted.append((stmt, names_in(parts)))
+        called = calls_in(parts)
+        self.calls |= called
+        for name in called - self.entered:
+            self.entered.add(name)
+            self.enter(name)
+
+    def enter(self, name: str) -> None:
+        """A function that is called: its value comes from its returns. What is no function may be a module."""
+        known = self.program.functions.get(name)
+        if known is None and not hasattr(builtins, name):
+            known = [*self.program.functions.get("forward", []), *self.program.functions.get("__call__", [])]
+        for function in known or []:
+            for node in ast.walk(function):
+                if isinstance(node, (ast.Return, ast.Yield)) and self.program.scope_of(node) is function:
+                    stmt = self.program.statement_of(node)
+                    if stmt is not None:
+                        self.take(stmt)
+
+    def find(self, use: ast.stmt, name: str) -> None:
+        """The statements before `use` that give `name` its value there."""
+        stmt: ast.AST = use
+        for parent in self.program.above(use):
+            block = block_of(parent, stmt)
+            for before in reversed(block[: block.index(stmt)] if stmt in block else []):
+                if self.defines(before, name):
+                    return
+            if isinstance(parent, LOOPS):  # what an earlier turn of it has left
+                if self.defines(parent, name) and name in assigned(parent)[0]:
+                    return
+            elif isinstance(parent, WITH) and name in assigned(parent)[0]:
+                self.take(parent)
+                return
+            if isinstance(parent, FUNCTIONS):
+                if name.partition(".")[0] in {a.arg for a in ast.walk(parent.args) if isinstance(a, ast.arg)}:
+                    self.callers(parent.name)
+                else:
+                    for outer in self.program.tree.body:  # a global
+                        self.defines(outer, name)
+                return
+            stmt = parent
+
+    def callers(self, function: str) -> None:
+        """A value that a function was given: it comes from the calls of that function."""
+        for node in ast.walk(self.program.tree):
+            if isinstance(node, ast.Call) and function == (dotted(node.func) or "").rpartition(".")[2]:
+                stmt = self.program.statement_of(node)
+                if stmt is not None:
+                    self.entered.add(function)
+                    self.take(stmt)
+
+    def defines(self, stmt: ast.AST, name: str) -> bool:
+        """Take the statements in `stmt` that give `name` a value or change it. Is that certain to be done?"""
+        if isinstance(stmt, (*FUNCTIONS, ast.ClassDef)):
+            return False
+        certain = False
+        for part in ast.walk(stmt):
+            if isinstance(part, ast.stmt) and (
+                part is stmt or self.program.scope_of(part) is self.program.scope_of(stmt)
+            ):
+                new, changed = assigned(part)
+                if name in new or name in changed:
+                    self.take(part)
+                    certain = certain or (part is stmt and name in new)
+        return certain
+
+    def lines(self) -> set[int]:
+        return {line for stmt in self.statements for line in lines_of(stmt)}
+
+
+def block_of(parent: ast.AST, stmt: ast.AST) -> list[Any]:
+    """The list of statements of `parent` that has `stmt` in it."""
+    for field in ("body", "orelse", "finalbody", "handlers"):
+        block = getattr(parent, field, None)
+        if isinstance(block, list) and stmt in block:
+            return block
+    return []
+
+
+def lines_of(stmt: ast.stmt) -> range:
+    """The lines of a statement, without those of the statements in it."""
+    inner = [child.lineno for child in ast.iter_child_nodes(stmt) if isinstance(child, ast.stmt)]
+    return range(first_line(stmt), max(min(inner, default=(stmt.end_lineno or stmt.lineno) + 1), stmt.lineno + 1))
