@@ -700,3 +700,21 @@ def names_of_operations(T: Any) -> Any:
         attempt(lambda: T.ops.aten.no_such_operation),
         attempt(lambda: mm.no_such_overload),
     ]
+
+
+@scenario
+def a_second_run_that_does_more_under_a_policy(T: Any) -> Any:
+    utils = tools(T)
+
+    def policy(ctx: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
+        saved = utils.CheckpointPolicy.MUST_SAVE
+        return saved if op == T.ops.aten.sin.default else utils.CheckpointPolicy.PREFER_RECOMPUTE
+
+    context = functools.partial(utils.create_selective_checkpoint_contexts, policy)
+    seen = []
+    for more in (lambda x: x.sin().sin().cos(), lambda x: x.sin().exp().cos()):
+        program = Calls(lambda x: x.sin().cos(), more)
+        x = leaf(T, [0.5, 1.0])
+        out = utils.checkpoint(program, x, use_reentrant=False, context_fn=context, early_stop=False)
+        seen += [attempt(out.sum().backward), x.grad is None]
+    return seen

@@ -121,11 +121,15 @@ class Fetching(Observer):
         if out is not None:
             return below(op, arrays, options, out)
         name = aten.named(op)
+        if name in SAC_IGNORED_OPS:
+            return below(op, arrays, options, out)
         position = self.positions.get(name, 0)
         self.positions[name] = position + 1
         calls = self.calls.get(name, [])
-        entry: Any = calls[position] if position < len(calls) else COMPUTED
-        if entry is COMPUTED:  # or the forward pass did not do it: the number of saved tensors will tell
+        if position >= len(calls):
+            raise not_found(f"{name} invocation index {position}" if calls else str(name))
+        entry: Any = calls[position]
+        if entry is COMPUTED:
             return below(op, arrays, options, out)
         if entry is USED:
             raise RuntimeError(
@@ -134,6 +138,15 @@ class Fetching(Observer):
             )
         calls[position] = USED
         return entry.take()
+
+
+def not_found(call: str) -> RuntimeError:
+    """The error for an operation that the second run has and the first had not."""
+    return RuntimeError(
+        f"{call} encountered during backward but not found in storage. This can happen if the operations in the "
+        "checkpointed region are nondeterministic or depend on global state that changed between forward and "
+        f"backward.\n  at {errors.here()}"
+    )
 
 
 def is_view(outs: list[Any], arrays: Sequence[Any]) -> bool:
