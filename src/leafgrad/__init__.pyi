@@ -171,6 +171,8 @@ def arange(end: Number, *, out: Tensor | None = None, dtype: Dtype | None = None
     """start, start + step, ... up to but without end."""
 @overload
 def arange(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor: ...
+def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle from the axis of `other` to the point (other, input), between -pi and pi."""
 def argmax(input: Tensor, dim: Dim | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """the index of the largest element, the first of equals."""
 def argmin(input: Tensor, dim: Dim | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -189,6 +191,8 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = Non
     """data itself if it is a tensor, its memory if it is a NumPy array, else a new tensor."""
 def asarray(obj: Any, *, dtype: Dtype | None = None, device: Device | None = None, copy: builtins.bool | None = None, requires_grad: builtins.bool | None = None) -> Tensor:
     """a tensor of obj, which shares its memory where that is possible (always with copy=False, or an error; never with copy=True)."""
+def atan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle from the axis of `other` to the point (other, input), between -pi and pi."""
 @overload
 def atleast_1d(tensor: Tensor) -> Tensor:
     """numbers as vectors of one element; everything else as it is."""
@@ -516,6 +520,11 @@ def mean(input: Tensor, *, dtype: Dtype | None = None, out: Tensor | None = None
     """the mean of all elements, or along dimensions."""
 @overload
 def mean(input: Tensor, dim: DimOrDims | None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+@overload
+def median(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the median, nan if there is a nan. Along a dimension, as (values, indices)."""
+@overload
+def median(input: Tensor, dim: Dim, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.median: ...
 def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: builtins.str | None = None) -> tuple[Tensor, ...]:
     """for each of some vectors, its elements spread over the grid of all of them. 'ij' lets the first vector vary along dimension 0, 'xy' along dimension 1."""
 @overload
@@ -545,6 +554,11 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of a matrix (n, k) and a vector (k)."""
 def nanmean(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor:
     """the mean of all elements that are not nan."""
+@overload
+def nanmedian(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the median of the elements that are numbers. Along a dimension, as (values, indices)."""
+@overload
+def nanmedian(input: Tensor, dim: Dim, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.nanmedian: ...
 def nansum(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """the sum of all elements that are not nan."""
 def narrow(input: Tensor, dim: Dim, start: builtins.int | Tensor, length: builtins.int) -> Tensor:
@@ -719,6 +733,8 @@ def sigmoid_(input: Tensor) -> Tensor:
     """sigmoid, in place."""
 def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-1, 0 or 1 for each element."""
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """has each element a minus sign, also if it is zero?"""
 def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sine of each element."""
 def sin_(input: Tensor) -> Tensor:

@@ -33,7 +33,19 @@ class max(NamedResult, tuple[Tensor, Tensor]):
     @property
     def indices(self) -> Tensor: ...
 
+class median(NamedResult, tuple[Tensor, Tensor]):
+    @property
+    def values(self) -> Tensor: ...
+    @property
+    def indices(self) -> Tensor: ...
+
 class min(NamedResult, tuple[Tensor, Tensor]):
+    @property
+    def values(self) -> Tensor: ...
+    @property
+    def indices(self) -> Tensor: ...
+
+class nanmedian(NamedResult, tuple[Tensor, Tensor]):
     @property
     def values(self) -> Tensor: ...
     @property

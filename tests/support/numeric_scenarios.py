@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scenarios import attempt, collection
+from scenarios import attempt, collection, leaf
 
 SCENARIOS, scenario = collection()
 
@@ -306,3 +306,37 @@ def spread_of_equal_numbers(T: Any) -> Any:
         y = x.var(dim)
         seen.append((y == 0).all().item())
     return seen
+
+
+@scenario
+def medians_of_equals_and_of_what_is_no_number(T: Any) -> Any:
+    seen = []
+    nan = float("nan")
+    for name in ("median", "nanmedian"):
+        median = getattr(T, name)
+        for numbers in ([1.0, 2.0, 2.0, 3.0], [2.0, 2.0, 1.0], [nan, 1.0, 2.0], [nan, nan]):
+            x = leaf(T, numbers)
+            out = median(x)
+            out.backward()
+            seen += [repr(out.item()), out.grad_fn.name(), x.grad]
+        x = leaf(T, [[1.0, nan, 3.0, nan], [4.0, 3.0, 2.0, 1.0]])
+        out = median(x, 1)
+        out.values.sum().backward()
+        seen += [repr(out.values.tolist()), out.indices, out.values.grad_fn.name(), x.grad]
+        seen += [repr(median(T.ones(0)).item()), median(T.ones(0, dtype=T.int64)), median(T.ones(0, 3), 1).values]
+        seen += [attempt(lambda: median(T.ones(0, 3), 0)), attempt(lambda: median(T.ones(2, dtype=T.bool)))]  # noqa: B023
+        seen += [attempt(lambda: median(T.ones(2, dtype=T.complex64), 0)), median(T.tensor([3, 1, 2], dtype=T.uint8))]  # noqa: B023
+    return seen
+
+
+@scenario
+def angles_and_signs(T: Any) -> Any:
+    y, x = leaf(T, [1.0, 0.0, -2.0, 0.0]), leaf(T, [0.0, 0.0, 1.0, -3.0])
+    out = T.atan2(y, x)
+    out.sum().backward()
+    seen = [out, y.grad, x.grad, out.grad_fn.name(), T.atan2(T.tensor([1]), T.tensor([2])), T.arctan2(y, x)]
+    seen += [attempt(lambda: T.atan2(y, 1.0)), attempt(lambda: T.atan2(T.tensor([1j]), T.tensor([1j])))]
+    seen += [attempt(lambda: T.tensor([1]).atan2_(T.tensor([2]))), T.tensor([1.0]).atan2_(T.tensor([2]))]
+    signs = T.signbit(leaf(T, [1.0, -1.0, 0.0, -0.0]))
+    seen += [signs, T.signbit(T.tensor([1, -1, 0])), T.signbit(T.tensor([True])), T.tensor([-2.0]).signbit()]
+    return [*seen, attempt(lambda: T.signbit(T.tensor([1j])))]

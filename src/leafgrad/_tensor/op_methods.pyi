@@ -108,6 +108,10 @@ class OpMethods:
         """the smallest and the largest element, as (min, max)."""
     def any(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False) -> Tensor:
         """is any element nonzero, in the tensor or along dimensions?"""
+    def arctan2(self, other: Tensor) -> Tensor:
+        """the angle from the axis of `other` to the point (other, input), between -pi and pi."""
+    def arctan2_(self, other: Tensor) -> Self:
+        """arctan2, in place."""
     def argmax(self, dim: Dim | None = None, keepdim: builtins.bool = False) -> Tensor:
         """the index of the largest element, the first of equals."""
     def argmin(self, dim: Dim | None = None, keepdim: builtins.bool = False) -> Tensor:
@@ -122,6 +126,10 @@ class OpMethods:
         """as_strided, in place."""
     def as_strided_scatter(self, src: Tensor, size: Shape, stride: Shape, storage_offset: builtins.int | None = None) -> Tensor:
         """a copy of input with the elements that as_strided shows replaced by src."""
+    def atan2(self, other: Tensor) -> Tensor:
+        """the angle from the axis of `other` to the point (other, input), between -pi and pi."""
+    def atan2_(self, other: Tensor) -> Self:
+        """atan2, in place."""
     def bernoulli(self, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
         """ones with the probabilities that input gives (or all with probability p), zeros elsewhere."""
     def bernoulli_(self, p: Tensor | builtins.float = 0.5, *, generator: Generator | None = None) -> Self:
@@ -477,6 +485,11 @@ class OpMethods:
     @overload
     def mean(self, dim: DimOrDims | None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor: ...
     @overload
+    def median(self) -> Tensor:
+        """the median, nan if there is a nan. Along a dimension, as (values, indices)."""
+    @overload
+    def median(self, dim: Dim, keepdim: builtins.bool = False) -> return_types.median: ...
+    @overload
     def min(self) -> Tensor:
         """the smallest element; the smallest along a dimension as (values, indices); the smallest of each two."""
     @overload
@@ -507,6 +520,11 @@ class OpMethods:
         """the product of a matrix (n, k) and a vector (k)."""
     def nanmean(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor:
         """the mean of all elements that are not nan."""
+    @overload
+    def nanmedian(self) -> Tensor:
+        """the median of the elements that are numbers. Along a dimension, as (values, indices)."""
+    @overload
+    def nanmedian(self, dim: Dim, keepdim: builtins.bool = False) -> return_types.nanmedian: ...
     def nansum(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor:
         """the sum of all elements that are not nan."""
     def narrow(self, dim: Dim, start: builtins.int | Tensor, length: builtins.int) -> Tensor:
@@ -697,6 +715,8 @@ class OpMethods:
         """-1, 0 or 1 for each element."""
     def sign_(self) -> Self:
         """sign, in place."""
+    def signbit(self) -> Tensor:
+        """has each element a minus sign, also if it is zero?"""
     def sin(self) -> Tensor:
         """the sine of each element."""
     def sin_(self) -> Self:

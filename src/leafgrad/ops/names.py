@@ -33,10 +33,11 @@ FUNCTIONS: dict[str, str] = {
     "ops.loss.binary": "",
     "ops.loss.cross_entropy": "",
     "ops.loss.elementwise": "",
+    "ops.pointwise.angles": "arctan2 atan2",
     "ops.pointwise.comparison": (
         "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq ge greater "
         "greater_equal gt isfinite isinf isnan isneginf isposinf isreal le less less_equal logical_and "
-        "logical_not logical_or logical_xor lt ne not_equal "
+        "logical_not logical_or logical_xor lt ne not_equal signbit "
     ),
     "ops.pointwise.complex": (
         "complex conj_physical is_conj is_neg polar resolve_conj resolve_neg view_as_complex view_as_real "
@@ -65,6 +66,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.reduce.binning": "bincount bucketize histc histogram searchsorted",
     "ops.reduce.distinct": "isin unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
+    "ops.reduce.medians": "median nanmedian",
     "ops.reduce.norms": "norm",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
     "ops.reduce.reductions": "all any count_nonzero cumsum mean prod sum",
@@ -129,6 +131,7 @@ METHODS: dict[str, str] = {
     "ops.loss.binary": "",
     "ops.loss.cross_entropy": "",
     "ops.loss.elementwise": "",
+    "ops.pointwise.angles": "arctan2 arctan2_ atan2 atan2_",
     "ops.pointwise.comparison": (
         "__and__ __eq__ __ge__ __gt__ __iand__ __ilshift__ __invert__ __ior__ __irshift__ __ixor__ __le__ "
         "__lshift__ __lt__ __ne__ __or__ __rand__ __rlshift__ __ror__ __rrshift__ __rshift__ __rxor__ __xor__ "
@@ -136,7 +139,7 @@ METHODS: dict[str, str] = {
         "bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ eq eq_ ge ge_ greater "
         "greater_ greater_equal greater_equal_ gt gt_ isfinite isinf isnan isneginf isposinf isreal le le_ less "
         "less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ "
-        "logical_xor logical_xor_ lt lt_ ne ne_ not_equal not_equal_ "
+        "logical_xor logical_xor_ lt lt_ ne ne_ not_equal not_equal_ signbit "
     ),
     "ops.pointwise.complex": "conj_physical conj_physical_ is_conj is_neg resolve_conj resolve_neg",
     "ops.pointwise.convert": "clone conj contiguous detach imag real",
@@ -164,6 +167,7 @@ METHODS: dict[str, str] = {
     "ops.reduce.binning": "bincount histc histogram",
     "ops.reduce.distinct": "unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
+    "ops.reduce.medians": "median nanmedian",
     "ops.reduce.norms": "norm",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
     "ops.reduce.reductions": "all any count_nonzero cumsum cumsum_ mean prod sum sum_to_size",

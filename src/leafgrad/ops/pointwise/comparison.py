@@ -174,6 +174,13 @@ isinf = _test("isinf", np.isinf, "is each element infinite?")
 isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?")
 isposinf = _infinity("isposinf", np.inf, "is each element positive infinity?")
 isneginf = _infinity("isneginf", -np.inf, "is each element negative infinity?")
+signbit = _test(
+    "signbit",
+    lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0,
+    "has each element a minus sign, also if it is zero?",
+    out=True,
+    refuses={COMPLEX: (NotImplementedError, "signbit is not implemented for complex tensors.")},
+)
 
 
 def _isreal(x: Any) -> Any:
