@@ -179,8 +179,7 @@ def test_the_text_of_the_pattern(tmp_path: Path) -> None:
         "x            nan     0 %   1 nan of 3",
         "  nan first made at train.py:4   loss = torch.where(x > 0, x.sqrt(), x).sum()",
         "  sqrt of x [3] from 0 to 4",
-        "  sqrt's slope at x = 0 is inf; where multiplies it by 0, because those elements are not used, and 0 * inf is "
-        "nan",
+        "  sqrt's slope at x = 0 is inf; where does not use these elements: their gradient is 0, and 0 * inf is nan",
         "  fix   loss = torch.where(x > 0, torch.where(x > 0, x, 1.).sqrt(), x).sum()   # train.py:4",
         "",
         "norm of all nan, 1 parameter with a gradient",
@@ -224,6 +223,47 @@ def test_an_overflow_is_found_where_it_began(tmp_path: Path) -> None:
             "  exp of x * 250 [3] from 0 to 1000",
             "  its result is inf at x * 250 from 250 to 1000, and div makes nan of it: train.py:5   p = e / e.sum()",
         ]
+
+
+def test_a_slope_of_zero_is_no_mask_in_words(tmp_path: Path) -> None:
+    report = reported(tmp_path, "loss = x.log().clamp(min=-5.0).sum()")
+    assert report.culprit.reasons == ["log's slope at x = 0 is inf; clamp's slope there is 0, and 0 * inf is nan"]
+
+
+def test_complex_numbers_are_not_compared() -> None:
+    z = torch.tensor([0j, 1.0 + 0j], requires_grad=True)
+    loss = z.sqrt().abs().sum()
+    loss.backward(retain_graph=True)
+    report = torch.grad_report([z])
+    assert report.culprit is not None and report.culprit.operation == "sqrt" and report.culprit.fix is None
+
+
+def test_other_modes_and_functions(tmp_path: Path) -> None:
+    w = torch.tensor([0.0, 1.0], requires_grad=True)
+    with torch.grad_report.watch([w]) as report:
+        y = torch.where(w > 0, w.sqrt(), w).sum()
+        torch.autograd.grad(y, w, create_graph=True)
+    assert report.culprit.operation == "sqrt" and report.rows[0].norm is None
+    assert "nan first made at" in str(report)
+    with torch.grad_report.watch([w]) as report:
+        torch.func.vmap(lambda v: (v * w).sqrt().sum())(torch.ones(3, 2)).sum().backward()
+    assert report.rows[0].inf == 1
+
+    class Root(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any) -> Any:
+            ctx.save_for_backward(a)
+            return a.sqrt()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g / (2 * ctx.saved_tensors[0].sqrt())
+
+    w.grad = None
+    loss = torch.where(w > 0, Root.apply(w), w).sum()
+    loss.backward(retain_graph=True)
+    found = torch.grad_report([w])
+    assert found.culprit is not None and found.culprit.operation == "Root" and found.culprit.fix is None
 
 
 def test_an_overflow_that_nothing_hides(tmp_path: Path) -> None:

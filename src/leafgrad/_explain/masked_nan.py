@@ -171,7 +171,7 @@ def with_own_condition(
 ) -> list[Edit] | None:
     """The second `where` asks the argument of the unsafe operation itself, if that picks unused elements only."""
     value = unsafe.input()
-    if value is None or mask.unused is None or mask.unused.shape != value.shape:
+    if value is None or mask.unused is None or mask.unused.shape != value.shape or value.dtype.kind == "c":
         return None
     text = inner.of(x)
     operand = in_parentheses(text, x)
@@ -223,7 +223,7 @@ def shift(unsafe: Unsafe) -> Fix | None:
     negative."""
     inner = expression_of(unsafe.node)
     value = unsafe.input()
-    if inner is None or value is None or value.min() < 0 or (value[unsafe.bad] != 0).any():
+    if inner is None or value is None or value.dtype.kind == "c" or value.min() < 0 or (value[unsafe.bad] != 0).any():
         return None
     x = inner.operand(unsafe.at)
     if x is None:

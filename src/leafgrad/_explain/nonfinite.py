@@ -230,9 +230,11 @@ class Finder:
         result = None if by is None else self.values.of(node)
         if result is not None:
             slope = number(result[unsafe.bad].ravel()[0])
+        entry = registry.get(mask.node.op.name)
+        flat = entry is not None and entry.jvp == "elementwise" and len(mask.node.inputs) == 1
+        zero = f"{name}'s slope there is 0" if flat else f"{name} does not use these elements: their gradient is 0"
         reasons = [
-            f"{public_name(node)}'s {of}{self.where_bad(unsafe)} is {slope}; {name} multiplies it by 0, because those "
-            f"elements are not used, and 0 * {slope} is {what}"
+            f"{public_name(node)}'s {of}{self.where_bad(unsafe)} is {slope}; {zero}, and 0 * {slope} is {what}",
         ]
         if place(mask.node) != place(node):
             reasons.append(f"{name}   {place(mask.node)}")
