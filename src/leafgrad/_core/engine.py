@@ -25,7 +25,7 @@ import numpy as np
 
 from leafgrad._core import origin, thread_state
 from leafgrad._core.bind import execute
-from leafgrad._core.events import event_at
+from leafgrad._core.events import BACKWARD, event_at
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.recorder import edge
@@ -214,7 +214,7 @@ def begin(keep_graph: bool, deliver: bool) -> Freed | None:
     code = frame.f_code
     lasti: int = frame.f_lasti
     if deliver:
-        event_at("backward", code, lasti)
+        event_at(BACKWARD, code, lasti)
     return None if keep_graph else Freed(code, lasti)
 
 

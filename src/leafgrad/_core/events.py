@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from leafgrad._core import origin
 from leafgrad._core.modes import cut_in_modes, switches
-from leafgrad._core.node import Node, take_order
+from leafgrad._core.node import Node
 
 MOST_LINES: Final = 256  # of each kind of event
 MOST_OBJECTS: Final = 4096  # of each line
@@ -26,14 +26,15 @@ reference: Final[Callable[[Any], Any]] = weakref.ref
 class Event:
     """What happened at an instruction of the user's program, and to what."""
 
-    __slots__ = ("code", "count", "lasti", "memory", "objects", "order", "reason", "value")
+    __slots__ = ("code", "count", "lasti", "latest", "memory", "objects", "reason", "time", "value")
 
     def __init__(self, reason: str, code: Any, lasti: int) -> None:
         self.reason = reason
         self.code = code
         self.lasti = lasti
         self.count: int = 0
-        self.order: int = 0  # of the last time, from the counter that numbers nodes
+        self.time: int = 0  # of the last time, as the clock shows it
+        self.latest: int = 0  # the id of what was concerned last
         # by id: a weak reference, and the code and offset of the instruction that used it, if that is known
         self.objects: dict[int, tuple[Any, Any, int]] = {}
         self.memory: Any = None  # a weak reference to the array that left the graph
@@ -57,33 +58,82 @@ class Event:
         return known is not None and known[0]() is what
 
 
-# Kind of event -> instruction -> event. The bytecode is a part of the code object, so the address of the object and an
-# offset into its code make a number that no other instruction has, as long as the event holds the code.
-events: Final[dict[str, dict[int, Event]]] = {}
+class Kind:
+    """All events of one kind."""
+
+    __slots__ = ("last", "lines", "reason")
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        # By instruction. The bytecode is a part of the code object, so the address of the object and an offset into its
+        # code make a number that no other instruction has, as long as the event holds the code.
+        self.lines: dict[int, Event] = {}
+        self.last: Event = Event(reason, None, -1)  # in a loop the next one is the same, as a rule
 
 
-def event_at(reason: str, code: Any, lasti: int) -> Event:
+class Clock:
+    """Counts events, so that it is known which was the later one."""
+
+    __slots__ = ("now",)
+
+    def __init__(self) -> None:
+        self.now: int = 0
+
+
+kinds: Final[dict[str, Kind]] = {}
+clock: Final = Clock()
+
+
+def kind_of(reason: str) -> Kind:
+    kind = kinds.get(reason)
+    if kind is None:
+        kind = kinds[reason] = Kind(reason)
+    return kind
+
+
+def events_of(reason: str) -> list[Event]:
+    """The events of a kind, the last first."""
+    return sorted(kind_of(reason).lines.values(), key=lambda event: -event.time)
+
+
+BACKWARD: Final = kind_of("backward")
+ZERO_GRAD: Final = kind_of("zero_grad")
+ITEM: Final = kind_of("item")
+
+
+def event_at(kind: Kind, code: Any, lasti: int) -> Event:
     """Remember that something happens at this instruction."""
+    event = kind.last
+    if event.code is not code or event.lasti != lasti:
+        event = kind.last = find(kind, code, lasti)
+    event.count += 1
+    clock.now += 1
+    event.time = clock.now
+    return event
+
+
+def find(kind: Kind, code: Any, lasti: int) -> Event:
+    """The event of an instruction, an old one or a new one."""
     key = id(code) + lasti
-    lines = events.get(reason)
-    if lines is None:
-        lines = events[reason] = {}
+    lines = kind.lines
     event = lines.get(key)
     if event is None:
         if len(lines) >= MOST_LINES:
             del lines[next(iter(lines))]
-        event = lines[key] = Event(reason, code, lasti)
-    event.count += 1
-    event.order = take_order()
+        event = lines[key] = Event(kind.reason, code, lasti)
     return event
 
 
-def noted(reason: str, what: Any, node: Node | None, caller: Any = None) -> Event:
+def noted(kind: Kind, what: Any, node: Node | None, caller: Any = None) -> Event:
     """Remember that something happens to `what` at the user's line: a leaf, a module, an optimiser, or a tensor that
     came from `node`, which stands for the leaves that it was computed from. Who knows the frame of the `caller` saves
     Python the making of all frames on the way there."""
-    frame = origin.user_frame() if caller is None else origin.outside(caller)
-    event = event_at(reason, frame.f_code, frame.f_lasti)
+    frame = origin.user_frame() if caller is None else caller
+    code = frame.f_code
+    if caller is not None and code is not kind.last.code:
+        frame = origin.outside(frame)
+        code = frame.f_code
+    event = event_at(kind, code, frame.f_lasti)
     concern(event, what, node)
     return event
 
@@ -95,9 +145,11 @@ def concern(event: Event, what: Any, node: Node | None) -> None:
         if count & (count - 1) == 0:  # the first time, and then less and less often: they are the same as a rule
             survey(event, node)
         return
-    known = event.objects.get(id(what))
-    if known is None or known[0]() is not what:
-        event.add(what, event.code, event.lasti)
+    number = id(what)
+    if number != event.latest:
+        event.latest = number
+        if not event.concerns(what):
+            event.add(what, event.code, event.lasti)
 
 
 def survey(event: Event, start: Node) -> None:
@@ -119,7 +171,7 @@ def survey(event: Event, start: Node) -> None:
 
 def graph_break(reason: str, source: Any) -> Event:
     """The graph of what is computed from `source` ends here."""
-    event = noted(reason, source, source.node)
+    event = noted(kind_of(reason), source, source.node)
     if switches.modes > 0:
         cut_in_modes(reason)
     return event

@@ -11,7 +11,7 @@ import numpy as np
 from leafgrad import autograd, errors
 from leafgrad._core import engine
 from leafgrad._core.bind import TensorOperators
-from leafgrad._core.events import graph_break, noted
+from leafgrad._core.events import graph_break, kind_of, noted
 from leafgrad._core.modes import asked_in_modes, switches
 from leafgrad._core.node import Output
 from leafgrad._core.overrides import written_in_python
@@ -56,7 +56,7 @@ class AutogradTensor(TensorOperators):
         if self.node is not None:
             raise errors.flag_of_non_leaf(self, wanted)
         self._set_requires_grad(wanted, errors.ASSIGNED)
-        noted("requires_grad=True" if wanted else "requires_grad=False", self, None)
+        noted(kind_of(f"requires_grad={wanted}"), self, None)
 
     @requires_grad.deleter
     def requires_grad(self) -> None:
@@ -84,7 +84,7 @@ class AutogradTensor(TensorOperators):
             raise errors.flag_of_non_leaf(self, False)
         self._set_requires_grad(requires_grad, errors.ASKED)
         if self.node is None:
-            noted("requires_grad=True" if requires_grad else "requires_grad=False", self, None)
+            noted(kind_of(f"requires_grad={requires_grad}"), self, None)
         return self
 
     def _set_requires_grad(self, wanted: bool, refusal: str) -> Self:
@@ -156,7 +156,7 @@ class AutogradTensor(TensorOperators):
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
         self._grad = value
-        noted("grad=None" if value is None else "grad=", self, None)
+        noted(kind_of("grad=None" if value is None else "grad="), self, None)
 
     @grad.deleter
     def grad(self) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from leafgrad import _dtypes, autograd, errors
-from leafgrad._core.events import noted
+from leafgrad._core.events import ITEM, kind_of, noted
 from leafgrad._core.overrides import DisableTorchFunctionSubclass, add_plain, written_in_python
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
 from leafgrad._core.thread_state import shared_modes, state
@@ -160,14 +160,14 @@ class TensorMethods(Bases):
             raise errors.not_converted(self, RuntimeError, first, "X.tolist()   # all of them; or X.sum().item()")
         value = number(array)
         if self.needs_grad:  # the number leaves the graph: noted, if somebody misses it there later
-            noted("item", self, self.node, _getframe(1)).value = value
+            noted(ITEM, self, self.node, _getframe(1)).value = value
         return value
 
     def tolist(self) -> Any:
         """tolist(): the elements as nested lists of Python numbers."""
         array = self._memory("storage")
         if self.needs_grad:
-            noted("tolist", self, self.node)
+            noted(kind_of("tolist"), self, self.node)
         return array.astype(np.float32).tolist() if self.dtype is _dtypes.bfloat16 else array.tolist()
 
     def __bool__(self) -> bool:
@@ -185,7 +185,7 @@ class TensorMethods(Bases):
             raise errors.not_converted(self, ValueError, first, "X.tolist()   # all of them; or X.sum().item()")
         value = number(array)
         if self.needs_grad:
-            noted(way, self, self.node, _getframe(2)).value = value
+            noted(kind_of(way), self, self.node, _getframe(2)).value = value
         return value
 
     def __float__(self) -> float:
@@ -273,7 +273,7 @@ class TensorMethods(Bases):
         if self.requires_grad and not force and state.recording:
             raise errors.numpy_needs_detach(self)
         if self.needs_grad:
-            noted("numpy", self, self.node).memory = weakref.ref(array)
+            noted(kind_of("numpy"), self, self.node).memory = weakref.ref(array)
         if self.rare is not None and not force:
             for bit, is_set, name in (("conjugate", self.is_conj, "conj"), ("negative", self.is_neg, "neg")):
                 if is_set():

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from leafgrad._core.events import Event, events
+from leafgrad._core.events import Event, events_of, kinds
 from leafgrad._core.origin import line_of
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
@@ -85,8 +85,8 @@ def cut_of(event: Event) -> Cut:
 
 def cut_events() -> list[Event]:
     """All events that have cut a graph, the last first."""
-    found = [event for reason, lines in list(events.items()) if reason not in OTHERS for event in list(lines.values())]
-    return sorted(found, key=lambda event: event.order)
+    found = [event for reason in list(kinds) if reason not in OTHERS for event in events_of(reason)]
+    return sorted(found, key=lambda event: -event.time)
 
 
 def why_no_graph(tensor: TensorBase) -> Answer:
@@ -112,8 +112,7 @@ def set_too_late(view: Viewpoint, tensor: TensorBase) -> Answer | None:
     """A tensor was computed from one that requires grad only since then."""
     for name, value, stmt in view.sources(tensor) or ():
         if value.needs_grad and value.node is None:
-            since = [event for event in events.get("requires_grad=True", {}).values() if event.concerns(value)]
-            last = min(since, key=lambda event: event.order, default=None)
+            last = next((event for event in events_of("requires_grad=True") if event.concerns(value)), None)
             if last is None or view.program is None:
                 continue
             fix = [requiring_grad(view.program, stmt)] if stmt is not None else []
@@ -180,7 +179,7 @@ class Viewpoint:
         if not found and reached is not None:
             others = files_called(reached)
             found = [event for event in happened if event.code.co_filename in others][:1]
-        return sorted(found, key=lambda event: event.order)
+        return sorted(found, key=lambda event: -event.time)
 
     def events_in(self, happened: list[Event]) -> dict[ast.stmt, list[Event]]:
         """The statements of the program at which something has happened."""

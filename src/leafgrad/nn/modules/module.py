@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.events import noted
+from leafgrad._core.events import ZERO_GRAD, noted
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import check_device
 from leafgrad._settings import typename
@@ -326,7 +326,7 @@ class Module(Called, Stateful):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """zero_grad(set_to_none=True): forget the gradients of all parameters, or set them to zero."""
-        noted("zero_grad", self, None)
+        noted(ZERO_GRAD, self, None)
         for parameter in self.parameters():
             clear_grad(parameter, set_to_none)
 
