@@ -28,11 +28,13 @@ from leafgrad._dtypes import get_default_dtype as get_default_dtype
 from leafgrad._dtypes import iinfo as iinfo
 from leafgrad._dtypes import set_default_dtype as set_default_dtype
 from leafgrad._explain.check import check as check
+from leafgrad._explain.explanation import explain as explain
 from leafgrad._explain.grad_report import grad_report as grad_report
 from leafgrad._explain.graph_memory import graph_memory as graph_memory
 from leafgrad._explain.guard import guard as guard
 from leafgrad._explain.summary import summary as summary
 from leafgrad._explain.vjp_report import vjp_report as vjp_report
+from leafgrad._explain.why import why as why
 from leafgrad._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from leafgrad._settings import get_default_device as get_default_device
 from leafgrad._settings import get_num_interop_threads as get_num_interop_threads

@@ -39,6 +39,7 @@ import numpy as np
 import leafgrad
 import leafgrad.nn.functional as F
 from leafgrad import nn
+from leafgrad._core.events import Event, kinds
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 MARK = re.compile(r"\s*#@(?: (?P<label>\w+))?$")
@@ -96,6 +97,7 @@ def run(one: Program, folder: Path, source: str = "") -> Outcome:
     path.write_text(source, encoding="utf-8")
     space = {"torch": leafgrad, "leafgrad": leafgrad, "nn": nn, "F": F, "np": np, "math": math, "__name__": "__main__"}
     printed = io.StringIO()
+    forget()
     leafgrad.manual_seed(0)
     with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -110,13 +112,21 @@ def run(one: Program, folder: Path, source: str = "") -> Outcome:
     return Outcome(printed.getvalue(), space, is_right)
 
 
+def forget() -> None:
+    """What other programs did is none of the next one's business."""
+    for kind in kinds.values():
+        kind.lines.clear()
+        kind.last = Event(kind.reason, None, -1)
+
+
 def with_fixes(one: Program, printed: str) -> str:
     """The program with the fixes of the first explanation that names its marked line."""
     edits: list[tuple[int, str, str]] = []
     for text in explanations(printed):
-        if any([f"{one.file_name}:{number} " in text for number in one.marked]):
+        if any([re.search(rf"{re.escape(one.file_name)}:{number}\b", text) for number in one.marked]):
             edits = [edit(one, line, text) for line in fixes_in(text)]
-            break
+            if edits:
+                break
     assert edits, f"no fix in:\n{printed}"
     lines: list[list[str]] = [[line] for line in one.source.split("\n")]
     for number, where, code in edits:

@@ -36,10 +36,14 @@ class CutLoss(Rule):
         for start in self.situation.starts:
             known = self.asked.get(id(start))
             if isinstance(start, TensorBase) and known is not None and known[0]() is start:
-                why, cut, fix = errors.why_no_graph(start)
-                where = f"the loss is still cut off at {cut}" if cut else f"the loss has no graph: {why}"
+                answer = errors.why_no_graph(start)
+                where = f"the loss has no graph: {answer.sentence}"
+                if answer.cuts:
+                    where = f"the loss is still cut off at {answer.cuts[0].place}"
                 evidence = f"makes backward() run, but {where}, and no parameter will ever move."
-                fixes = (Fix(fix, cut), Fix("", known[1])) if cut and fix else ()
+                own = f"remove {known[1].spot}"
+                lines = [line for line in answer.fix if line != own]
+                fixes = (*[Fix(line) for line in lines], Fix("", known[1])) if lines else ()
                 self.report(Finding("cut loss", known[1], evidence, fixes))
 
 

@@ -28,6 +28,7 @@ from leafgrad._core.tensor import (
 )
 from leafgrad._core.thread_state import state
 from leafgrad._dtypes import dtype, from_numpy_dtype
+from leafgrad._missing import part
 from leafgrad.autograd import hooks, public_nodes
 
 if TYPE_CHECKING:
@@ -216,6 +217,15 @@ class AutogradTensor(TensorOperators):
                 return
         this: Any = self  # a Tensor
         autograd.backward(this, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def explain(self, model: Any = None) -> Any:
+        """explain(model=None): which leaves the gradient of this tensor reaches, and why not the others; see
+        leafgrad.explain."""
+        return part("_explain.explanation").explain(self, model)
+
+    def why(self) -> Any:
+        """why(): why is `.grad` of this tensor None, or what it is? See leafgrad.why."""
+        return part("_explain.why").why(self)
 
     def retain_grad(self) -> None:
         """retain_grad(): keep this non-leaf tensor's gradient in `.grad` as well."""

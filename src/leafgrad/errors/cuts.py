@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from leafgrad._core.events import Event, events_of, kinds
+from leafgrad._core.node import Node
 from leafgrad._core.origin import line_of
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.errors.dataflow import Program, Slice, assigned, dotted, header, program_of
+from leafgrad.errors.dataflow import Program, Slice, assigned, dotted, header, names_in, program_of
 from leafgrad.errors.naming import (
     Place,
     is_module,
@@ -40,6 +41,8 @@ from leafgrad.errors.rewriting import (
     smooth_step,
     update_in_place,
 )
+
+MOST_LINES = 200  # of a graph that are looked at
 
 # Events that cut no graph.
 OTHERS = {"requires_grad=True", "requires_grad=False", "backward", "zero_grad", "grad=", "grad=None"}
@@ -143,11 +146,13 @@ def owners(array: Any) -> Iterable[Any]:
 
 
 class Viewpoint:
-    """The program as it is seen from the line that is being executed."""
+    """The program as it is seen from an instruction: from the line that is being executed, if no other is given."""
 
-    def __init__(self) -> None:
-        frame = users_frame()
-        filename, self.line = line_of(frame.f_code, frame.f_lasti)
+    def __init__(self, code: Any = None, lasti: int = 0) -> None:
+        if code is None:
+            frame = users_frame()
+            code, lasti = frame.f_code, frame.f_lasti
+        filename, self.line = line_of(code, lasti)
         self.program: Program | None = program_of(filename)
         self.start = None if self.program is None else self.program.statement_at(self.line)
 
@@ -156,11 +161,11 @@ class Viewpoint:
         name = name_of(tensor)
         return {name, *prefixes(name)} if name else None
 
-    def slice(self, tensor: TensorBase, ends: Any = None) -> Slice | None:
-        """The statements that a tensor comes from."""
+    def slice(self, tensor: TensorBase | None, ends: Any = None) -> Slice | None:
+        """The statements that a tensor comes from; or all that the statement reads."""
         if self.program is None or self.start is None:
             return None
-        names = self.names(tensor)
+        names = None if tensor is None else self.names(tensor)
         found = Slice(self.program, self.start, names, ends)
         return found if found.statements else Slice(self.program, self.start, None, ends)
 
@@ -194,12 +199,17 @@ class Viewpoint:
         return found
 
     @quietly
-    def behind(self, tensor: TensorBase, found: list[Event]) -> Slice | None:
+    def behind(self, tensor: TensorBase | None, found: list[Event]) -> Slice | None:
         """The statements between these events and a tensor."""
         if self.program is None:
             return None
         at = self.events_in(found)
         return self.slice(tensor, lambda stmt: stmt in at)
+
+    def reads(self, name: str) -> bool:
+        """Does what is computed here come from a variable of this name?"""
+        reached = self.slice(None)
+        return reached is not None and any(name in names_in(header(stmt)) for stmt in reached.statements)
 
     @quietly
     def sources(self, tensor: TensorBase) -> list[tuple[str, TensorBase, ast.stmt | None]]:
@@ -274,6 +284,65 @@ def inner_modules(module: Any) -> list[Any]:
                 found.append(part)
                 waiting.append(part)
     return found
+
+
+# -- cuts beside a graph ----------------------------------------------------------------------------------------------
+
+
+def cuts_on_the_way(tensor: TensorBase, nodes: Sequence[Node]) -> list[Cut]:
+    """The cuts on the ways to a tensor that has a graph all the same: nothing before them gets a gradient from it."""
+    return _cuts_on_the_way(tensor, nodes) or []
+
+
+@quietly
+def _cuts_on_the_way(tensor: TensorBase, nodes: Sequence[Node]) -> list[Cut]:
+    happened = cut_events()
+    if not happened:
+        return []
+    lines: dict[str, set[int]] = {}
+    reached = Viewpoint().slice(tensor)
+    if reached is not None:
+        lines[reached.program.filename] = reached.lines()
+    for code, lasti in list({(node.code, node.lasti): True for node in nodes})[:MOST_LINES]:
+        filename, line = line_of(code, lasti)
+        if line not in lines.setdefault(filename, set()):
+            program = program_of(filename)
+            stmt = None if program is None else program.statement_at(line)
+            if program is not None and stmt is not None:
+                lines[filename] |= Slice(program, stmt).lines()
+    found = []
+    for event in happened:
+        filename, line = line_of(event.code, event.lasti)
+        if line in lines.get(filename, ()):
+            found.append(cut_of(event))
+    return found
+
+
+def cuts_of_leaf(view: Viewpoint, leaf: TensorBase) -> list[Event]:
+    """The cuts that lie between a leaf and what is computed at a place of the program, the last first; where the source
+    does not tell, the last cut of what was computed from the leaf."""
+    found = [event for event in cut_events() if event.concerns(leaf)]
+    reached = quietly(view.slice)(None)
+    lines = set() if reached is None else reached.lines()
+    here = [e for e in found if reached is not None and e.code.co_filename == reached.program.filename]
+    on_the_way = [event for event in here if line_of(event.code, event.lasti)[1] in lines]
+    return on_the_way or [event for event in found if event not in here]
+
+
+@quietly
+def definition_of(name: str) -> str:
+    """The statement that makes the tensor of a variable, so that it requires grad."""
+    view = Viewpoint()
+    if view.program is None or view.start is None:
+        return ""
+    reached = Slice(view.program, view.start, {name}, lambda stmt: True)
+    made = [stmt for stmt in reached.statements if name in assigned(stmt)[0]]
+    return requiring_grad(view.program, made[0]) if made else ""
+
+
+def fix_on_the_way(tensor: TensorBase, cut: Cut) -> list[str]:
+    """What to write so that gradients pass a cut."""
+    return fix_of(Viewpoint().behind(tensor, [cut.event]), [cut.event])
 
 
 # -- fixes ------------------------------------------------------------------------------------------------------------
