@@ -361,6 +361,7 @@ EXEMPT_LISTS = {
     ("errors.rewriting", "LEAVING"): "the same, as methods that are left out of a line",
     ("errors.rewriting", "MAKERS"): "functions that make tensors of numbers, which are left out of a line",
     ("errors.rewriting", "TO_INTEGERS"): "methods that convert to integers, which are left out of a line",
+    ("leafgrad", "_LATER"): "modules of the package, and its functions that explain",
     ("func.batched_array", "_REDUCTIONS"): "methods of NumPy's arrays",
     ("func.batched_array", "_OPERATORS"): "Python's operators, for arrays",
     ("func.batched_array", "_COMPARISONS"): "the same",
