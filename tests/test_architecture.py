@@ -368,6 +368,7 @@ EXEMPT_LISTS = {
     ("func.messages", "REFUSALS"): "what a tensor is asked for when it refuses, not only by the method of that name",
     ("ops.index.scatter_reduce", "_UFUNCS"): "the values of an argument",
     ("ops.names", "ATTRIBUTES"): "made from the blocks by tools/make_stubs.py",
+    ("ops.signature", "OPTION_KINDS"): "keywords of the functions that make tensors",
     ("optim.update", "SIGNS"): "NumPy's ufuncs",
 }
 

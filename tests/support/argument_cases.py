@@ -49,6 +49,12 @@ CASES = {
         "to() received an invalid combination of arguments - got (type, copy=str), but expected one of:"
     ),
     "torch.as_tensor([1.0], device=[1])": "as_tensor(): argument 'device' must be torch.device, not list",
+    "torch.zeros(2, device=[1])": "zeros(): argument 'device' must be torch.device, not list",
+    "torch.zeros(2, pin_memory=1)": "zeros(): argument 'pin_memory' must be bool, not int",
+    "torch.zeros(2, requires_grad=None)": "no error",
+    "torch.tensor(1.0, requires_grad=None)": "tensor(): argument 'requires_grad' must be bool, not NoneType",
+    "torch.tensor(1.0, pin_memory=None)": "tensor(): argument 'pin_memory' must be bool, not NoneType",
+    "torch.zeros_like(x, layout=1)": "zeros_like(): argument 'layout' must be torch.layout, not int",
     "torch.transpose(x, 'a', 1)": "transpose(): argument 'dim0' (position 2) must be int, not str",
 }
 

@@ -37,8 +37,10 @@ Options = Any  # `**options: Options` are the keywords that every creation funct
 OutOptions = Any  # those and `out`
 Deprecated = Any  # a parameter that old programs give, without its name
 LikeOptions = Any  # those and `memory_format`
-_OPTIONS = "dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, "
-_OPTIONS += "requires_grad: bool = False, pin_memory: bool = False"
+OPTION_KINDS = {"dtype": "Dtype", "layout": "Layout", "device": "Device", "requires_grad": "bool", "pin_memory": "bool"}
+_OPTIONS = ", ".join(
+    [f"{key}: {kind} | None = {False if kind == 'bool' else None}" for key, kind in OPTION_KINDS.items()]
+)
 _SHOWN = "dtype=None, layout=strided, device=None, requires_grad=False, pin_memory=False"
 _FORMAT = "memory_format: MemoryFormat | None = None"
 KEYWORDS = {  # how they are declared, and how `**options` is shown in documentation

@@ -18,7 +18,7 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import empty_array, empty_like_array
 from leafgrad.ops.arguments import REFUSED, as_int, declared_and_checked, matched
 from leafgrad.ops.creation.fresh import fresh
-from leafgrad.ops.creation.from_data import as_dtype, check_options, copied, finished, warn_of_copy
+from leafgrad.ops.creation.from_data import check_options, copied, finished, option, warn_of_copy
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.out import resize_output, store_output
 from leafgrad.ops.signature import (
@@ -86,7 +86,7 @@ def create(
     may keep its own shape if it has as many elements."""
     out, kind = options.pop("out", None), options.pop("dtype", None)
     if kind.__class__ is not Dtype:
-        kind = as_dtype(name, kind)
+        kind = option(name, "dtype", kind)
     requires_grad = bool(options) and check_options(name, options)
     if out is None:
         array = fresh(name, make, *args, (kind or default()).np)
@@ -202,7 +202,7 @@ def like(name: str, input: Any, options: dict[str, Any], fill: Callable[[Any], A
     own = input.array
     if not options and own.__class__ is np.ndarray and own.flags.c_contiguous:  # the usual case
         return wrap(fresh(name, _filled, fill, own.shape, own.dtype))
-    kind = as_dtype(name, options.pop("dtype", None))
+    kind = option(name, "dtype", options.pop("dtype", None))
     wanted = options.pop("memory_format", None)
     requires_grad = check_options(name, options)
     array = fresh(name, lambda: fill(empty_like_array(own, None if kind is None else kind.np, wanted)))

@@ -11,11 +11,11 @@ from leafgrad._core.events import graph_break
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
 from leafgrad._core.tensor import RareFields, TensorBase, with_layout_noted, wrap
 from leafgrad._core.thread_state import silence_numpy
-from leafgrad._device import check_device, layout, strided
+from leafgrad._device import check_device, strided
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad.ops.arguments import declared_and_checked
+from leafgrad.ops.arguments import KINDS, REFUSED, declared_and_checked
 from leafgrad.ops.creation.numbers import number
-from leafgrad.ops.signature import Device, Tensor, by_name, declared
+from leafgrad.ops.signature import OPTION_KINDS, Device, Tensor, by_name, declared
 
 MOST_DIMS = 128
 _EXAMPLES: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # by NumPy's kind of dtype
@@ -24,40 +24,36 @@ _EXAMPLES: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}  # by NumPy'
 # -- arguments that every creation function takes ---------------------------------------------------------------------
 
 
-def as_dtype(name: str, wanted: Any) -> Dtype | None:
-    """The `dtype` argument: a dtype, None, or one of Python's own number types."""
-    if wanted is None or isinstance(wanted, Dtype):
-        return wanted
-    found = _dtypes.PYTHON_DTYPES.get(wanted) if isinstance(wanted, type) else None
-    if found is None:
-        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {type(wanted).__name__}")
+OPTIONS = {key: KINDS[kind] for key, kind in OPTION_KINDS.items()}
+
+
+def option(name: str, key: str, value: Any) -> Any:
+    """A value for one of these arguments, or None."""
+    if key not in OPTIONS:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+    found = None if value is None else OPTIONS[key].take(value)
+    if found is REFUSED:
+        raise TypeError(f"{name}(): argument '{key}' must be {OPTIONS[key].name}, not {type(value).__name__}")
     return found
 
 
 def check_options(name: str, options: dict[str, Any]) -> bool:
     """Read layout=, device=, pin_memory= and requires_grad=: refuse what leafgrad does not have, return the last."""
-    requires_grad = False
+    requires_grad = options.get("requires_grad")
+    if len(options) == 1 and requires_grad.__class__ is bool:  # nearly always
+        return requires_grad
     for key, value in options.items():
-        if key == "requires_grad":
-            if value.__class__ is not bool:
-                raise TypeError(f"{name}(): argument 'requires_grad' must be bool, not {type(value).__name__}")
-            requires_grad = value
-        elif key == "device":
-            check_device(value)
-        elif key == "layout":
-            if value is not None and not isinstance(value, layout):
-                raise TypeError(f"{name}(): argument 'layout' must be torch.layout, not {type(value).__name__}")
-            if value is not None and value is not strided:
-                raise RuntimeError(f"{name}(): leafgrad has no tensors of layout {value}, only of torch.strided")
-        elif key == "pin_memory":
-            if value:
-                raise RuntimeError(
-                    "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
-                    "available on this system."
-                )
-        else:
-            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
-    return requires_grad
+        found = option(name, key, value)
+        if key == "device":
+            check_device(found)
+        elif key == "layout" and found not in (None, strided):
+            raise RuntimeError(f"{name}(): leafgrad has no tensors of layout {found}, only of torch.strided")
+        elif key == "pin_memory" and found:
+            raise RuntimeError(
+                "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available "
+                "on this system."
+            )
+    return bool(requires_grad)
 
 
 def finished(array: Any, requires_grad: bool = False) -> Any:
@@ -86,11 +82,15 @@ def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
         raise TypeError("tensor() got an unexpected keyword argument 'layout'")
     else:
         requires_grad = check_options("tensor", options)
+        for key in () if requires_grad else ("requires_grad", "pin_memory"):  # which may be None elsewhere
+            if options.get(key, False) is None:
+                raise TypeError(f"tensor(): argument '{key}' must be bool, not NoneType")
     if data.__class__ is float and dtype is None:  # the usual number
         return finished(number(data, None), requires_grad)
     if isinstance(data, TensorBase):
         warn_of_copy("torch.tensor(sourceTensor)")
-    made = finished(copied(data, as_dtype("tensor", dtype)), requires_grad)
+    kind = dtype if dtype is None or dtype.__class__ is Dtype else option("tensor", "dtype", dtype)
+    made = finished(copied(data, kind), requires_grad)
     if (source := history_in(data)) is not None:  # which is not copied: remembered, if somebody misses it later
         cut = graph_break("tensor", source)
         cut.value = list if data is not source else None
@@ -316,14 +316,13 @@ def _full_name(cls: type) -> str:
 def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = None) -> Tensor:
     """as_tensor(data, dtype=None, device=None): data itself if it is a tensor, its memory if it is a NumPy array, else
     a new tensor."""
-    kind = as_dtype("as_tensor", dtype)
     check_device(device)
     if isinstance(data, TensorBase):
-        return data if kind is None else data.to(kind)  # type: ignore[attr-defined]
+        return data if dtype is None else data.to(dtype)  # type: ignore[attr-defined]
     if isinstance(data, np.ndarray):
         shared = from_numpy(data)
-        return shared if kind is None else shared.to(kind)
-    return finished(copied(data, kind))
+        return shared if dtype is None else shared.to(dtype)
+    return finished(copied(data, dtype))
 
 
 @declared_and_checked
@@ -337,7 +336,6 @@ def asarray(
 ) -> Tensor:
     """asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False): a tensor of obj, which shares its
     memory where that is possible (always with copy=False, or an error; never with copy=True)."""
-    kind = as_dtype("asarray", dtype)
     check_device(device)
     if isinstance(obj, TensorBase):
         shared: Any = obj
@@ -349,17 +347,17 @@ def asarray(
         if copy is False:
             first = "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. "
             raise RuntimeError(first)
-        return finished(copied(obj, kind), bool(requires_grad))
+        return finished(copied(obj, dtype), bool(requires_grad))
     elif isinstance(obj, (bytes, bytearray, memoryview)):
-        shared = frombuffer(obj, dtype=kind or _dtypes.get_default_dtype())
+        shared = frombuffer(obj, dtype=dtype or _dtypes.get_default_dtype())
     else:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        return finished(copied(obj, kind), bool(requires_grad))
+        return finished(copied(obj, dtype), bool(requires_grad))
     own = _dtypes.from_numpy_dtype(shared.array.dtype)
-    if copy is False and kind not in (None, own):
-        raise ValueError(f"can't alias tensor with dtype '{own.alias}' into dtype '{kind.alias if kind else ''}'.")
-    result = shared if kind is None else shared.to(kind)
+    if copy is False and dtype not in (None, own):
+        raise ValueError(f"can't alias tensor with dtype '{own.alias}' into dtype '{dtype.alias if dtype else ''}'.")
+    result = shared if dtype is None else shared.to(dtype)
     if copy and result is shared:
         result = shared.clone()
     if requires_grad is None:
@@ -408,12 +406,11 @@ class Capsule:
 def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): a vector that shares memory with an object
     that has a buffer."""
-    kind = as_dtype("frombuffer", dtype) or _dtypes.get_default_dtype()
     try:
         memory = memoryview(buffer).cast("B")
     except TypeError:
         raise ValueError("object does not implement Python buffer protocol.") from None
-    length, size = memory.nbytes, kind.itemsize
+    length, size = memory.nbytes, dtype.itemsize
     if length == 0 or count == 0:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
@@ -436,7 +433,7 @@ def frombuffer(buffer: Any, *, dtype: Dtype, count: int = -1, offset: int = 0, r
             "write to the underlying (supposedly non-writable) buffer using the tensor. You may want to copy the "
             "buffer to protect its data or make it writable before converting it to a tensor."
         )
-    return finished(np.frombuffer(memory, kind.np, max(count, -1), offset), requires_grad)
+    return finished(np.frombuffer(memory, dtype.np, max(count, -1), offset), requires_grad)
 
 
 FUNCTIONS = by_name(as_tensor, asarray, from_dlpack, from_numpy, frombuffer, tensor)
