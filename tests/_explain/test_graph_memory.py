@@ -151,6 +151,13 @@ def test_what_holds_old_graphs_and_the_fix(tmp_path: Path, line: str, fix: str) 
     assert run(tmp_path / "train.py", fixed)["found"] == []
 
 
+def test_the_memory_of_a_sum_of_losses_says_that_it_grows(tmp_path: Path) -> None:
+    program = TRAINING.format(line="total += loss") + "report = torch.graph_memory(total)\n"
+    text = str(run(tmp_path / "train.py", program)["report"])
+    assert "\n\ntrain.py:14   total += loss\n  keeps the graphs of 40 losses alive (" in text
+    assert "\n  fix   total += loss.item()\n\n" in text
+
+
 @pytest.mark.parametrize("line", ["total += loss.item()", "losses.append(loss.detach())", "last = loss"])
 def test_right_loops_hold_nothing(tmp_path: Path, line: str) -> None:
     assert run(tmp_path / "train.py", TRAINING.format(line=line))["found"] == []

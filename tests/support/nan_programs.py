@@ -20,7 +20,7 @@ class NanProgram(NamedTuple):
     lines: str  # after HEAD, so that the first is line 4
     operation: str
     line: int
-    gradient: list[float]  # after the fix
+    gradient: list[float] | None  # after the fix; None if there is none that can be printed
 
 
 PROGRAMS = [
@@ -66,6 +66,21 @@ PROGRAMS = [
         "y = torch.where(\n    x > 0,\n    x.sqrt(),\n    x,\n)\nloss = y.sum()",
         "sqrt",
         6,
+        [1, 0.5, 0.25],
+    ),
+    NanProgram(
+        "an argument on several lines",
+        "y = torch.where(x > 0, (x +\n    0).sqrt(), x)\nloss = y.sum()",
+        "sqrt",
+        5,
+        None,
+    ),
+    NanProgram(
+        "an attribute that changes",
+        "class State: pass\nself = State()\nself.m = x >= 0\ns = x.sqrt()\nself.m = x > 0\n"
+        "loss = torch.where(self.m, s, x).sum()",
+        "sqrt",
+        7,
         [1, 0.5, 0.25],
     ),
     NanProgram("a comment", "y = x.sqrt()  # roots\nloss = y.where(x > 0, x).sum()", "sqrt", 4, [1, 0.5, 0.25]),

@@ -15,10 +15,11 @@ from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad._explain.backward_walk import freed_behind, pull_back
-from leafgrad._explain.held_memory import named_tensors, nodes_behind, operation
+from leafgrad._explain.held_memory import named_tensors, nodes_behind
 from leafgrad._explain.known_values import Values, is_finite, is_several
 from leafgrad._explain.nonfinite import Culprit, Finder, array_of
 from leafgrad._explain.quantities import amount, few_percent, magnitude, percent, plural, ratio
+from leafgrad._explain.reach import operation
 from leafgrad._explain.source_edits import lines_of
 from leafgrad._explain.table import Report, Table
 from leafgrad.errors.form import mistake

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from leafgrad._core.engine import reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
-from leafgrad._explain.held_memory import freed_at, holders, nodes_behind, operation, saved_memory
+from leafgrad._explain.growth import growth_of
+from leafgrad._explain.held_memory import freed_at, holders, nodes_behind, saved_memory
 from leafgrad._explain.quantities import memory, percent, plural
+from leafgrad._explain.reach import operation
 from leafgrad._explain.table import Report, Table
 from leafgrad.errors import needs_graph
 from leafgrad.errors.form import mistake
@@ -40,7 +42,8 @@ class SavedHere(NamedTuple):
 
 class GraphMemory(Report):
     """What `graph_memory` returns: `total` bytes, `rows` (a SavedHere for each operation and line, the largest first),
-    `holders` (the names of the tensors that keep the graph) and `freed`, the line that freed it, if one did."""
+    `holders` (the names of the tensors that keep the graph), `freed`, the line that freed it, if one did, and `growth`,
+    if it holds the graphs of several backward calls."""
 
     def __init__(self, roots: list[Any], name: str) -> None:
         self.name = name
@@ -52,6 +55,7 @@ class GraphMemory(Report):
         self.total = sum([one.nbytes for one in saved])
         freed = min([f for node in nodes if (f := freed_at(node)) is not None], key=lambda f: f.order, default=None)
         self.freed = None if freed is None else place_of(freed.code, freed.lasti)
+        self.growth = growth_of(name, roots)
         self.holders = [holder for holder, _ in holders(nodes)]
         groups: dict[tuple[str, Place], list[int]] = {}  # nodes, buffers, bytes
         for node in nodes:
@@ -94,6 +98,8 @@ class GraphMemory(Report):
             table.add(f"{len(keeping) - MOST_ROWS} others", "", "", memory(rest), percent(rest / self.total))
         if keeping:
             yield table
+        if self.growth is not None and self.growth.graphs > 1:
+            yield "\n".join(self.growth.lines())
         if self.holders:
             yield "the graph lives as long as one of these: " + ", ".join(self.holders)
 

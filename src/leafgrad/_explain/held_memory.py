@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ from leafgrad._core.function import CallNode
 from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
-from leafgrad.autograd.composition import visible_name
 from leafgrad.errors.naming import is_module, is_tensor, namespaces, parts, was_written
 
 MOST_HOLDERS = 20
@@ -33,11 +31,6 @@ def owner(array: Any) -> Any:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
-
-
-def operation(node: Node) -> str:
-    """What a node is called in reports: Addmm for AddmmBackward0."""
-    return re.sub(r"Backward\d*$", "", visible_name(node))
 
 
 def freed_at(node: Node) -> Freed | None:

@@ -20,18 +20,16 @@ from leafgrad._core.node import Node
 from leafgrad._core.op import OUT
 from leafgrad._explain.known_values import UNKNOWN, Values
 from leafgrad._explain.source_edits import (
-    Edit,
     Expression,
     Fix,
-    around,
+    Piece,
     assigned_between,
     encloses,
     expression_of,
     in_parentheses,
     is_module,
-    names_in,
-    replacing,
 )
+from leafgrad.errors.dataflow import names_in
 from leafgrad.errors.naming import library, quietly
 from leafgrad.ops.registry import registry
 
@@ -114,19 +112,21 @@ def rewrite(unsafe: Unsafe, mask: Mask) -> Fix | None:
         return None
     edits = with_its_condition(inner, outer, x, mask, number)
     edits = edits or with_own_condition(inner, outer, x, unsafe, mask, number)
-    return Fix(inner, edits) if edits else None
+    return Fix(inner.program, edits) if edits else None
 
 
-def with_its_condition(inner: Expression, outer: Expression, x: ast.expr, mask: Mask, number: str) -> list[Edit] | None:
+def with_its_condition(
+    inner: Expression, outer: Expression, x: ast.expr, mask: Mask, number: str
+) -> list[Piece] | None:
     """The second `where` takes the condition of the first, if that is known where the unsafe operation stands."""
     found = condition(outer, mask, inner)
     if found is None or inner.code is not outer.code:
         return None
     tree, text, used_where_true = found
     if not outer.contains(inner):
-        if inner.line >= outer.line or assigned_between(inner, outer.line - 1) & names_in(tree):
+        if inner.line >= outer.line or assigned_between(inner, outer.line - 1) & names_in([tree]):
             return None
-    return replacing(x, chosen(text, inner.of(x), number, used_where_true))
+    return inner.replacing(x, chosen(text, inner.of(x), number, used_where_true))
 
 
 def chosen(condition: str, x: str, number: str, used_where_true: bool = True) -> str:
@@ -168,7 +168,7 @@ def condition(outer: Expression, mask: Mask, inner: Expression) -> tuple[ast.exp
 
 def with_own_condition(
     inner: Expression, outer: Expression, x: ast.expr, unsafe: Unsafe, mask: Mask, number: str
-) -> list[Edit] | None:
+) -> list[Piece] | None:
     """The second `where` asks the argument of the unsafe operation itself, if that picks unused elements only."""
     value = unsafe.input()
     if value is None or mask.unused is None or mask.unused.shape != value.shape or value.dtype.kind == "c":
@@ -180,9 +180,9 @@ def with_own_condition(
         if (used & unsafe.bad).any() or (~used & ~mask.unused).any():
             continue
         own = f"{operand} {sign} 0"
-        safe = replacing(x, chosen(own, text, number))
+        safe = inner.replacing(x, chosen(own, text, number))
         known = condition(outer, mask, inner)
-        if safe is None or (known is not None and not changed_before(inner, outer) & names_in(known[0])):
+        if not safe or (known is not None and not changed_before(inner, outer) & names_in([known[0]])):
             return safe
         more = unless_changed(inner, outer, x) and mask_edits(inner, outer, unsafe, mask, own, used)
         return [*safe, *more] if more else None
@@ -198,24 +198,24 @@ def changed_before(inner: Expression, outer: Expression) -> set[str]:
 
 def unless_changed(inner: Expression, outer: Expression, x: ast.expr) -> bool:
     """Do the variables of the argument still have their values where the mask stands?"""
-    return inner.code is outer.code and not changed_before(inner, outer) & names_in(x)
+    return inner.code is outer.code and not changed_before(inner, outer) & names_in([x])
 
 
 def mask_edits(
     inner: Expression, outer: Expression, unsafe: Unsafe, mask: Mask, own: str, used: Any
-) -> list[Edit] | None:
+) -> list[Piece] | None:
     """Where the mask itself depends on what the unsafe operation returns, it has to ask the argument as well: in the
     condition of a `where`, or, for `clamp` and its like, in a `where` around it with the number that they return."""
     known = condition(outer, mask, inner)
     if known is not None:
         same = np.array_equal(used, ~mask.unused) and known[2]
-        return replacing(known[0], own) if same else None
+        return outer.replacing(known[0], own) if same else None
     result = unsafe.values.of(mask.node)
     if result is None or result.shape != used.shape or np.unique(result[~used]).size != 1:
         return None
     constant = f"{float(result[~used][0]):.9g}"
     constant = constant if set(constant) & set(".en") else f"{constant}."
-    return around(outer.tree, f"{library()}.where({own}, ", f", {constant})")
+    return outer.around(f"{library()}.where({own}, ", f", {constant})")
 
 
 def shift(unsafe: Unsafe) -> Fix | None:
@@ -232,6 +232,6 @@ def shift(unsafe: Unsafe) -> Fix | None:
         if unsafe.is_mended_by(value + np.asarray(number, value.dtype), unsafe.g):
             text = f"{in_parentheses(inner.of(x), x)} + {number:g}"
             called = isinstance(inner.tree, ast.Call) and x in inner.tree.args
-            edits = replacing(x, text if called else f"({text})")
-            return Fix(inner, edits) if edits else None
+            edits = inner.replacing(x, text if called else f"({text})")
+            return Fix(inner.program, edits) if edits else None
     return None

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import sys
 import types
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Any, NamedTuple
 
 from leafgrad._core.node import Node
-from leafgrad._core.origin import line_of
 from leafgrad._explain.known_values import public_name
 from leafgrad.errors import naming
+from leafgrad.errors.dataflow import Program, assigned, program_of
 from leafgrad.errors.naming import library, quietly, shown_name, users_frames
+from leafgrad.errors.rewriting import Edits
 from leafgrad.ops.registry import registry
+
+Piece = tuple[int, int, str]  # from which byte of a program to which, and the new text
 
 
 class Line(NamedTuple):
@@ -28,26 +29,17 @@ class Line(NamedTuple):
         return f"{self.text}   # {self.spot}"
 
 
-class Edit(NamedTuple):
-    """New text for a part of a line; columns count bytes."""
-
-    line: int
-    start: int
-    stop: int
-    new: str
-
-
 class Expression:
     """The expression that recorded a node: `torch.where(x > 0, x.sqrt(), x)`, in the source of its file."""
 
-    def __init__(self, node: Node, tree: ast.expr, source: str) -> None:
-        self.node, self.tree, self.source = node, tree, source
+    def __init__(self, node: Node, tree: ast.expr, program: Program) -> None:
+        self.node, self.tree, self.program = node, tree, program
         self.code, self.file = node.code, node.code.co_filename
         self.line = tree.lineno
 
     def of(self, part: ast.expr) -> str:
         """The text of a part of it, in one line."""
-        text = ast.get_source_segment(self.source, part)
+        text = ast.get_source_segment(self.program.text, part)
         return ast.unparse(part) if text is None or "\n" in text else text
 
     def operand(self, index: int) -> ast.expr | None:
@@ -58,49 +50,34 @@ class Expression:
         """Is another expression written inside of this one?"""
         return self.code is other.code and encloses(self.tree, other.tree)
 
-    def statement(self) -> ast.stmt:
-        """The innermost statement that it is part of."""
-        around = [
-            one
-            for one in ast.walk(ast.parse(self.source))
-            if isinstance(one, ast.stmt) and begin(one) <= begin(self.tree) and end(self.tree) <= end(one)
-        ]
-        return max(around, key=begin)
+    def replacing(self, part: ast.expr, new: str) -> list[Piece]:
+        """New text in the place of a part; nothing if that is on several lines."""
+        if part.lineno != part.end_lineno:
+            return []
+        edits = Edits(self.program)
+        return [(edits.start(part), edits.end(part), new)]
 
-
-def begin(tree: ast.expr | ast.stmt) -> tuple[int, int]:
-    return tree.lineno, tree.col_offset
-
-
-def end(tree: ast.expr | ast.stmt) -> tuple[int, int]:
-    return tree.end_lineno or 0, tree.end_col_offset or 0
+    def around(self, before: str, after: str) -> list[Piece]:
+        """Text before and behind it."""
+        edits = Edits(self.program)
+        start, end = edits.start(self.tree), edits.end(self.tree)
+        return [(start, start, before), (end, end, after)]
 
 
 def encloses(outer: ast.expr, inner: ast.expr) -> bool:
-    return begin(outer) <= begin(inner) and end(inner) <= end(outer)
-
-
-def names_in(tree: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
-
-
-def names_stored(tree: ast.AST) -> set[str]:
-    """The variables that a statement assigns."""
-    return {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return (outer.lineno, outer.col_offset) <= (inner.lineno, inner.col_offset) and (
+        (inner.end_lineno or 0, inner.end_col_offset or 0) <= (outer.end_lineno or 0, outer.end_col_offset or 0)
+    )
 
 
 @quietly
 def expression_of(node: Node) -> Expression | None:
     """The expression that recorded a node, if the source of its file can be had."""
-    filename, _ = line_of(node.code, node.lasti)
-    first, last, start, stop = next(islice(node.code.co_positions(), node.lasti // 2, None))
-    linecache.checkcache(filename)
-    source = "".join(linecache.getlines(filename))
-    for tree in ast.walk(ast.parse(source)):
-        if isinstance(tree, ast.Call | ast.BinOp | ast.Subscript | ast.UnaryOp):
-            if (*begin(tree), *end(tree)) == (first, start, last, stop):
-                return Expression(node, tree, source)
-    return None
+    program = program_of(node.code.co_filename)
+    tree = None if program is None else program.expression_at(node.code, node.lasti)
+    if program is None or not isinstance(tree, ast.Call | ast.BinOp | ast.Subscript | ast.UnaryOp):
+        return None
+    return Expression(node, tree, program)
 
 
 def operand_in(tree: ast.expr, node: Node, index: int, file: str) -> ast.expr | None:
@@ -160,55 +137,43 @@ def globals_of(file: str) -> Iterator[dict[str, Any]]:
             yield vars(module)
 
 
-def replacing(part: ast.expr, new: str) -> list[Edit] | None:
-    """The edit that puts new text in the place of an expression; None if it is on several lines."""
-    if part.lineno != part.end_lineno:
-        return None
-    return [Edit(part.lineno, part.col_offset, end(part)[1], new)]
-
-
-def around(part: ast.expr, before: str, after: str) -> list[Edit]:
-    """The edits that put text before and behind an expression."""
-    (first, start), (last, stop) = begin(part), end(part)
-    return [Edit(first, start, start, before), Edit(last, stop, stop, after)]
-
-
 class Fix(NamedTuple):
-    """Edits of the file that an expression is in."""
+    """Changes of a program."""
 
-    expression: Expression
-    edits: list[Edit]
+    program: Program
+    pieces: list[Piece]
 
 
-def overlap(one: Edit, other: Edit) -> bool:
-    return one != other and one.line == other.line and one.start < other.stop and other.start < one.stop
+def overlap(one: Piece, other: Piece) -> bool:
+    return one != other and one[0] < other[1] and other[0] < one[1]
 
 
 def lines_of(fixes: Iterable[Fix]) -> list[Line]:
     """The lines that some fixes change, as they are then. A fix that does not go together with those before it is left
     out: what it mends will be seen when they are done."""
-    files: dict[str, tuple[Expression, list[Edit]]] = {}
-    for expression, edits in fixes:
-        _, sofar = files.setdefault(expression.file, (expression, []))
-        if not any([overlap(one, other) for one in edits for other in sofar]):
-            sofar += [one for one in edits if one not in sofar]
-    return [line for expression, edits in files.values() for line in edited(expression, edits) or ()]
+    files: dict[str, tuple[Program, list[Piece]]] = {}
+    for program, pieces in fixes:
+        _, sofar = files.setdefault(program.filename, (program, []))
+        if not any([overlap(one, other) for one in pieces for other in sofar]):
+            sofar += [one for one in pieces if one not in sofar]
+    return [line for program, pieces in files.values() for line in changed_lines(program, pieces) or ()]
 
 
 @quietly
-def edited(expression: Expression, edits: list[Edit]) -> list[Line]:
-    """The lines of a file that edits change, as they are then; an error, and so None, if that is no program."""
-    lines = expression.source.split("\n")
-    name = shown_name(expression.file) or expression.file
-    for edit in sorted(edits, key=lambda one: (one.line, one.start, one.stop), reverse=True):
-        raw = lines[edit.line - 1].encode()
-        lines[edit.line - 1] = (raw[: edit.start] + edit.new.encode() + raw[edit.stop :]).decode()
+def changed_lines(program: Program, pieces: list[Piece]) -> list[Line]:
+    """The lines of a program that are changed, as they are then; an error, and so None, if that is no program."""
+    edits = Edits(program)
+    for start, end, new in pieces:
+        edits.pieces[start, end] = new
+    name = shown_name(program.filename) or program.filename
+    numbers = sorted({edits.data.count(b"\n", 0, start) + 1 for start, _, _ in pieces})
+    lines = list(program.lines)
+    for n in numbers:
+        text = edits.text_between(edits.starts[n - 1], edits.starts[n] - 1)
+        old = lines[n - 1]
+        lines[n - 1] = old[: len(old) - len(old.lstrip())] + (naming.without_comment(text) or text)
     ast.parse("\n".join(lines))
-    return [Line(without_comment(lines[n - 1].strip()), f"{name}:{n}") for n in sorted({edit.line for edit in edits})]
-
-
-def without_comment(text: str) -> str:
-    return naming.without_comment(text) or text
+    return [Line(lines[n - 1].strip(), f"{name}:{n}") for n in numbers]
 
 
 def in_parentheses(text: str, part: ast.expr) -> str:
@@ -218,7 +183,9 @@ def in_parentheses(text: str, part: ast.expr) -> str:
 
 
 def assigned_between(expression: Expression, last: int) -> set[str]:
-    """The variables that a file assigns in the lines from that of an expression to `last`."""
-    tree = ast.parse(expression.source)
-    stored = [one for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
-    return {one.id for one in stored if expression.statement().lineno <= one.lineno <= last}
+    """The variables and attributes that a file assigns from the statement of an expression to the line `last`."""
+    program = expression.program
+    statement = program.statement_of(expression.tree)
+    first = expression.line if statement is None else statement.lineno
+    statements = [one for one in ast.walk(program.tree) if isinstance(one, ast.stmt) and first <= one.lineno <= last]
+    return {name for one in statements for names in assigned(one) for name in names}
