@@ -20,13 +20,14 @@ from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._explain.finding import Finding
 from leafgrad._explain.rule import Rule, Situation
-from leafgrad._explain.rules_of_graphs import Broadcasting, CutLoss, LateRequiresGrad, SoftmaxTwice
+from leafgrad._explain.rules_of_graphs import Broadcasting, CutLoss, LateRequiresGrad, NanGradient, SoftmaxTwice
 from leafgrad._explain.rules_of_memory import GradientsWithGraphs, GrowingGraph
 from leafgrad._explain.rules_of_training import (
     ForgottenZeroGrad,
     HiddenParameters,
     OtherParameters,
     StepWithoutGradients,
+    UnreachedParameters,
 )
 from leafgrad.nn.modules.module import Module
 from leafgrad.optim.optimizer import Optimizer
@@ -36,10 +37,12 @@ RULES: tuple[type[Rule], ...] = (
     OtherParameters,
     StepWithoutGradients,
     ForgottenZeroGrad,
+    UnreachedParameters,
     CutLoss,
     LateRequiresGrad,
     Broadcasting,
     SoftmaxTwice,
+    NanGradient,
     GrowingGraph,
     GradientsWithGraphs,
 )
@@ -135,7 +138,7 @@ class Check(Mode):
 
     def run_rule(self, node: Any, g: Any, saved: Any, inputs: Any, below: GradientRule) -> Sequence[Any]:
         results = below(node, g, saved, inputs)
-        self.tell(lambda rule: rule.ran(node, g, results))
+        self.tell(lambda rule: rule.ran(node, g, saved, results))
         return results
 
     def call(self, owner: Any, name: str, is_operation: bool, below: Callable[[], Any]) -> Any:
@@ -163,7 +166,9 @@ class Check(Mode):
         return result
 
     def asked(self, what: str, x: Any) -> None:
-        if what != "backward":
+        if what == "backward":
+            self.situation.root = x
+        else:
             self.tell(lambda rule: rule.requires_grad_set(x))
 
     def compared(self, x: Any, target: Any) -> None:
@@ -172,7 +177,7 @@ class Check(Mode):
     def applied(
         self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
     ) -> None:
-        self.tell(lambda rule: rule.applied(op, tensors, results))
+        self.tell(lambda rule: rule.applied(op, tensors, arrays, options, results))
 
     def about_to_change(self, x: TensorBase) -> None:
         leaf = None if self.situation.in_step else self.situation.leaf_behind(x)

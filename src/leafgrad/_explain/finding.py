@@ -31,14 +31,14 @@ class Finding(NamedTuple):
     kind: str
     place: Place | None
     evidence: str
-    fixes: tuple[Fix, ...] = ()
+    fixes: tuple[Fix | str, ...] = ()  # a text is code with its place behind it
 
     def __str__(self) -> str:
         lines = [f"{self.place.spot}  {self.place.source}".rstrip() if self.place else "somewhere in the program"]
         lines += textwrap.wrap(self.evidence, WIDTH, initial_indent="  ", subsequent_indent="  ")
         own = None if self.place is None else self.place.spot
         for number, fix in enumerate(self.fixes):
-            if fix.place is not None and fix.place.spot == own and fix.code and not fix.where:
+            if isinstance(fix, Fix) and fix.place and fix.place.spot == own and fix.code and not fix.where:
                 fix = Fix(fix.code)
             lines.append(f"  {'' if number else 'fix':<5} {fix}")
         return "\n".join(lines)

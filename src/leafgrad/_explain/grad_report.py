@@ -362,11 +362,19 @@ class Watch(Mode):
 
     def run_rule(self, node: Any, g: Any, saved: Any, inputs: Any, below: Rule) -> Sequence[Any]:
         results = below(node, g, saved, inputs)
+        self.ran(node, g, saved, results)
+        return results
+
+    def ran(self, node: Any, g: Any, saved: Any, results: Sequence[Any]) -> None:
+        """The rule of a node has made `results` of `g`."""
         self._ran = True
         if not self._over:
             self._finder.values.saved[node] = array_of(list(saved))
             self._finder.visit(node, g, results)
-        return results
+
+    def culprits(self) -> list[Culprit]:
+        """What was found so far."""
+        return self._finder.culprits
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)

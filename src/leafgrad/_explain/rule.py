@@ -36,6 +36,7 @@ class Situation:
         self.begin = begin  # the line of the check itself
         self.report = report
         self.passes = 0  # backward passes so far
+        self.root: Any = None  # the tensor whose backward() was called last
         self.starts: Sequence[Any] = ()  # of the current pass
         self.reached_now: dict[int, Any] = {}  # leaves that got a gradient in it, by id
         self.reached: dict[int, dict[int, Any]] = {}  # the same since the last step of an optimizer, by its id
@@ -149,7 +150,7 @@ class Rule:
     def before_gradient(self, leaf: Any) -> None:
         """A gradient is about to be added to `leaf.grad`."""
 
-    def ran(self, node: Any, g: Any, results: Sequence[Any]) -> None:
+    def ran(self, node: Any, g: Any, saved: Any, results: Sequence[Any]) -> None:
         """The gradient rule of a node made these results of `g`."""
 
     def before_step(self, optimizer: Any) -> None:
@@ -164,5 +165,7 @@ class Rule:
     def compared(self, x: Any, target: Any) -> None:
         """A loss compares two tensors whose shapes differ."""
 
-    def applied(self, op: Op, tensors: Sequence[Any], results: Sequence[Any]) -> None:
+    def applied(
+        self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
+    ) -> None:
         """An operation was computed."""

@@ -12,7 +12,9 @@ from leafgrad import errors
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._explain.finding import Finding, Fix
+from leafgrad._explain.grad_report import Watch
 from leafgrad._explain.rule import Rule, Situation, reference
+from leafgrad._explain.source_edits import lines_of
 from leafgrad.errors.naming import Place, name_of
 from leafgrad.errors.source import expression_at, with_method
 from leafgrad.ops.loss.cross_entropy import cross_entropy
@@ -43,7 +45,7 @@ class CutLoss(Rule):
                 evidence = f"makes backward() run, but {where}, and no parameter will ever move."
                 own = f"remove {known[1].spot}"
                 lines = [line for line in answer.fix if line != own]
-                fixes = (*[Fix(line) for line in lines], Fix("", known[1])) if lines else ()
+                fixes = (*lines, Fix("", known[1])) if lines else ()
                 self.report(Finding("cut loss", known[1], evidence, fixes))
 
 
@@ -55,7 +57,9 @@ class LateRequiresGrad(Rule):
         self.uses: dict[int, tuple[Any, Place]] = {}
         self.late: dict[int, tuple[Any, Place, Place]] = {}  # the tensor, its use, and where it was set
 
-    def applied(self, op: Op, tensors: Sequence[Any], results: Sequence[Any]) -> None:
+    def applied(
+        self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
+    ) -> None:
         if len(self.uses) >= MOST_REMEMBERED:
             self.uses.clear()
         for t in tensors:
@@ -85,7 +89,9 @@ class Broadcasting(Rule):
     def compared(self, x: Any, target: Any) -> None:
         self.look_at(x, target)
 
-    def applied(self, op: Op, tensors: Sequence[Any], results: Sequence[Any]) -> None:
+    def applied(
+        self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
+    ) -> None:
         if op is links.sub and len(tensors) == 2 and all([t is not None for t in tensors]):
             if tensors[0].needs_grad != tensors[1].needs_grad:  # a prediction and a target
                 self.look_at(tensors[0], tensors[1])
@@ -106,7 +112,9 @@ class Broadcasting(Rule):
 class SoftmaxTwice(Rule):
     """cross_entropy of probabilities: it computes the softmax itself."""
 
-    def applied(self, op: Op, tensors: Sequence[Any], results: Sequence[Any]) -> None:
+    def applied(
+        self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
+    ) -> None:
         if op is not cross_entropy.core or tensors[0] is None or tensors[0].node is None:
             return
         node = tensors[0].node
@@ -131,3 +139,25 @@ def without_softmax(node: Any) -> str | None:
         return None
     is_function = bool(call.args) and not isinstance(call.args[0], ast.Constant)
     return statement.replaced(call, statement.part(call.args[0] if is_function else call.func.value))
+
+
+class NanGradient(Rule):
+    """The first operation that makes nan or inf of a finite gradient; often one that `where` hides."""
+
+    def __init__(self, situation: Situation) -> None:
+        super().__init__(situation)
+        self.watch = Watch(())
+
+    def applied(
+        self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]
+    ) -> None:
+        self.watch.applied(op, tensors, arrays, options, results)
+
+    def ran(self, node: Any, g: Any, saved: Any, results: Sequence[Any]) -> None:
+        self.watch.ran(node, g, saved, results)
+
+    def after_backward(self) -> None:
+        for culprit in self.watch.culprits():
+            facts = [f"makes the first {culprit.what} of this gradient: {culprit.lines()[0]}", *culprit.reasons]
+            fixes = () if culprit.fix is None else tuple([str(line) for line in lines_of([culprit.fix])])
+            self.report(Finding("nan gradient", culprit.place, f"{'; '.join(facts)}.", fixes))

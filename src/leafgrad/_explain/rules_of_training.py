@@ -11,10 +11,14 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._explain.finding import Finding, Fix
 from leafgrad._explain.hidden_parameters import hidden_parameters
+from leafgrad._explain.reach import Reach
 from leafgrad._explain.rule import Rule, Situation, parameters_of
+from leafgrad.errors.cuts import Cut, cuts_on_the_way, fix_on_the_way
 from leafgrad.errors.naming import Place, find, namespaces
 from leafgrad.errors.source import Statement, assignment_of_variable, calls_in, name_of_object
 from leafgrad.optim.optimizer import Optimizer
+
+MOST_PASSES = 3  # whose graphs are searched for cuts
 
 
 class HiddenParameters(Rule):
@@ -172,6 +176,34 @@ class OtherParameters(Rule):
         statement = assignment_of_variable(name)
         fixes = (Fix(statement.text, situation.begin, "before"),) if statement is not None else ()
         return Finding("other parameters", errors.here(), evidence, fixes)
+
+
+class UnreachedParameters(Rule):
+    """A parameter that the optimizer holds never gets a gradient, because the graph is cut on the way to it."""
+
+    def __init__(self, situation: Situation) -> None:
+        super().__init__(situation)
+        self.cuts: list[tuple[Cut, list[str]]] = []  # on the way to the first losses, and what to do about each
+
+    def before_backward(self) -> None:
+        root = self.situation.root
+        if self.situation.passes <= MOST_PASSES and root is not None and root.node is not None:
+            for cut in cuts_on_the_way(root, Reach(root).nodes):
+                self.cuts.append((cut, fix_on_the_way(root, cut)))
+
+    def before_step(self, optimizer: Any) -> None:
+        held = {id(p) for p in parameters_of(optimizer)}
+        ever = self.situation.reached_ever
+        for cut, fix in self.cuts:
+            lost = [p for p in cut.leaves if id(p) in held and p.needs_grad and id(p) not in ever]
+            if lost:
+                get, them = ("gets", "it") if len(lost) == 1 else ("get", "them")
+                evidence = (
+                    f"cuts the graph: {self.situation.names(lost)} {get} no gradient from this loss, and "
+                    f"{self.situation.optimizer_name(optimizer)}.step() does not move {them}."
+                )
+                self.report(Finding("cut on the way", cut.place, evidence, tuple(fix)))
+        self.cuts = []
 
 
 def has_closure() -> bool:
