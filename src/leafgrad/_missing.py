@@ -42,6 +42,8 @@ def attributes_of(package: str, later: Mapping[str, str] | None = None) -> Calla
     package that is it, or has it), and the error for the rest."""
 
     def __getattr__(name: str) -> Any:
+        if name == "torch":  # each module of PyTorch's has it, because it imports it
+            return sys.modules["leafgrad"]
         if later is None or name not in later:
             raise missing_attribute(package, name)
         module = import_module(f"{package}.{later[name]}")

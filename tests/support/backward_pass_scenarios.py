@@ -3,11 +3,14 @@ pass itself, by callbacks; and of what it leaves in `.grad`. See scenarios.py.""
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 import warnings
+import weakref
 from collections import OrderedDict
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from scenarios import attempt, collection, first_sentence, graph_of, leaf, plain
@@ -333,6 +336,57 @@ def anomalies_where_warnings_are_errors(T: Any) -> Any:
     finally:
         sys.stderr = before
     return str(failed).split(": [")[0], "Error detected in PowBackward0" in printed.getvalue()
+
+
+# -- checkpoints ------------------------------------------------------------------------------------------------------
+
+
+@scenario
+def tensors_that_a_checkpoint_gives_back(T: Any) -> Any:
+    """Those that need no gradient are the same objects as before; and what a second run made dies with its pass."""
+    seen: list[Any] = []
+    alive: list[Any] = []
+
+    class Keeping(T.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            result = x.clone()
+            ctx.save_for_backward(result, y)
+            alive.append(weakref.ref(result))
+            return result
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            seen.append(ctx.saved_tensors[1])
+            return g, None
+
+    x, y = leaf(T, [1.0]), T.ones(1)
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        T.utils.checkpoint.checkpoint(Keeping.apply, x, y, use_reentrant=False).sum().backward()
+        gone = [ref() is None for ref in alive]
+    finally:
+        if enabled:
+            gc.enable()
+    return seen[0] is y, gone
+
+
+@scenario
+def names_that_old_programs_use(T: Any) -> Any:
+    x = leaf(T, [1.0, 2.0])
+    resize = import_module(f"{T.__name__}.autograd._functions").Resize.apply
+    y = resize(x, (2, 1))
+    y.sum().backward()
+    return T.autograd.torch is T, T.nn.functional.torch is T, y, x.grad, attempt(resize, x, (3,))
+
+
+@scenario
+def data_parallel_without_devices(T: Any) -> Any:
+    inner = T.nn.Linear(2, 1)
+    module = T.nn.DataParallel(inner)
+    x = T.ones(3, 2)
+    return repr(module), module.device_ids, [n for n, _ in module.named_parameters()], T.equal(module(x), inner(x))
 
 
 # -- gradcheck --------------------------------------------------------------------------------------------------------

@@ -340,7 +340,8 @@ def separate(results: list[Any], create_graph: bool) -> list[Any]:
 # that is it, or has it.
 _LATER = {
     **{name: name for name in ("forward_ad", "function", "functional", "profiler", "profiler_util", "variable")},
-    "Function": "function", "Variable": "variable", "_profiler_enabled": "profiler", "kineto_available": "profiler",
+    "Function": "function", "Variable": "variable", "_functions": "_functions", "_profiler_enabled": "profiler",
+    "kineto_available": "profiler",
 }  # fmt: skip
 
 

@@ -67,7 +67,11 @@ def all_results(cls: Any, ctx: Any, args: tuple[Any, ...], edges: Any, output: A
     record.without_gradient = without_gradient
     if node is not None:
         restrict_views([t for i, t in enumerate(results) if i not in without_gradient], ctx._is_pure_view)
-        record.saved = [saved(ctx, position, t, results) for position, t in enumerate(ctx.to_save or ())]
+        to_save, ctx.to_save = (
+            ctx.to_save or (),
+            None,
+        )  # first of all: a pack hook of a checkpoint may end the call here
+        record.saved = [saved(ctx, position, t, results) for position, t in enumerate(to_save)]
         if state.recording is not True:
             recorded_in_modes(node, args, ())
     record.saved_for_forward = ctx.saved_for_forward

@@ -12,7 +12,7 @@ from leafgrad import _missing
 from leafgrad.nn import functional, init, utils
 from leafgrad.nn import parameter as parameter
 from leafgrad.nn.modules.activation import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
-from leafgrad.nn.modules.container import ModuleDict, ModuleList, Sequential
+from leafgrad.nn.modules.container import DataParallel, ModuleDict, ModuleList, Sequential
 from leafgrad.nn.modules.linear import Dropout, Flatten, Identity, Linear
 from leafgrad.nn.modules.loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
 from leafgrad.nn.modules.module import Module
@@ -22,7 +22,7 @@ from leafgrad.nn.parameter import Buffer, Parameter
 __all__ = [
     "functional", "init", "utils",
     "Module", "Parameter", "Buffer",
-    "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict",
+    "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "DataParallel",
     "Linear", "Identity", "Flatten", "Dropout",
     "ReLU", "Tanh", "Sigmoid", "Softmax", "LogSoftmax",
     "MSELoss", "L1Loss", "NLLLoss", "CrossEntropyLoss",

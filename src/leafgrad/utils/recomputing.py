@@ -163,7 +163,7 @@ class Recomputation:
                 "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
                 f"forward pass.{_TIP}"
             )
-        value = tensor.detach()
+        value = tensor.detach() if tensor.requires_grad else tensor
         if frame.holders[self.count]() is not None:
             self.values[self.count] = value
             self.forms[self.count] = form_of(tensor)

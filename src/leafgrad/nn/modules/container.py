@@ -1,4 +1,4 @@
-"""Modules that hold other modules: Sequential, ModuleList, ModuleDict."""
+"""Modules that hold other modules: Sequential, ModuleList, ModuleDict, DataParallel."""
 
 from __future__ import annotations
 
@@ -249,3 +249,16 @@ def named_pairs(name: str, values: Any) -> Iterator[tuple[str, Any]]:
         if len(pair) != 2:
             raise ValueError(f"{name} update sequence element #{i} has length {len(pair)}; 2 is required")
         yield pair
+
+
+class DataParallel(Module):
+    """DataParallel(module, device_ids=None, output_device=None, dim=0): the module, with each batch spread over devices
+    along `dim`. Where there are none but the CPU, as here, that is the module itself."""
+
+    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+        super().__init__()
+        self.module = module
+        self.device_ids: list[Any] = []
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        return self.module(*inputs, **kwargs)
