@@ -161,7 +161,7 @@ class linear(Family):
         else:
             product = folding.composition(x, input.needs_grad, w.T, weight.needs_grad).replace("other", TRANSPOSED)
             core = form(linear, product if b is None else f"AddBackward0({product}, bias)")
-        return bind(core, (input, weight, bias))
+        return bind(core, (input, weight, bias), (), (x, w, b))
 
     def vjp_input(g: A, weight: A) -> A:
         if g.__class__ is ndarray:

@@ -20,7 +20,7 @@ from leafgrad.ops.loss.options import (
     reduced,
     share,
 )
-from leafgrad.ops.pointwise.elementwise import sgn
+from leafgrad.ops.pointwise.elementwise import minus, sgn, times
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.reduce.common import F32, F64, is_half, raw, refused, sum_of_squares
@@ -40,7 +40,7 @@ class mse_loss(Loss):
     its mean, its sum, or itself."""
 
     def kernel(x: A, y: A, reduction: str) -> A:
-        off = x - y
+        off = minus(x, y)
         kind = off.dtype
         if reduction == "none" or (kind is not F32 and kind is not F64 and is_half(kind)):
             return reduced(off * off, reduction)
@@ -73,12 +73,12 @@ class mse_loss(Loss):
             raise errors.broadcast_mismatch("mse_loss", (x, y)) from None
 
     def vjp_input(g: A, input: A, target: A, reduction: A) -> A:
-        off = input - target
-        return share(g, off, reduction, 2) * off
+        off = minus(input, target)
+        return times(share(g, off, reduction, 2), off)
 
     def vjp_target(g: A, input: A, target: A, reduction: A) -> A:
-        off = target - input
-        return share(g, off, reduction, 2) * off
+        off = minus(target, input)
+        return times(share(g, off, reduction, 2), off)
 
     samples = lambda t: [
         *[S(t(3, 4), t(3, 4)), S(t(5), t(5), reduction="sum"), S(t(2, 3), t(2, 3), reduction="none")],

@@ -9,8 +9,10 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.modes import compared_in_modes
 from leafgrad._core.recorder import needs_recording
+from leafgrad._core.tensor import constant
 from leafgrad._core.thread_state import state
 from leafgrad._device import Size
+from leafgrad.ops.pointwise.elementwise import times
 from leafgrad.ops.reduce.common import F32, F64, raw, total, total_of_all
 from leafgrad.ops.reduce.reductions import mean
 from leafgrad.ops.reduce.reductions import sum as sum_all
@@ -106,4 +108,6 @@ def share(g: A, losses: A, reduction: str, factor: float = 1) -> A:
     """The part of the gradient that each element gets (times a factor)."""
     if reduction == "mean":
         factor /= (losses.size if losses.__class__ is np.ndarray else raw(losses).size) or 1
-    return g if factor == 1 else g * factor
+    if factor == 1:
+        return g
+    return times(g, constant(factor, g.dtype)) if g.__class__ is np.ndarray else g * factor

@@ -27,7 +27,9 @@ from leafgrad.ops.samples import pairs, real
 from leafgrad.ops.signature import Deprecated, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
-times: Any = native(np.multiply, operator.mul)  # `g * x` for rules: on arrays as on tensors
+# `g * x` and `g - x` for rules: on arrays as on tensors
+times: Any = native(np.multiply, operator.mul)
+minus: Any = native(np.subtract, operator.sub)
 
 # Constants of kernels: NumPy takes a zero-dimensional array much faster than a Python number.
 _FAST = (np.dtype(np.float32), np.dtype(np.float64))
