@@ -84,7 +84,6 @@ SLOW_OR_OPTIONAL = {
 PROFILER_FACES = {"profiler", "autograd.profiler", "autograd.profiler_util"}
 
 LONGEST = 80  # lines of a function in `_core` and `autograd`
-LONGER = {("_core.bind", "binary")}  # the one written-out copy of a mechanism
 
 # Public files and folders at the top that PyTorch does not have.
 OWN_NAMES = {"errors", "kernels"}
@@ -341,8 +340,7 @@ def test_functions_of_the_core_fit_on_a_screen() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or 0) - node.lineno + 1 > LONGEST
     }
-    assert long - LONGER == set(), f"over {LONGEST} lines"
-    assert LONGER - long == set(), "gone: take them out of LONGER"
+    assert long == set(), f"over {LONGEST} lines"
 
 
 def test_files_have_one_subject_and_less_than_500_lines() -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from leafgrad._core import origin, thread_state
 from leafgrad._core.modes import applied_in_modes, execute_in_modes, switches
 from leafgrad._core.node import Node, Version, take_order
-from leafgrad._core.op import KEEP_A, KEEP_B, KEEP_OUT, UNREAD, Op
+from leafgrad._core.op import UNREAD, Op
 from leafgrad._core.origin import COMPILED, internal_files, last_user
 from leafgrad._core.recorder import needs_recording, only_inference, record, record_many, settle, unrecorded
 from leafgrad._core.tensor import Array, TensorBase, as_array, constant, links, ndarray, number, with_layout_noted, wrap
@@ -236,25 +236,19 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
             code = frame.f_code
         last_user.code = code
     node = Node()
-    kept = op.keeps[mask]  # KEEP_A + KEEP_B + KEEP_OUT; the frequent sums first
+    kept = op.keeps[mask]  # 1 for a, 2 for b, 4 for the result; the frequent sums first
     version: Version = [0, None]
     if kept == 2:
-        of_b = b.version
         node.saved = (None, y, None)
-        node.versions = (of_b, of_b[0])
+        node.versions = (b.version, b.version[0])
     elif kept == 3:
-        of_a = a.version
-        of_b = b.version
         node.saved = (x, y, None)
-        node.versions = (of_a, of_a[0], of_b, of_b[0])
+        node.versions = (a.version, a.version[0], b.version, b.version[0])
     elif kept == 0:
         node.saved = _NOTHING_SAVED
         node.versions = None
     else:
-        if kept == UNREAD:
-            kept = op.keep(mask)
-        node.saved = (x if kept & KEEP_A else None, y if kept & KEEP_B else None, out if kept & KEEP_OUT else None)
-        node.versions = versions_of_pair(kept, a.version, b.version, version)
+        keep(node, op.keep(mask) if kept == UNREAD else kept, (x, y, out), (a.version, b.version, version))
     node.op = op
     node.inputs = (edge_a, edge_b)
     node.order = take_order()
@@ -273,14 +267,18 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     return result
 
 
-def versions_of_pair(kept: int, of_a: Version, of_b: Version, of_out: Version) -> tuple[Any, ...] | None:
-    """The versions of what a node of two operands saves."""
-    versions: list[Any] = []
-    for bit, of in ((KEEP_A, of_a), (KEEP_B, of_b), (KEEP_OUT, of_out)):
-        if kept & bit:
-            versions.append(of)
-            versions.append(of[0])
-    return tuple(versions) or None
+def keep(node: Node, kept: int, arrays: tuple[Array, ...], versions: tuple[Version, ...]) -> None:
+    """What a node of two operands saves of (a, b, result)."""
+    saved: list[Any] = []
+    counts: list[Any] = []
+    for i in range(3):
+        wanted = (kept >> i) & 1 != 0
+        saved.append(arrays[i] if wanted else None)
+        if wanted:
+            counts.append(versions[i])
+            counts.append(versions[i][0])
+    node.saved = tuple(saved)
+    node.versions = tuple(counts) or None
 
 
 def unusual_binary(op: Op, a: TensorBase, b: TensorBase, x: Array, y: Array) -> Any:

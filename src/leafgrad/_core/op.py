@@ -118,7 +118,8 @@ class Op:
         return plan
 
     def keep(self, mask: int) -> int:
-        """The same in short for operations of two tensors, whose plans have three places: KEEP_A | KEEP_B | ..."""
+        """The same in short for operations of two tensors, whose plans have three places, as bits:
+        1 for the first, 2 for the second, 4 for the result."""
         kept = 0
         for i, place in enumerate(self.plan(mask)):
             if place != NOTHING:
@@ -127,10 +128,7 @@ class Op:
         return kept
 
 
-KEEP_A: Final = 1
-KEEP_B: Final = 2
-KEEP_OUT: Final = 4
-UNREAD: Final = 8
+UNREAD: Final = 8  # in the place of such bits
 
 # A plan is a tuple of places. i >= 0 is input i, and further:
 OUT: Final = -1  # OUT - i: result i of the operation

@@ -84,17 +84,15 @@ OWN_DTYPE: Final[Any] = ()  # the gradient of a leaf has the leaf's dtype, unles
 class RareFields:
     """What few tensors have: a base that they are a view of, hooks, a reason why their graph ends, tangents."""
 
-    __slots__ = ("conjugate", "grad_dtype", "graph_break", "hooks", "inference", "retains_grad", "tangents", "view")
-
-    def __init__(self) -> None:
-        self.view: View | None = None
-        self.hooks: Any = None
-        self.grad_dtype: Any = OWN_DTYPE
-        self.retains_grad: bool = False
-        self.graph_break: Event | None = None  # what ended its graph, and where
-        self.inference: bool = False  # made in inference_mode: never part of a graph
-        self.tangents: dict[int, Any] | None = None  # forward mode: the derivative for each open level
-        self.conjugate: Conjugate | None = None
+    # Defaults of the class: an __init__ that sets them takes plain Python three times as long.
+    view: View | None = None
+    hooks: Any = None
+    grad_dtype: Any = OWN_DTYPE
+    retains_grad: bool = False
+    graph_break: Event | None = None  # what ended its graph, and where
+    inference: bool = False  # made in inference_mode: never part of a graph
+    tangents: dict[int, Any] | None = None  # forward mode: the derivative for each open level
+    conjugate: Conjugate | None = None
 
 
 class Conjugate:

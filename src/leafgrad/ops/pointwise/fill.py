@@ -66,6 +66,8 @@ class copy_like(Family):
     reference = lambda torch, like, gradient: gradient.clone()
 
     def kernel(like: A, gradient: A) -> A:
+        if gradient.__class__ is np.ndarray is like.__class__ and like.flags.c_contiguous:
+            return gradient.copy()  # nearly always, in a third of the time
         expanded = like.__class__ is np.ndarray and 0 in like.strides and like.size > 1  # it has no order of its own
         copy = np.empty(like.shape, gradient.dtype) if expanded else np.empty_like(like, gradient.dtype)
         copy[...] = gradient
