@@ -232,7 +232,8 @@ def note_methods(entry: Any) -> None:
     for name in (*entry.operators, *in_place):
         if name not in entry.in_python and (is_reflected(name) or not entry.own_operators):
             methods_of_operators[name] = in_place_names(entry)[0] if name in in_place else entry.public_name
-    methods_in_python.update([entry.public_name if form == "method" else form for form in entry.in_python])
+    forms = [form for form in entry.in_python if form != "function"]
+    methods_in_python.update([entry.public_name if form == "method" else form for form in forms])
 
 
 def op(block: Any) -> Any:
