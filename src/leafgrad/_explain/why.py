@@ -13,7 +13,16 @@ from leafgrad._explain.held_memory import named_tensors
 from leafgrad._explain.quantities import plural
 from leafgrad._explain.reach import Reach
 from leafgrad._explain.table import Report, Table
-from leafgrad.errors.cuts import Viewpoint, cut_of, cuts_of_leaf, definition_of, fix_of, update_at, why_no_graph
+from leafgrad.errors.cuts import (
+    Viewpoint,
+    cut_of,
+    cuts_of_leaf,
+    definition_of,
+    fix_of,
+    meant_as_leaf,
+    unfrozen,
+    why_no_graph,
+)
 from leafgrad.errors.form import changed_at
 from leafgrad.errors.naming import Place, here, name_of, namespaces, place_of, users_frames
 from leafgrad.errors.source import name_of_object
@@ -74,9 +83,9 @@ def of_non_leaf(name: str, tensor: TensorBase) -> Why:
             name, f"{name}.grad is None: it will be kept here, but no backward has come by yet.", [("made", made)]
         )
     leaves = [leaf for leaf in map(name_of, reach([node])[1]) if leaf]
-    known = ", ".join(sorted(leaves[:MOST_LEAVES])) or "the leaves that it was computed from"
-    sentence = f"{name}.grad is None: {name} is not a leaf, it was computed. Gradients stay at leaves: {known}."
-    fix = update_at(node.code, node.lasti) or (
+    known = ": " + ", ".join(sorted(leaves[:MOST_LEAVES])) if leaves else ""
+    sentence = f"{name}.grad is None: {name} is not a leaf, it was computed. Gradients stay at leaves{known}."
+    fix = meant_as_leaf(node.code, node.lasti) or (
         f"{name}.retain_grad()   # after {made.spot}" if name.isidentifier() else ""
     )
     return Why(name, sentence, [("made", made)], [fix])
@@ -89,7 +98,7 @@ def of_data(name: str, tensor: TensorBase) -> Why:
         return Why(name, f"{name}.grad is None: {name} does not require grad, {answer.sentence}.", rows, answer.fix)
     reason, spot = frozen(tensor)
     if spot:
-        return Why(name, f"{name}.grad is None: it is {reason}", (), [f"remove {spot}"])
+        return Why(name, f"{name}.grad is None: it is {reason}", (), [unfrozen(tensor)])
     if tensor.array.dtype.kind in "biu":
         return Why(name, f"{name}.grad is None: {answer.sentence}.")
     return Why(name, f"{name}.grad is None: {name} does not require grad.", (), [definition_of(name)])
@@ -187,7 +196,8 @@ def of_gradient(name: str, tensor: TensorBase) -> Why:
         return Why(name, sentence, calls(passes), [])
     changed = changed_at(gradient.version)
     if changed is not None:
-        sentence = f"{name}.grad was last changed in place, by other means than backward()."
+        how = "set to zero" if "zero" in changed.source else "changed"
+        sentence = f"{name}.grad was {how} in place; what backward() has added since is in it."
         return Why(name, sentence, [("changed", changed), *calls(passes)])
     count = int(gradient.version[0]) + 1
     if count == 1:

@@ -11,7 +11,7 @@ from leafgrad._core.engine import paths_to, reach
 from leafgrad._core.node import Freed, Node, plan_of
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.errors.cuts import update_at, why_no_graph
+from leafgrad.errors.cuts import meant_as_leaf, why_no_graph
 from leafgrad.errors.form import (
     changed_at,
     describe,
@@ -342,7 +342,7 @@ def grad_of_non_leaf(tensor: TensorBase) -> str:
     """The warning that PyTorch gives, with the leaves that the tensor came from."""
     leaves = list(reach([tensor.node])[1])[::-1]  # which looks at the last inputs first
     name = as_code(name_of(tensor), "y")
-    update = None if tensor.node is None else update_at(tensor.node.code, tensor.node.lasti)
+    update = None if tensor.node is None else meant_as_leaf(tensor.node.code, tensor.node.lasti)
     return explain(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
         "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "

@@ -36,9 +36,12 @@ from leafgrad.errors.naming import (
 from leafgrad.errors.rewriting import (
     TO_INTEGERS,
     Connecting,
+    before_it,
+    made_as_leaf,
     recording_again,
     requiring_grad,
     smooth_step,
+    switched,
     update_in_place,
 )
 
@@ -57,6 +60,7 @@ SENTENCES = {
     "float": "computed from a number that float() took out of the graph",
     "int": "computed from a number that int() took out of the graph",
     "complex": "computed from a number that complex() took out of the graph",
+    "Parameter": "its graph was cut by Parameter(), which copies numbers only",
     "numpy": "computed from an array that numpy() took out of the graph",
     "tolist": "computed from numbers that tolist() took out of the graph",
 }
@@ -106,9 +110,17 @@ def why_no_graph(tensor: TensorBase) -> Answer:
     if tensor.array.dtype.kind in "biu":
         kind = from_numpy_dtype(tensor.array.dtype)
         return Answer(f"it holds {kind}, and only floating point has gradients", [], [])
-    return set_too_late(view, tensor) or Answer(
-        "neither it nor what it was computed from requires grad", [], view.to_require_grad(tensor)
-    )
+    late = set_too_late(view, tensor)
+    if late is not None:
+        return late
+    frozen = view.frozen_modules(tensor)
+    if frozen is not None:
+        return frozen
+    wanting = [name for name, value, _ in view.sources(tensor) or () if value.needs_grad]
+    if wanting:
+        sentence = f"it comes from '{wanting[0]}', which requires grad, by a way that was not recorded"
+        return Answer(sentence, [], [])
+    return Answer("neither it nor what it was computed from requires grad", [], view.to_require_grad(tensor))
 
 
 def set_too_late(view: Viewpoint, tensor: TensorBase) -> Answer | None:
@@ -229,6 +241,27 @@ class Viewpoint:
             (name, value, made[name]) for name, value in values.items() if value is not tensor and value.node is None
         ]
 
+    @quietly
+    def frozen_modules(self, tensor: TensorBase) -> Answer | None:
+        """A module is called on the way to a tensor, and none of its parameters requires grad."""
+        reached = self.slice(tensor)
+        names = (
+            {name for stmt in reached.statements for name in names_in(header(stmt))} if reached is not None else set()
+        )
+        frozen: list[tuple[int, str, TensorBase, Place | None]] = []
+        for name in sorted(names):
+            value = value_of(name)
+            leaves = leaves_of(value) if is_module(value) else []
+            if leaves and not any(leaf.needs_grad for leaf in leaves):
+                event = next((one for one in events_of("requires_grad=False") if one.concerns(leaves[0])), None)
+                place = None if event is None else place_of(event.code, event.lasti)
+                frozen.append((0 if event is None else event.time, name, leaves[0], place))
+        if not frozen:
+            return None
+        _, name, leaf, since = max(frozen, key=lambda one: one[:2])  # the last one may have been the mistake
+        fix = [line for line in [unfrozen(leaf)] if line]
+        return Answer(f"all parameters of '{name}', from which it comes, are frozen", [], fix, since)
+
     def to_require_grad(self, tensor: TensorBase) -> list[str]:
         """The leaves that could require grad: those whose gradient the program asks for, if that is known."""
         found = [one for one in self.sources(tensor) or [] if one[1].array.dtype.kind in "fc"]
@@ -272,6 +305,21 @@ def value_of(name: str) -> Any:
                     value = vars(value).get(part) if isinstance(value, ModuleType) else inside.get(f".{part}")
                 return value
     return None
+
+
+def leaves_of(module: Any) -> list[TensorBase]:
+    """The parameters of a module and of those within it."""
+    tables = [object.__getattribute__(one, "__dict__").get("_parameters") for one in (module, *inner_modules(module))]
+    return [p for table in tables if isinstance(table, dict) for p in table.values() if p is not None]
+
+
+@quietly
+def unfrozen(leaf: TensorBase) -> str:
+    """The line that told a leaf not to require grad, telling it the opposite."""
+    event = next(event for event in events_of("requires_grad=False") if event.concerns(leaf))
+    program = program_of(event.code.co_filename)
+    stmt = None if program is None else program.statement_at(line_of(event.code, event.lasti)[1])
+    return "" if program is None or stmt is None else switched(program, stmt)
 
 
 def inner_modules(module: Any) -> list[Any]:
@@ -368,16 +416,16 @@ def _fix_of(reached: Slice | None, found: list[Event]) -> list[str]:
     if update:
         return [update]
     connects = first.reason in SENTENCES or is_conversion(cut)
+    path = reached.statements if reached is not None and reached.program is program else []
     fixes = []
     if first.reason in ("no_grad", "inference_mode"):
-        fixes = [line for line in [recording_again(program, stmt, first.reason)] if line]
+        fixes = [line for line in [recording_again(program, stmt, first.reason, path)] if line]
     if connects:
-        path = reached.statements if reached is not None and reached.program is program else []
         whole = [*path, *[s for s in statements if s is not None and s not in path]]
         lists = [c for c, event in zip(cuts, found, strict=True) if c is not None and event.value is list]
         return fixes + Connecting(program, whole, [c for c in cuts if c is not None], lists).run()
-    smooth = smooth_step(program, stmt, cut)
-    return [smooth] if smooth else []
+    other = smooth_step(program, stmt, cut) or before_it(program, cut, first.reason)
+    return [other] if other else []
 
 
 def is_conversion(cut: ast.expr) -> bool:
@@ -386,8 +434,11 @@ def is_conversion(cut: ast.expr) -> bool:
 
 
 @quietly
-def update_at(code: Any, lasti: int) -> str:
-    """The fix for `w = w - 0.1 * w.grad`, if that is what stands at an instruction."""
+def meant_as_leaf(code: Any, lasti: int) -> str:
+    """The fix for `w = w - 0.1 * w.grad`, or for `w = torch.randn(3, requires_grad=True) * 0.1`, if that is what stands
+    at an instruction: both were meant to be leaves."""
     program = program_of(code.co_filename)
     stmt = None if program is None else program.statement_at(line_of(code, lasti)[1])
-    return "" if program is None or stmt is None else update_in_place(program, stmt, recording=True)
+    if program is None or stmt is None:
+        return ""
+    return update_in_place(program, stmt, recording=True) or made_as_leaf(program, stmt)

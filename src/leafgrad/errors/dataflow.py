@@ -69,14 +69,15 @@ class Program:
     def expression_at(self, code: Any, lasti: int) -> ast.expr | None:
         """The expression that an instruction computes."""
         line, last, start, end = next(islice(code.co_positions(), lasti // 2, None))
+        call: ast.expr | None = None
         for node in ast.walk(self.tree):
-            if (
-                isinstance(node, ast.expr)
-                and (node.lineno, node.end_lineno) == (line, last)
-                and (node.col_offset, node.end_col_offset) == (start, end)
-            ):
-                return node
-        return None
+            if isinstance(node, ast.expr) and (node.end_lineno, node.end_col_offset) == (last, end):
+                if (node.lineno, node.col_offset) == (line, start):
+                    return node
+                # a call of a method in several lines is said to begin with the name of the method
+                if isinstance(node, ast.Call) and node.lineno < (line or 0) and call is None:
+                    call = node
+        return call
 
 
 @functools.lru_cache(maxsize=32)

@@ -10,12 +10,13 @@ A fix is code that can be pasted, and where it goes:
 from __future__ import annotations
 
 import ast
+import inspect
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad.errors.dataflow import WITH, Program, assigned, calls_in, dotted, header, lines_of, names_in
+from leafgrad.errors.dataflow import WITH, Program, assigned, block_of, calls_in, dotted, header, lines_of, names_in
 from leafgrad.errors.naming import library, shown_name
 
 # Methods that hand out what a tensor holds without its history; after one of them the others do no harm any more.
@@ -63,6 +64,13 @@ class Edits:
         self.replace(self.start(call), self.start(argument), "" if alone else "(")
         self.replace(self.end(argument), self.end(call), "" if alone else ")")
 
+    def as_leaf(self, value: ast.expr) -> None:
+        """`(a * b).requires_grad_()` for `a * b`."""
+        simple = isinstance(value, ATOMS)
+        if not simple:
+            self.insert(self.start(value), "(")
+        self.insert(self.end(value), ".requires_grad_()" if simple else ").requires_grad_()")
+
     def text_between(self, start: int, end: int) -> str:
         """A part of the program as it should be, in one line."""
         result = b""
@@ -81,8 +89,19 @@ class Edits:
     def statement(self, stmt: ast.stmt) -> str:
         """A statement as it should be; of a compound one the head."""
         inner = [child for child in ast.iter_child_nodes(stmt) if isinstance(child, ast.stmt)]
-        end = self.end(stmt) if not inner else self.starts[max(lines_of(stmt))]
-        return self.text_between(self.start(stmt), end)
+        if not inner or inner[0].lineno == stmt.lineno:
+            return self.text_between(self.start(stmt), self.end(stmt))
+        return self.text_between(self.start(stmt), self.starts[max(lines_of(stmt))])
+
+    def line(self, stmt: ast.stmt) -> str:
+        """All that is on the line of a statement, as it should be: other statements, or what it is the body of."""
+        parent = self.program.parents.get(stmt)
+        if isinstance(parent, ast.stmt) and parent.lineno == stmt.lineno:
+            return self.line(parent)
+        if parent is None:
+            return self.statement(stmt)
+        block = block_of(parent, stmt)
+        return "; ".join([self.statement(one) for one in block if one.lineno == stmt.lineno])
 
 
 def spot(program: Program, stmt: ast.stmt) -> str:
@@ -90,11 +109,16 @@ def spot(program: Program, stmt: ast.stmt) -> str:
     return f"{shown_name(program.filename) or os.path.basename(program.filename)}:{stmt.lineno}"
 
 
-def in_place_of(program: Program, stmt: ast.stmt, code: str) -> str:
-    """The fix that replaces a statement; if nothing is left of it, deletes it."""
+def in_place_of(program: Program, stmt: ast.stmt, edits: Edits) -> str:
+    """The fix that replaces the line of a statement; if nothing is left of it, removes it."""
+    code = edits.line(stmt)
     left, equals, right = code.partition(" = ")
-    gone = code.isidentifier() or (bool(equals) and left == right)
-    return f"remove {spot(program, stmt)}" if gone or not code else f"{code}   # {spot(program, stmt)}"
+    if code.isidentifier() or (equals and left == right):
+        parent = program.parents.get(stmt)
+        if parent is None or len(block_of(parent, stmt)) > 1:
+            return f"remove {spot(program, stmt)}"
+        code = "pass"
+    return f"{code}   # {spot(program, stmt)}"
 
 
 # -- computing on with tensors ----------------------------------------------------------------------------------------
@@ -132,7 +156,7 @@ class Connecting:
                     if isinstance(node, ast.Call) and self.is_made_of_cut(node):
                         self.connect(node)
         return [
-            in_place_of(self.program, stmt, self.edits.statement(stmt))
+            in_place_of(self.program, stmt, self.edits)
             for stmt in self.statements
             if self.edits.changes(stmt) and not isinstance(stmt, (*WITH, ast.For, ast.While, ast.If))
         ]
@@ -146,7 +170,8 @@ class Connecting:
         elif isinstance(getattr(stmt, "value", None), (ast.List, ast.ListComp)):
             self.lists |= new
         scope = self.program.scope_of(stmt)
-        if isinstance(stmt, ast.Return) and not isinstance(scope, ast.Module):
+        yields = isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Yield)
+        if (isinstance(stmt, ast.Return) or yields) and not isinstance(scope, ast.Module):
             self.functions.add(scope.name)
 
     def touches(self, stmt: ast.stmt) -> bool:
@@ -184,11 +209,18 @@ class Connecting:
         called = dotted(call.func) or (f"?.{call.func.attr}" if isinstance(call.func, ast.Attribute) else "")
         owner, _, name = called.rpartition(".")
         ours, numpys = owner == self.torch, owner in ("np", "numpy")
-        if isinstance(call.func, ast.Attribute) and not ours and name in (*LEAVING, "requires_grad_"):
+        if isinstance(call.func, ast.Attribute) and not ours and name in (*LEAVING, "astype", "requires_grad_"):
             self.edits.without_method(call.func, call)
+        elif isinstance(call.func, ast.Attribute) and name == "copy":
+            self.edits.replace(self.edits.end(call.func) - len("copy"), self.edits.end(call.func), "clone")
         elif not call.args:
             return
-        elif (not owner and name in CONVERSIONS) or (numpys and name in OF_NUMPY) or (ours and name == "detach"):
+        elif (
+            (not owner and name in CONVERSIONS)
+            or (numpys and name in OF_NUMPY)
+            or (ours and name == "detach")
+            or name == "Parameter"
+        ):
             self.edits.only_argument(call)
         elif ours and name in MAKERS:
             if self.is_list(call.args[0]) or call in self.of_lists:
@@ -203,6 +235,8 @@ class Connecting:
                 self.edits.insert(self.edits.end(call.args[0]), ")")
 
     def is_list(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call) and dotted(node.func) in ("list", "tuple", "sorted"):
+            return True
         return isinstance(node, (ast.List, ast.Tuple, ast.ListComp)) or dotted(node) in self.lists
 
 
@@ -214,17 +248,18 @@ def is_function(name: str) -> bool:
 # -- other mistakes ---------------------------------------------------------------------------------------------------
 
 
-def recording_again(program: Program, stmt: ast.stmt, mode: str) -> str:
-    """The `with no_grad():` around a statement, or the decorator, turned into its opposite."""
+def recording_again(program: Program, stmt: ast.stmt, mode: str, path: Sequence[ast.stmt]) -> str:
+    """The `with no_grad():` around a statement, or the decorator, turned into its opposite. It may stand in a function
+    that calls the one with the statement: around one of those on the `path` to the loss."""
     names = {mode, "no_grad", "inference_mode", "set_grad_enabled"}
     on = f"{library()}.enable_grad()"
-    for parent in program.above(stmt):
+    for parent in [parent for one in (stmt, *path) for parent in program.above(one)]:
         for item in parent.items if isinstance(parent, WITH) else ():
             call = item.context_expr
             if isinstance(call, ast.Call) and (dotted(call.func) or "").rpartition(".")[2] in names:
                 edits = Edits(program)
                 edits.replace(edits.start(call), edits.end(call), on)
-                return f"{edits.statement(parent)}   # {spot(program, parent)}"  # type: ignore[arg-type]
+                return in_place_of(program, parent, edits)  # type: ignore[arg-type]
         for decorator in getattr(parent, "decorator_list", ()):
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
             if (dotted(called) or "").rpartition(".")[2] in names:
@@ -269,26 +304,57 @@ def is_data(node: ast.AST) -> bool:
 
 
 def requiring_grad(program: Program, stmt: ast.stmt) -> str:
-    """A statement that makes a tensor, so that it requires grad."""
+    """A statement that makes a tensor, so that it requires grad; nothing if it says so already."""
     value = getattr(stmt, "value", None)
-    if not isinstance(value, ast.Call) or not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
+    if not isinstance(value, ast.expr) or not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
         return ""
     edits = Edits(program)
-    called = dotted(value.func) or ""
-    given = next((k for k in value.keywords if k.arg == "requires_grad"), None)
-    if given is not None:
-        edits.replace(edits.start(given.value), edits.end(given.value), "True")
-    elif called.partition(".")[0] == library() and called.rpartition(".")[2] not in ("from_numpy", "as_tensor"):
+    before = edits.statement(stmt)
+    given = [k for k in value.keywords if k.arg == "requires_grad"] if isinstance(value, ast.Call) else []
+    if given:
+        edits.replace(edits.start(given[0].value), edits.end(given[0].value), "True")
+    elif isinstance(value, ast.Call) and takes_requires_grad(dotted(value.func) or ""):
         comma = ", " if value.args or value.keywords else ""
-        edits.pieces[edits.end(value) - 1, edits.end(value)] = f"{comma}requires_grad=True)"
+        edits.replace(edits.end(value) - 1, edits.end(value), f"{comma}requires_grad=True)")
     else:
-        edits.pieces[edits.end(value) - 1, edits.end(value)] = ").requires_grad_()"
-    return f"{edits.statement(stmt)}   # {spot(program, stmt)}"
+        edits.as_leaf(value)
+    return "" if edits.statement(stmt) == before else in_place_of(program, stmt, edits)
+
+
+def takes_requires_grad(called: str) -> bool:
+    """Is this a function of leafgrad that makes tensors?"""
+    owner, _, name = called.rpartition(".")
+    function = getattr(sys.modules["leafgrad"], name, None) if owner == library() else None
+    try:
+        return function is not None and "requires_grad" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def made_as_leaf(program: Program, stmt: ast.stmt) -> str:
+    """`w = (torch.randn(3) * 0.1).requires_grad_()` for `w = torch.randn(3, requires_grad=True) * 0.1`, which is no
+    leaf; nothing for other statements."""
+    value = getattr(stmt, "value", None)
+    if not isinstance(stmt, (ast.Assign, ast.AnnAssign)) or not isinstance(value, ast.expr):
+        return ""
+    edits = Edits(program)
+    for call in [node for node in ast.walk(value) if isinstance(node, ast.Call) and node is not value]:
+        for number, keyword in enumerate(call.keywords):
+            if keyword.arg == "requires_grad":
+                before = [*call.args, *[k.value for k in call.keywords[:number]]]
+                start = edits.end(before[-1]) if before else edits.start(keyword)
+                edits.replace(start, edits.end(keyword.value))
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_":
+            edits.without_method(call.func, call)
+    if not edits.pieces:
+        return ""
+    edits.as_leaf(value)
+    return in_place_of(program, stmt, edits)
 
 
 def smooth_step(program: Program, stmt: ast.stmt, cut: ast.expr) -> str:
     """`torch.sigmoid(a - b)` for `a > b`: a step has no slope, this has one."""
-    if not isinstance(cut, ast.Compare) or len(cut.ops) != 1:
+    if not isinstance(cut, ast.Compare) or len(cut.ops) != 1 or is_condition(program, cut):
         return ""
     edits = Edits(program)
     left = edits.text_between(edits.start(cut.left), edits.end(cut.left))
@@ -299,4 +365,30 @@ def smooth_step(program: Program, stmt: ast.stmt, cut: ast.expr) -> str:
         return ""
     wrapped = right if right.replace(".", "").replace("_", "").isalnum() else f"({right})"
     edits.replace(edits.start(cut), edits.end(cut), f"{library()}.sigmoid({left} - {wrapped})")
-    return f"{edits.statement(stmt)}   # {spot(program, stmt)}"
+    return in_place_of(program, stmt, edits)
+
+
+def is_condition(program: Program, compare: ast.Compare) -> bool:
+    """Does a comparison choose, in `where(x > 0, a, b)` or `x[x > 0]`, so that it has to be one?"""
+    parent = program.parents.get(compare)
+    if isinstance(parent, ast.Call):
+        return (dotted(parent.func) or "").endswith("where")
+    return isinstance(parent, (ast.Subscript, ast.If, ast.While, ast.BoolOp))
+
+
+def switched(program: Program, stmt: ast.stmt) -> str:
+    """A statement with True in the place of False: `p.requires_grad_(True)`."""
+    edits = Edits(program)
+    for node in ast.walk(stmt):
+        if isinstance(node, ast.Constant) and node.value is False:
+            edits.replace(edits.start(node), edits.end(node), "True")
+    return in_place_of(program, stmt, edits) if edits.pieces else ""
+
+
+def before_it(program: Program, cut: ast.expr, reason: str) -> str:
+    """What to do about an operation that has no gradient and no smooth relative."""
+    if not isinstance(cut, ast.Call) or not isinstance(cut.func, ast.Attribute):
+        return ""
+    edits = Edits(program)
+    given = cut.args[0] if dotted(cut.func.value) == library() and cut.args else cut.func.value
+    return f"compute the loss from {edits.text_between(edits.start(given), edits.end(given))}, before {reason}()"

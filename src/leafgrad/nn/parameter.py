@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.events import kind_of, noted
 from leafgrad._core.overrides import disabled
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import get_default_dtype
@@ -33,6 +34,8 @@ class Parameter(Tensor, metaclass=ParameterType):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         data = detached(data)
+        if data.needs_grad:
+            noted(kind_of("Parameter"), data, data.node)
         if type(data) is Tensor or type(data) is Parameter:
             return Tensor._make_subclass(cls, data, requires_grad)
         made = data.detach().requires_grad_(requires_grad)

@@ -90,12 +90,17 @@ def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
     if isinstance(data, TensorBase):
         warn_of_copy("torch.tensor(sourceTensor)")
     kind = dtype if dtype is None or dtype.__class__ is Dtype else option("tensor", "dtype", dtype)
-    made = finished(copied(data, kind), requires_grad)
-    if (source := history_in(data)) is not None:  # which is not copied: remembered, if somebody misses it later
+    return without_history(finished(copied(data, kind), requires_grad), data)
+
+
+def without_history(made: Any, data: Any) -> Any:
+    """A new tensor with the numbers in `data`. Their history is not copied: remembered, if somebody misses it later."""
+    source = history_in(data)
+    if source is not None:
         cut = graph_break("tensor", source)
         cut.value = list if data is not source else None
-        if not requires_grad:
-            made.rare = RareFields()
+        if not made.needs_grad:
+            made.rare = made.rare or RareFields()
             made.rare.graph_break = cut
     return made
 
@@ -322,7 +327,7 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = Non
     if isinstance(data, np.ndarray):
         shared = from_numpy(data)
         return shared if dtype is None else shared.to(dtype)
-    return finished(copied(data, dtype))
+    return without_history(finished(copied(data, dtype)), data)
 
 
 @declared_and_checked
@@ -347,13 +352,13 @@ def asarray(
         if copy is False:
             first = "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. "
             raise RuntimeError(first)
-        return finished(copied(obj, dtype), bool(requires_grad))
+        return without_history(finished(copied(obj, dtype), bool(requires_grad)), obj)
     elif isinstance(obj, (bytes, bytearray, memoryview)):
         shared = frombuffer(obj, dtype=dtype or _dtypes.get_default_dtype())
     else:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        return finished(copied(obj, dtype), bool(requires_grad))
+        return without_history(finished(copied(obj, dtype), bool(requires_grad)), obj)
     own = _dtypes.from_numpy_dtype(shared.array.dtype)
     if copy is False and dtype not in (None, own):
         raise ValueError(f"can't alias tensor with dtype '{own.alias}' into dtype '{dtype.alias if dtype else ''}'.")

@@ -13,7 +13,7 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.arguments import REFUSED, as_int
 from leafgrad.ops.creation.factories import sizes
 from leafgrad.ops.creation.fresh import fresh
-from leafgrad.ops.creation.from_data import copied
+from leafgrad.ops.creation.from_data import copied, without_history
 from leafgrad.ops.shape.storage import StorageBase, shown_by
 from leafgrad.ops.signature import Tensor, by_name, declared
 
@@ -24,7 +24,7 @@ def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> 
     if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
         made = wrap(args[0].array)
         made.version = args[0].version
-        return made
+        return without_history(made, args[0])
     wanted = options.pop("device", None)
     if wanted is not None and len(args) == 1 and isinstance(args[0], TensorBase):
         raise RuntimeError(
@@ -46,7 +46,7 @@ def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> 
         return wrap(fresh("empty", np.empty, sizes("new", args), kind.np))
     if isinstance(data, (int, float, complex)) or not hasattr(data, "__len__"):
         raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
-    return wrap(copied(data, kind))
+    return without_history(wrap(copied(data, kind)), data)
 
 
 def legacy_tensor(cls: type, *args: Any, **options: Any) -> Any:
