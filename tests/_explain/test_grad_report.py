@@ -151,6 +151,13 @@ def test_a_gradient_of_zeros() -> None:
     assert torch.grad_report([w]).rows[0].remark == "all zero"
 
 
+def test_where_a_gradient_became_zero(tmp_path: Path) -> None:
+    lines = "h = torch.relu(x - 5)\nloss = (h * 3).exp().sum()"
+    row = reported(tmp_path, lines).rows[0]
+    assert row.remark == "all zero; relu passes none on: train.py:4   h = torch.relu(x - 5)"
+    assert reported(tmp_path, "loss = x.sum() - x.sum()").rows[0].remark == "all zero"  # two ways that cancel
+
+
 # -- nan and inf ------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -16,7 +17,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad._explain.backward_walk import freed_behind, pull_back
 from leafgrad._explain.held_memory import named_tensors, nodes_behind
-from leafgrad._explain.known_values import Values, is_finite, is_several
+from leafgrad._explain.known_values import Values, is_finite, is_several, public_name
 from leafgrad._explain.nonfinite import Culprit, Finder, array_of
 from leafgrad._explain.quantities import amount, few_percent, magnitude, percent, plural, ratio
 from leafgrad._explain.reach import operation
@@ -111,15 +112,23 @@ class Graph:
         most = kinds.most_common(1)
         return f"{most[0][1]} layers of {most[0][0]} lie between" if most and most[0][1] > 1 else ""
 
-    def culprits(self) -> list[Culprit] | str:
-        """The operations that make nan or inf, the first first; or why they cannot be found."""
+    @functools.cached_property
+    def second_pass(self) -> Finder | str:
+        """What is seen when the gradient is sent through the graph once more; or why that cannot be done."""
         finder = Finder(Values(self.nodes))
         try:
             ones = np.ones(self.loss.array.shape, self.loss.array.dtype)
             pull_back(self.loss, ones, finder.visit)
         except RuntimeError as error:
             return str(error)
-        return finder.culprits
+        return finder
+
+    def silenced_at(self, leaf: Any) -> str:
+        """Where the gradient of a leaf became nothing but zeros."""
+        node = (
+            self.second_pass.silenced_at(leaf) if self.freed is None and isinstance(self.second_pass, Finder) else None
+        )
+        return "" if node is None else f"{public_name(node)} passes none on: {place_of(node.code, node.lasti)}"
 
 
 def is_curved(node: Node) -> bool:
@@ -198,9 +207,9 @@ class grad_report(Report):
             text = f"which operation made it cannot be told any more: the graph was freed by {graph.freed}"
             self._missing = [text, f"fix   {call}   # {graph.freed.spot}"]
         else:
-            found = graph.culprits()
-            if isinstance(found, list) and found:
-                self.culprits = found
+            found = graph.second_pass
+            if isinstance(found, Finder) and found.culprits:
+                self.culprits = found.culprits
             elif isinstance(found, str):
                 self._missing = ["which operation made it cannot be told:", *found.split("\n"), f"fix   {watch}"]
             else:
@@ -217,7 +226,8 @@ class grad_report(Report):
             counts = [f"{n:,} {what}" for n, what in ((row.nan, "nan"), (row.inf, "inf")) if n]
             return row._replace(remark=f"{' and '.join(counts)} of {row.elements:,}")
         if row.elements and row.zeros == row.elements:
-            return row._replace(remark="all zero")
+            where = "" if graph is None else graph.silenced_at(leaf)
+            return row._replace(remark=f"all zero; {where}" if where else "all zero")
         if is_vanishing(row, rows):
             between = "" if graph is None else graph.layers_before(leaf)
             return row._replace(remark=f"vanishing: {between}" if between else "vanishing")
@@ -302,7 +312,7 @@ def cells(row: Row) -> list[str]:
 def mark(row: Row) -> str:
     if row.norm is None:
         return "quiet"
-    return "bad" if row.remark and row.remark != "all zero" else ""
+    return "bad" if row.remark and not row.remark.startswith("all zero") else ""
 
 
 def named_parameters(model: Any) -> list[tuple[str, Any]]:

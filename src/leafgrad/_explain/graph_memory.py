@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from leafgrad._core.engine import reach
+from leafgrad._core.node import Node
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._explain.growth import growth_of
-from leafgrad._explain.held_memory import freed_at, holders, nodes_behind, saved_memory
+from leafgrad._explain.held_memory import Saved, freed_at, holders, in_order, saved_memory
 from leafgrad._explain.quantities import memory, percent, plural
 from leafgrad._explain.reach import operation
 from leafgrad._explain.table import Report, Table
@@ -47,26 +48,18 @@ class GraphMemory(Report):
 
     def __init__(self, roots: list[Any], name: str) -> None:
         self.name = name
-        nodes = nodes_behind(roots)
-        _, leaves = reach([edge(root) for root in roots])
+        found, leaves = reach([edge(root) for root in roots])
+        nodes = in_order(found)
         saved, self.leaf_bytes = saved_memory(nodes, leaves)
         self.nodes = len(nodes)
         self.buffers = len(saved)
         self.total = sum([one.nbytes for one in saved])
-        freed = min([f for node in nodes if (f := freed_at(node)) is not None], key=lambda f: f.order, default=None)
-        self.freed = None if freed is None else place_of(freed.code, freed.lasti)
-        self.growth = growth_of(name, roots)
+        passes = {id(freed): freed for node in nodes if (freed := freed_at(node)) is not None}
+        latest = min(passes.values(), key=lambda freed: freed.order, default=None)  # these numbers go down
+        self.freed = None if latest is None else place_of(latest.code, latest.lasti)
+        self.growth = growth_of(name, roots) if len(passes) > 1 else None
         self.holders = [holder for holder, _ in holders(nodes)]
-        groups: dict[tuple[str, Place], list[int]] = {}  # nodes, buffers, bytes
-        for node in nodes:
-            counts = groups.setdefault((operation(node), place_of(node.code, node.lasti)), [0, 0, 0])
-            counts[0] += 1
-        for one in saved:
-            counts = groups[operation(one.node), place_of(one.node.code, one.node.lasti)]
-            counts[1] += 1
-            counts[2] += one.nbytes
-        rows = [SavedHere(*key, *counts) for key, counts in groups.items()]
-        self.rows = sorted(rows, key=lambda row: -row.nbytes)
+        self.rows = rows_of(nodes, saved)
 
     def by_line(self) -> dict[str, int]:
         """Bytes for each line of the program, the largest first."""
@@ -98,7 +91,7 @@ class GraphMemory(Report):
             table.add(f"{len(keeping) - MOST_ROWS} others", "", "", memory(rest), percent(rest / self.total))
         if keeping:
             yield table
-        if self.growth is not None and self.growth.graphs > 1:
+        if self.growth is not None:
             yield "\n".join(self.growth.lines())
         if self.holders:
             yield "the graph lives as long as one of these: " + ", ".join(self.holders)
@@ -112,6 +105,25 @@ class GraphMemory(Report):
             lines.append(f"freed  {self.freed}")
             lines.append("       what that backward pass used is gone; the operations themselves are still there")
         return "\n".join(lines)
+
+
+def rows_of(nodes: Sequence[Node], saved: Sequence[Saved]) -> list[SavedHere]:
+    """What was saved by operation and line, the largest first."""
+    instructions: dict[tuple[Any, ...], list[Any]] = {}  # name, nodes, buffers, bytes: to find a line takes longer
+    for node in nodes:
+        counts = instructions.get((node.op, node.code, node.lasti))
+        if counts is None:
+            counts = instructions[node.op, node.code, node.lasti] = [operation(node), 0, 0, 0]
+        counts[1] += 1
+    for node, nbytes in saved:
+        counts = instructions[node.op, node.code, node.lasti]
+        counts[2] += 1
+        counts[3] += nbytes
+    lines: dict[tuple[str, Place], list[int]] = {}
+    for (_, code, lasti), (name, *counts) in instructions.items():
+        line = lines.setdefault((name, place_of(code, lasti)), [0, 0, 0])
+        line[:] = [a + b for a, b in zip(line, counts, strict=True)]
+    return sorted([SavedHere(*key, *counts) for key, counts in lines.items()], key=lambda row: -row.nbytes)
 
 
 def graph_memory(loss: Any) -> GraphMemory:

@@ -42,8 +42,11 @@ def freed_at(node: Node) -> Freed | None:
 
 def nodes_behind(roots: Iterable[Any]) -> list[Node]:
     """The nodes of a graph, in the order of recording; an operation with several results is one node."""
-    nodes, _ = reach([edge(root) for root in roots])
-    return [node for _, node in sorted(nodes.items(), reverse=True) if not isinstance(node, Output)]
+    return in_order(reach([edge(root) for root in roots])[0])
+
+
+def in_order(found: dict[int, Node]) -> list[Node]:
+    return [node for _, node in sorted(found.items(), reverse=True) if not isinstance(node, Output)]
 
 
 def arrays_of(node: Node) -> Iterator[Any]:

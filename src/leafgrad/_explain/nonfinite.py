@@ -18,6 +18,7 @@ from leafgrad.errors.naming import Place, find, name_of, place_of
 from leafgrad.ops.registry import registry
 
 GRADIENT, VALUE, INPUT = "gradient", "value", "input"
+LONGEST = 10_000  # steps back to the loss
 MOST = 5  # operations that are blamed in one report
 
 
@@ -132,6 +133,18 @@ class Finder:
         reasons = [f"{public_name(node)}'s slope{where} is {self.slope(unsafe)}"]
         return self.culprit_of(node, what, GRADIENT, reasons, shift(unsafe))
 
+    def silenced_at(self, place: Any) -> Node | None:
+        """The operation that made the gradient of a leaf nothing but zeros: the first on the way back to the loss that
+        was given something else itself. None if there are several ways, or if that is not known."""
+        for _ in range(LONGEST):
+            arrivals = self.arrivals.get(place, ())
+            if len(arrivals) != 1 or arrivals[0].given is None or isinstance(arrivals[0].given, list):
+                return None
+            if np.any(arrivals[0].given):
+                return arrivals[0].sender
+            place = arrivals[0].sender
+        return None
+
     # -- values that were nan or inf before ---------------------------------------------------------------------------
 
     def in_forward(self, node: Node, at: int, what: str, mask: Mask | None) -> Culprit:
@@ -202,7 +215,7 @@ class Finder:
     def mask_of(self, node: Node, bad: Any) -> Mask | None:
         """The operation that made the gradient of the bad elements 0: the first on the way back to the loss that was
         given something else itself."""
-        for _ in range(1000):
+        for _ in range(LONGEST):
             arrivals = self.arrivals.get(node, ())
             if len(arrivals) != 1:
                 return None
