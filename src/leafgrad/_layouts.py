@@ -65,11 +65,14 @@ def order_in_memory(*arrays: Array) -> list[int]:
     """
     ndim = max([array.ndim for array in arrays])
     shape = [1] * ndim
+    for array in arrays:
+        lead = ndim - array.ndim
+        shape[lead:] = [max(one, other) for one, other in zip(shape[lead:], array.shape)]
     steps = []
     for array in arrays:
         lead = ndim - array.ndim
-        steps.append([0] * lead + [0 if size == 1 else step for size, step in zip(array.shape, array.strides)])
-        shape[lead:] = [max(one, other) for one, other in zip(shape[lead:], array.shape)]
+        sizes = zip(array.shape, array.strides, shape[lead:])
+        steps.append([0] * lead + [0 if size == 1 and whole != 1 else step for size, step, whole in sizes])
     if len(arrays) == 1:
         steps = [arrays[0].strides]
 
@@ -103,7 +106,7 @@ def in_common_order(arrays: Sequence[Array], out: Array) -> Array:
         return out
     given = [x for x in arrays if x is not None and x.ndim]
     for x in given:
-        if not x.flags.c_contiguous:
+        if not x.flags.c_contiguous or (1 in x.shape and x.shape != out.shape):
             break
     else:
         return out if out.flags.c_contiguous else out.copy()

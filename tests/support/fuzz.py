@@ -10,6 +10,7 @@ values of what it made, or the error it ended in.
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import re
 import warnings
@@ -83,7 +84,7 @@ def attempt(question: Any) -> Any:
     try:
         return question()
     except RuntimeError as error:
-        return first_line(error)
+        return first_sentence(error)
 
 
 def numbers(value: Tensor) -> Any:
@@ -93,6 +94,14 @@ def numbers(value: Tensor) -> Any:
         plain = plain.float()
     array = plain.numpy(force=True)  # PyTorch may have a tensor of zeros without memory
     return array.astype({"c": np.complex128, "f": np.float64}.get(array.dtype.kind, array.dtype))
+
+
+def is_small(value: Tensor) -> bool:
+    """Few elements, and not so large that functions of them are all rounding errors."""
+    if value.numel() > 64:
+        return False
+    array = numbers(value)
+    return array.dtype.kind not in "fc" or bool((np.abs(array[np.isfinite(array)]) < 8).all())
 
 
 class Program:
@@ -116,6 +125,10 @@ class Program:
             self.step(LENGTH, fuzz_graph_steps.end)
         return self.log
 
+    def forget(self, tensor: Tensor) -> None:
+        self.pool = [each for each in self.pool if each is not tensor]
+        self.leaves = [each for each in self.leaves if each is not tensor]
+
     def step(self, number: int, action: Any) -> None:
         r = Random(f"{self.seed}.{number}")
         if action is None:
@@ -126,13 +139,11 @@ class Program:
         try:
             made = action(self, r, entry)
         except Exception as error:
-            entry.seen.append(f"{type(error).__name__}: {first_line(error)}")
+            entry.seen.append(f"{type(error).__name__}: {first_sentence(error)}")
             made = self.calls = []
             for leaf in self.leaves:  # which of them an unfinished pass has reached is left open
                 leaf.grad = None
-        for tensor in made:
-            if tensor.numel() <= 64:
-                self.pool.append(tensor)
+        self.pool = [tensor for tensor in [*self.pool, *made] if is_small(tensor)]
         entry.seen += [look_at(tensor, not entry.derived) for tensor in made] + self.calls
         entry.seen += [look_at(leaf.grad) for leaf in self.leaves if action in fuzz_graph_steps.BACKWARD]
         self.calls = []
@@ -140,11 +151,14 @@ class Program:
             del self.pool[r.randrange(len(self.pool) - MOST // 2)]
 
 
-def first_line(error: Exception) -> str:
-    """Without the shape of a saved tensor that was modified, because PyTorch may have saved a view of what leafgrad
-    saves; without the name of a view that cannot be followed, and the order of operands."""
-    text = re.sub(r"(inplace operation): .*", r"\1", str(error).split("\n")[0])
+def first_sentence(error: Exception) -> str:
+    """The first sentence of a message, without the shape of a saved tensor that was modified, because PyTorch may have saved a view of what leafgrad
+    saves; without the name of a view that cannot be followed, of the function behind a gradient of the wrong shape,
+    and the order of operands."""
+    text = re.split(r"\. |\n", str(error))[0]
+    text = re.sub(r"(inplace operation): .*", r"\1", text)
     text = re.sub(r"^Output \d+ of \w+", "Output", text)
+    text = re.sub(r"^Function( \S+)? returned an invalid gradient(:| at index \d+ -)", "invalid gradient:", text)
     return re.sub(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", sizes_in_order, text)
 
 
@@ -159,10 +173,8 @@ def difference(ours: list[Entry], theirs: list[Entry]) -> str:
     for a, b in zip(ours, theirs, strict=True):
         if a.text != b.text:
             return f"step {a.step}: another program, {a.text}, not {b.text}"
-        if len(a.seen) != len(b.seen):
-            return f"step {a.step}: {len(a.seen)} results, not {len(b.seen)}"
         tolerance = max([tolerance, *[precision_of(y) for y in b.seen]])
-        for x, y in zip(a.seen, b.seen):
+        for x, y in itertools.zip_longest(a.seen, b.seen, fillvalue="nothing"):
             if found := unequal(x, y, tolerance):
                 return f"step {a.step}, {a.text.split('(')[0]}: {found}"
     return ""
@@ -253,13 +265,27 @@ def what_kind(found: str) -> str:
     return " ".join([word for word in words.split()[:6] if not any([c.isdigit() for c in word])])
 
 
+# What leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
+GIVES = r"(?!\w*Error: )"  # a result, or nothing, but no error
+SHAPE_OR_DTYPE = (
+    r"\w*Error: (.*not implemented for|.*not supported for|The size of tensors must match|mat1 and mat2 shapes|"
+    r"Expected size for|dot : |Dimension out of range|zero-dimensional tensor|expected .* dtype|size mismatch|inconsistent tensor size)"
+)
+EXPLAINED = [
+    (SHAPE_OR_DTYPE, r"RuntimeError: (Inference tensors cannot be saved|.* is a view and its base)",
+     "two mistakes in one call"),
+    (r"RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation",
+     r"RuntimeError: Trying to use a saved tensor that has been detached in-place", "two mistakes in one call"),
+    (GIVES, r"(RuntimeError: )?\w+ INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
+    (GIVES, r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
+    (GIVES, r"RuntimeError: unsupported operation: more than one element of the written-to tensor",
+     "tangents of expanded tensors"),
+    (r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes `\w+` in one step", "nothing",
+     "what is one operation"),
+]  # fmt: skip
+
+
 def explanation(found: str) -> str:
     """Why it may be so: the row of docs/differences.md; "" if there is none."""
-    errors = re.findall(r"\w*Error: (\w+ \w+ \w+)", found)
-    if (
-        len(errors) == 2
-        and errors[0] != errors[1]
-        and re.match(r"step \d+, [^:]*: \w*Error: .*, not \w*Error: ", found)
-    ):
-        return "of two mistakes in one call, another one is named"
-    return ""
+    ours, _, theirs = re.sub(r"^step \d+, [^:]*: ", "", found).partition(", not ")
+    return next((row for a, b, row in EXPLAINED if re.match(a, ours) and re.match(b, theirs)), "")

@@ -124,8 +124,12 @@ def observed(p: Any, made: Any, x: Any) -> list[Any]:
     found = None
     if made.requires_grad and x.requires_grad:
         (found,) = p.torch.autograd.grad(made.sum(), x, allow_unused=True, retain_graph=True)
-    return [each.clone(memory_format=p.torch.contiguous_format)
-            for each in (made.detach(), p.torch.zeros_like(x) if found is None else found)]  # fmt: skip
+    return [settled(p, each) for each in (made.detach(), p.torch.zeros_like(x) if found is None else found)]
+
+
+def settled(p: Any, derivative: Any) -> Any:
+    """Without what is left open: the layout, whether it is a view, the signs of zeros."""
+    return derivative.clone(memory_format=p.torch.contiguous_format) + 0
 
 
 # -- gradients --------------------------------------------------------------------------------------------------------
@@ -155,8 +159,7 @@ def grad(p: Any, r: Random, entry: Any) -> list[Any]:
     )  # fmt: skip
     entry.seen.append([g is None for g in made])
     entry.derived = True
-    # In PyTorch two of them may be one tensor.
-    return [g if g.requires_grad else g.clone() for g in made if g is not None]
+    return [settled(p, g) for g in made if g is not None]
 
 
 def end(p: Any, r: Random, entry: Any) -> list[Any]:

@@ -78,9 +78,10 @@ def leaf(p: Any, r: Random) -> Any:
 
 
 def tensor_of(torch: Any, r: Random, dtype: str, shape: tuple[int, ...]) -> Any:
-    """No element is zero, and no two are equal, up to signs and as far as the dtype allows."""
+    """No element is zero, and no two are equal, up to signs and as far as the dtype allows; and sums of products do not
+    happen to be 0, where rounding would decide about signs."""
     count = math.prod(shape)
-    values = [(i + 1) * 2.0 / (count + 1) * r.choice([-1, 1]) for i in r.sample(range(count), count)]
+    values = [(i + 1 + 0.2 * r.random()) * 2.0 / (count + 1) * r.choice([-1, 1]) for i in r.sample(range(count), count)]
     if dtype == "bool":
         values = [value > 0 for value in values]
     elif dtype == "int64":
@@ -122,13 +123,15 @@ def positive(p: Any, r: Random, entry: Any) -> list[Any]:
     return [getattr(x.abs() + 0.5, name)()]
 
 
-NUMBERS = [2, -1, 0.5, 3, True, -1.5, 1 + 1j, 1e5]
+NUMBERS = [2, -1, 0.5, 3, True, -1.5, 1 + 1j]
 
 
 def number(r: Random, x: Any) -> Any:
     """A Python number. With a complex one, a tensor of halves would become one of complex halves."""
     found = r.choice(NUMBERS)
-    return 2 if isinstance(found, complex) and x.element_size() == 2 else found
+    if x.element_size() == 2:
+        return r.choice([2, 1e5]) if isinstance(found, complex) else found
+    return found
 
 
 def binary(p: Any, r: Random, entry: Any) -> list[Any]:
@@ -169,6 +172,8 @@ def ternary(p: Any, r: Random, entry: Any) -> list[Any]:
 def matrices(p: Any, r: Random, entry: Any) -> list[Any]:
     x, y = pick(p, r, has_dims, is_full), pick(p, r, has_dims, is_full)
     entry.text += f" matmul({name_of(p, x)}, {name_of(p, y)})"
+    if max(x.dim(), y.dim()) > 2 and x.shape[:-2] != y.shape[:-2]:
+        x, y = x.clone(), y.clone()  # PyTorch repeats the matrices and saves those, leafgrad these
     return [x @ y]
 
 
@@ -191,13 +196,15 @@ def several(p: Any, r: Random, entry: Any) -> list[Any]:
     x = pick(p, r, has_dims, is_full)
     dim = dim_of(r, x)
     which = r.choice(["max", "sort", "topk", "split", "unbind", "chunk"])
+    if which == "topk" and len(set(x.reshape(-1).tolist())) < x.numel():
+        which = "sort"  # which of equal elements topk takes is up to the module
     entry.text += f" {which}({name_of(p, x)}, {dim})"
     if which == "max":
         return list(x.max(dim))
     if which == "sort":
         return list(x.sort(dim=dim, stable=True))
     if which == "topk":
-        return [x.topk(1, dim)[0]]  # where equal elements are found is up to the module
+        return list(x.topk(1, dim))
     if which == "unbind":
         return list(x.unbind(dim))
     return list(getattr(x, which)(2 if which == "chunk" else 1, dim))[:3]
@@ -252,7 +259,8 @@ def view(p: Any, r: Random, entry: Any) -> list[Any]:
         "expand": lambda: x.expand(2, *x.shape),
         "expand_as": lambda: x.expand(*[3 if size == 1 else size for size in x.shape]),
         "getitem": lambda: x[index_of(p, r, x)],
-        "detach": lambda: x.detach(),
+        # PyTorch allows to change what is detached from an inference tensor
+        "detach": lambda: x.view_as(x) if x.is_inference() else x.detach(),
         "view_as": lambda: x.view_as(x),
         "diagonal": lambda: x.diagonal(),
         "unflatten": lambda: x.reshape(-1).view(-1, 1),
@@ -286,17 +294,20 @@ def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
     y = r.choice(others) if others and r.random() < 0.5 else r.choice([2, 0.5, -1])
     name = r.choice(CHANGES)
     reshaped = name in ("t_", "squeeze_", "unsqueeze_")
-    if reshaped and (is_complex(x) or x._is_view() or (x.is_leaf and x.requires_grad)):
-        # of complex tensors leafgrad refuses it after views of the real numbers; gradients of leaves keep their shape
+    if reshaped and (x._is_view() or (x.is_leaf and x.requires_grad)):  # gradients of leaves keep their shape
         name = "mul_"
     if name == "clamp_" and x.element_size() == 1:  # bools are refused, in words of their own
         name = "zero_"
     recorded = r.random() < 0.75
     entry.text += f" {name}({name_of(p, x)}, {y if isinstance(y, (int, float)) else name_of(p, y)}, {recorded})"
-    with torch.enable_grad() if recorded else torch.no_grad():
-        before = x._version
-        change(p, r, name, x, y)
-        entry.seen.append(x._version - before)
+    before = x._version
+    try:
+        with torch.enable_grad() if recorded else torch.no_grad():
+            change(p, r, name, x, y)
+    except Exception:
+        p.forget(x)  # nobody promises what it is after that
+        raise
+    entry.seen.append(x._version - before)
     return [x]
 
 
@@ -314,7 +325,8 @@ def change(p: Any, r: Random, name: str, x: Any, y: Any) -> None:
     elif name == "clamp_" and is_inexact(x):
         x.clamp_(-0.5, 0.9)
     elif name == "fill_" and not isinstance(y, (int, float)):
-        x.fill_(y.reshape(-1)[0] if y.numel() and is_inexact(x) else 1)
+        # with a real value for complex numbers PyTorch's rule gives complex gradients, and is refused
+        x.fill_(y.reshape(-1)[0] if y.numel() and is_inexact(x) and is_complex(x) == is_complex(y) else 1)
     elif name == "div_":
         x.div_(y if isinstance(y, (int, float)) else y.abs() + 1)
     elif name == "clamp_":

@@ -430,9 +430,12 @@ def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -
 def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
     """Add a gradient to `leaf.grad`. The first one is moved there, not copied, if nobody else holds it."""
     rare = leaf.rare
-    if not leaf.needs_grad or (rare is not None and rare.view is not None and rare.view.silent):
-        return  # it did need a gradient when the graph was recorded
     hooks = None if rare is None else rare.hooks
+    if not leaf.needs_grad or (rare is not None and rare.view is not None and rare.view.silent):
+        if hooks is not None:  # it did need a gradient when the graph was recorded, and its hooks are there still
+            g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
+            hooks.accumulated(leaf, g, create_graph)
+        return
     if g is None and hooks is None:
         return
     moved = False

@@ -38,13 +38,17 @@ def unusable(node: Node, roots: Sequence[Edge]) -> RuntimeError:
 def refuse_detached(node: Node, saved: tuple[Any, ...]) -> None:
     """Raise if a saved input was detached in place since: what it came from is no longer its history."""
     for place, value in zip(plan_of(node), saved):
-        source = node.inputs[place] if 0 <= place < OPTION else None
-        if isinstance(source, Output):
-            hooks = None if source.parent.hooks is None else source.parent.hooks.results.get(source.index)
-        else:
-            hooks = source.hooks if isinstance(source, Node) else None
-        if hooks is not None and hooks.detached is not None and hooks.detached.array() is value:
+        if 0 <= place < OPTION and was_detached(node.inputs[place], value):
             raise messages().saved_tensor_detached(node)
+
+
+def was_detached(source: Edge, array: Any) -> bool:
+    """Was the tensor that came from a node, with these values, detached in place?"""
+    if isinstance(source, Output):
+        hooks = None if source.parent.hooks is None else source.parent.hooks.results.get(source.index)
+    else:
+        hooks = source.hooks if isinstance(source, Node) else None
+    return hooks is not None and hooks.detached is not None and hooks.detached.array() is array
 
 
 def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -8,8 +8,10 @@ from typing import Any, Final
 import leafgrad.errors.functions as refusals
 from leafgrad import errors
 from leafgrad._core.function import Context, result_of
+from leafgrad._core.modes import switches
 from leafgrad._core.node import Node
 from leafgrad._core.recorder import make_node
+from leafgrad._core.saved import was_detached
 from leafgrad._core.tensor import TensorBase, links, wrap, wrap_node
 from leafgrad.autograd.saved_tensor_hooks import Packed, innermost
 
@@ -72,6 +74,9 @@ class SavedTensor:
             itself = self.itself()
             if itself is not None and itself.node is self.node and itself.array is self.array:
                 return itself
+        # PyTorch overlooks it where a Function saved the tensor
+        if node is None and switches.detached and was_detached(self.node, self.array):
+            raise errors.saved_tensor_detached(None)
         return self.connected(self.array, self.version, node)
 
     def connected(self, array: Any, version: Any, node: Any) -> Any:

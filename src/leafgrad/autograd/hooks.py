@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from leafgrad import errors
@@ -143,7 +143,7 @@ class Hooks:
             if returned is not None:
                 raw = not create_graph and not any([isinstance(one, TensorBase) for one in before])
                 kept = [plain(one, raw) for one in all_checked(returned, given, hook)]
-                g = None if all([one is None for one in kept]) else kept if is_several(place) else kept[0]
+                g = None if all([one is None for one in kept]) else for_all_results(place, kept)
         return g
 
     def ran(self, node: Node, results: Any, g: Any, saved: Any, late: bool = False) -> Any:
@@ -196,11 +196,26 @@ def is_several(place: Any) -> bool:
     return isinstance(place, Node) and bool(place.shape) and isinstance(place.shape[0], tuple)
 
 
+def shown_results(place: Any) -> int:
+    """How many results of a node can have gradients: the indices that come after the values cannot, and PyTorch's nodes
+    have no place for them. Those of a Function have one for each result."""
+    if not is_several(place):
+        return 1
+    if isinstance(place, CallNode):
+        return len(place.shape)
+    return sum([kind.kind in "fcV" for kind in place.dtype])
+
+
 def as_list(place: Any, g: Any) -> list[Any]:
-    """The gradients of all results of a node."""
+    """The gradients that a node shows: of all its results, or of those that can have one."""
     if g.__class__ is list:
-        return g
-    return [None] * len(place.shape) if g is None and is_several(place) else [g]
+        return g[: shown_results(place)]
+    return [None] * shown_results(place) if g is None else [g]
+
+
+def for_all_results(place: Any, shown: Sequence[Any]) -> Any:
+    """What the rule of a node is given for the gradients that it shows."""
+    return [*shown, *[None] * (len(place.shape) - len(shown))] if is_several(place) else shown[0]
 
 
 def quietly(create_graph: bool, hook: Callable[..., Any], *args: Any) -> Any:

@@ -27,7 +27,7 @@ from leafgrad.autograd.composition import (
     sources_of,
     visible_name,
 )
-from leafgrad.autograd.hooks import RemovableHandle, hooks_of, is_several, of_node, registered
+from leafgrad.autograd.hooks import RemovableHandle, for_all_results, hooks_of, is_several, of_node, registered, shown_results
 
 
 def shown(node: Node) -> Node:
@@ -91,7 +91,7 @@ def edge_from(node: Node, source: Any, number: int) -> tuple[Any, int]:
 
 def _call(node: Node, *gradients: Any) -> Any:
     """Run the rule of one node by hand, on tensors."""
-    expected = len(node.shape) if is_several(node) else 1
+    expected = shown_results(node)
     if len(gradients) != expected:
         raise TypeError(f"expected {expected} arguments, got {len(gradients)} instead\n  at {errors.here()}")
     for i, one in enumerate(gradients):
@@ -101,7 +101,7 @@ def _call(node: Node, *gradients: Any) -> Any:
     check_hook(node)
     saved: Any = node.saved
     missing = all([one is None for one in gradients])
-    g: Any = None if missing else list(gradients) if is_several(node) else gradients[0]
+    g: Any = None if missing else for_all_results(node, gradients)
     if node.hooks is not None:
         g = node.hooks.about_to_run(node, g, True)
         saved = node.hooks.unpacked(node, saved)
@@ -141,7 +141,7 @@ class InputMetadata:
 
 def _input_metadata(node: Any) -> tuple[InputMetadata, ...]:
     forms = zip(node.shape, node.dtype, strict=True) if is_several(node) else [(node.shape, node.dtype)]
-    return tuple([InputMetadata(shape, kind) for shape, kind in forms])
+    return tuple([InputMetadata(shape, kind) for shape, kind in forms][: shown_results(node)])
 
 
 # -- saved values -----------------------------------------------------------------------------------------------------

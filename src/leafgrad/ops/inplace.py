@@ -146,8 +146,8 @@ def stand_in(x: TensorBase) -> Any:
 
 
 def check_writable(x: TensorBase, *others: TensorBase) -> None:
-    """Refuse changes that could not be differentiated: of a leaf, of a view of one, of a view that cannot follow its
-    base. `others` are the tensors that the new values are computed from, beside x."""
+    """Refuse changes of what may not be changed, and prepare x for a change. `others` are the tensors that the new
+    values are computed from, beside x."""
     if x.rare is not None and x.rare.inference and not state.inference:
         raise errors.inference_changed(x)
     if x.rare is not None and conjugate_behind(x) is not None:
@@ -155,30 +155,34 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
     if switches.conjugated:
         refresh_copies(others)
     about_to_change(x)
+    view = x.rare.view if x.rare is not None else None
+    if check_history(x, others) and view is not None:
+        # What is changed are elements of the base. So their history is the base's: also of those that the input of
+        # as_strided did not show, without the hooks of the view, which belong to what it was, and without the
+        # Function of the user's that made it, which says of itself that it does nothing else.
+        node = x.node
+        if view.steps[0][0] is as_strided or isinstance(node, CallNode) or (node is not None and node.hooks is not None):
+            view.node_version = -1
+        settle(x)
+
+
+def check_history(x: TensorBase, others: Sequence[Any]) -> bool:
+    """Refuse changes that could not be differentiated: of a leaf, of a view of one, of a view that cannot follow its
+    base. PyTorch does this before it looks at the other arguments. Will the change be recorded?"""
     if not state.recording:
-        return
+        return False
     view = x.rare.view if x.rare is not None else None
     wanted = x.needs_grad or (view is not None and view.base.needs_grad)
-    if wanted or any([t.needs_grad for t in others]):
-        if view is not None:
-            if view.restriction is not None:
-                raise errors.view_in_place(x, view.restriction == MULTI_VIEW)
-            if wanted and view.base.node is None:
-                raise errors.leaf_in_place(view.base, True)
-        if wanted and x.node is None:
-            raise errors.leaf_in_place(x, False)
-        if view is not None:
-            # What is changed are elements of the base. So their history is the base's: also of those that the input of
-            # as_strided did not show, without the hooks of the view, which belong to what it was, and without the
-            # Function of the user's that made it, which says of itself that it does nothing else.
-            node = x.node
-            if (
-                view.steps[0][0] is as_strided
-                or isinstance(node, CallNode)
-                or (node is not None and node.hooks is not None)
-            ):
-                view.node_version = -1
-            settle(x)
+    if not wanted and not any([isinstance(t, TensorBase) and t.needs_grad for t in others]):
+        return False
+    if view is not None:
+        if view.restriction is not None:
+            raise errors.view_in_place(x, view.restriction == MULTI_VIEW)
+        if wanted and view.base.node is None:
+            raise errors.leaf_in_place(view.base, True)
+    if wanted and x.node is None:
+        raise errors.leaf_in_place(x, False)
+    return True
 
 
 def check_overlap(array: Any, version: Any, others: Sequence[TensorBase], shape: tuple[int, ...] | None = None) -> None:

@@ -415,6 +415,7 @@ def with_kernel(core: Op, kernel: Callable[..., Any], vmap: Any = None) -> Op:
     """The same operation computed by another kernel; `vmap` says how that is batched, if otherwise."""
     twin = Op(core.name, core.node_name, kernel, core.gradient_rules, core.vmap if vmap is None else (vmap, ()))
     twin.composition = core.composition
+    twin.follows_layout = core.follows_layout
     return twin
 
 

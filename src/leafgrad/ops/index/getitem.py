@@ -31,7 +31,7 @@ from leafgrad.ops.index.overwrite import fits, number_as, overwrite
 from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
 from leafgrad.ops.index.slices import IN_FRONT, OF_PARTS, new_dimension, select, slice_, view_at, write_slice
-from leafgrad.ops.inplace import check_overlap, check_writable, copy_slices, replace, stand_in
+from leafgrad.ops.inplace import check_history, check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite, unseen
@@ -182,6 +182,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     if index is False:
         return
     if index.__class__ is links.tensor_class and index.array.dtype == INT64 and index.array.ndim and self.array.ndim:
+        check_history(self, (part,))
         write_places(self, parse.places_of([index.array], self.array.shape), part, False)
         return
     reading = parse.read(index if index is not True else None, self.array.shape)
@@ -193,6 +194,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         return
     if reading.view is not None:
         self = view_at(reading.operation, self, reading.view)
+    check_history(self, (part,))
     places = parse.places_of(reading.arrays, self.array.shape)
     if places.mask and part.array.size == 1 and part.array.ndim:
         part = reshape(part, ())
@@ -405,6 +407,7 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     """index_put_(indices, values, accumulate=False): index_put, in place."""
     if not isinstance(values, TensorBase):
         raise errors.not_a_tensor("index_put_", "values", 2, values)
+    check_history(self, (values,))
     places = places_of_tensors("index_put_", self, indices)
     return write_places(self, places, values, accumulate)
 

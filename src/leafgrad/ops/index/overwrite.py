@@ -24,7 +24,7 @@ from leafgrad._layouts import copy_in_format
 from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.index.gather import alias
-from leafgrad.ops.inplace import check_writable, rebase, stand_in
+from leafgrad.ops.inplace import check_history, check_writable, rebase, stand_in
 from leafgrad.ops.registry import Family, Operation
 
 A = Any  # an array, or a tensor under create_graph
@@ -60,6 +60,7 @@ class Overwriting(Family, family=True):
 
         @functools.wraps(prepare)
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            check_history(self, args)
             tensors, options, *name = prepare(self, *args, **kwargs)
             if tensors[0].array.shape != self.array.shape:
                 raise errors.in_place_shape(operation.name, self.array.shape, tensors[0].array.shape)

@@ -9,9 +9,9 @@ import numpy as np
 
 from leafgrad._core.bind import TensorOperators, bind
 from leafgrad._core.overrides import operator_overridden
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
-from leafgrad._layouts import copy_in_format
+from leafgrad._layouts import copy_in_format, in_common_order
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.alpha import checked_alpha
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, scaled, sub, true_div
@@ -182,7 +182,11 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     is_bool = input.array.dtype.kind == "b" or (isinstance(other, TensorBase) and other.array.dtype.kind == "b")
     if (alpha.__class__ is not int or alpha != 1) and not is_bool:  # bools are refused below
         input = scaled(input, checked_alpha(alpha, common_dtype(input, other)))
-    return rsub_same.function(input, other)
+    result = rsub_same.function(input, other)
+    if isinstance(other, TensorBase):  # it comes first in the subtraction, so it decides about the layout
+        result.array = in_common_order((other.array, input.array), result.array)
+        with_layout_noted(result)
+    return result
 
 
 def divide_into(self: Any, other: Any) -> Any:

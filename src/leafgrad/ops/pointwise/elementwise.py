@@ -78,7 +78,7 @@ NEGATED_BOOL = (
 class neg(Unary):
     """neg(input): each element with its sign changed."""
 
-    kernel = native(np.negative)
+    kernel = negative
     as_float = False
     aliases = ("negative",)
     operators = {"__neg__": TensorOperators.__neg__}
@@ -250,11 +250,16 @@ class abs(Unary):
         return g * sgn(input)
 
 
+def one_divided_by(x: Any, *out: Any) -> Any:
+    """By a division where numbers are complex: for 0, NumPy's reciprocal of these is not infinite."""
+    return np.divide(1, x, *out) if x.dtype.kind == "c" else np.reciprocal(x, *out)
+
+
 @op
 class reciprocal(Unary):
     """reciprocal(input): one divided by each element."""
 
-    kernel = native(np.reciprocal)
+    kernel = native(np.reciprocal, one_divided_by)
     samples = real(0.3, 3)
 
     def vjp(g: A, out: A) -> A:

@@ -17,7 +17,7 @@ from leafgrad._layouts import empty_like_array, is_dense
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.creation.from_data import copied
 from leafgrad.ops.index.overwrite import converted, fits
-from leafgrad.ops.inplace import check_overlap, check_writable, in_place, replace
+from leafgrad.ops.inplace import check_history, check_overlap, check_writable, in_place, replace
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, real
@@ -118,6 +118,7 @@ class fill(Family):
         if fits(value, self.array.dtype) and is_free(self):  # the usual case
             write(self, assign.core, (constant(value, self.array.dtype),))
             return self
+        check_history(self, (value,))
         made = fill_value(self, value)
         check_writable(self, made)
         if made is value:
@@ -212,6 +213,8 @@ class copy_from(Family):
             other = wrap(copied(other, None))
         if not isinstance(other, TensorBase):
             raise errors.not_a_tensor("copy_", "other", 1, other)
+        if self.array.dtype.kind in "biu" and other.needs_grad:  # nothing to record, and no reason to refuse it
+            other = other.detach()
         shared = other.version is self.version or 0 in self.array.strides
         if shared or has_history(self) or has_history(other) or other.array.dtype.kind == "c":
             return in_place(self, copy_from.function, other)

@@ -40,7 +40,7 @@ class cumprod(Reduction):
         return bind(cumprod.core, (input,), (one_dim(dim, x.ndim),), (x,))
 
     def vjp(g: A, input: A, out: A, dim: A) -> A:
-        if not raw(input).ndim:
+        if not raw(input).ndim or raw(input).shape[dim] == 1:
             return g
         if not (raw(input) == 0).any():
             return cumsum(g * out, dim, True) / input

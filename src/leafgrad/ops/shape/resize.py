@@ -16,7 +16,7 @@ from leafgrad._core.inplace import count_change
 from leafgrad._core.modes import current_modes, switches
 from leafgrad._core.op import GradientRules, Op
 from leafgrad._core.recorder import make_node
-from leafgrad._core.tensor import TensorBase, View, links, wrap
+from leafgrad._core.tensor import TensorBase, View, links, with_layout_noted, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._device import preserve_format
 from leafgrad._layouts import check_format, format_of, order_of, row_major_steps
@@ -24,6 +24,7 @@ from leafgrad.ops.arguments import checked
 from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.dimensions import shape_arguments
 from leafgrad.ops.inplace import check_writable, stand_in
+from leafgrad.ops.pointwise.complex import view_as_complex, view_as_real
 from leafgrad.ops.public_forms import checked_methods
 from leafgrad.ops.shape.storage import StorageBase, shown_by
 from leafgrad.ops.shape.strides import Geometry, array_on, as_strided, bytes_needed, memory_of, offset_in_memory
@@ -46,7 +47,7 @@ def look_through(x: Any, operation: Any, *args: Any) -> Any:
     if known is not None:
         steps = (*known.steps, step)
         if operation is as_strided:
-            steps = ((as_strided, (Geometry.between(known.base.array, array),)),)
+            steps = steps_between(known.base.array, array)
         x.rare.view = View(known.base, steps, known.restriction)
         x.rare.view.silent = known.silent
         if not state.recording:
@@ -57,9 +58,20 @@ def look_through(x: Any, operation: Any, *args: Any) -> Any:
         seen.node.op = in_place.conjugated if in_place.conjugated and array.dtype.kind == "c" else in_place
         seen.node.op.gradient_rules()  # which are the same, but have to be read
         links.give_history(x, seen.node)
+    with_layout_noted(x)
     for mode in current_modes():
         mode.reshaped(x, *step)
     return x
+
+
+def steps_between(array: Any, part: Any) -> tuple[Any, ...]:
+    """The steps of a view that shows `part`, which lies in the memory of `array`; if only one of them is complex, by
+    way of the real numbers that it consists of."""
+    if array.dtype == part.dtype:
+        return ((as_strided, (Geometry.between(array, part),)),)
+    if array.dtype.kind == "c":
+        return ((view_as_real, ()), *steps_between(view_as_real.kernel(array), part))
+    return (*steps_between(array, view_as_real.kernel(part)), (view_as_complex, ()))
 
 
 def view_in_place(name: str, operation: Any) -> Any:

@@ -46,7 +46,7 @@ def replay(t: TensorBase, view: View) -> None:
             raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
         return
     base, array = view.base, view.base.array
-    if state.replay_views:
+    if state.replay_views and base.needs_grad:
         for operation, options in current_steps(t, view):
             seen = operation.kernel(array, *options)
             node = make_node(operation.core, (base,), (array,), options, (), (), seen.shape, seen.dtype)
@@ -90,13 +90,9 @@ def current_steps(t: TensorBase, view: View) -> tuple[Any, ...]:
                 seen = operation(seen, *options) if is_batched(seen) else operation.kernel(seen, *options)
             part = seen
         if part is None or not in_same_place(part, t.array):
-            from leafgrad.ops.shape.strides import Geometry, as_strided
+            from leafgrad.ops.shape.resize import steps_between
 
-            if view.base.array.dtype != t.array.dtype:
-                raise NotImplementedError(
-                    "a complex tensor was reshaped in place after views of its real numbers were made: take them again"
-                )
-            return ((as_strided, (Geometry.between(view.base.array, t.array),)),)
+            return steps_between(view.base.array, t.array)
     return view.steps
 
 
@@ -180,7 +176,8 @@ class view_steps(ViewFamily):
         return view_of(view_steps, input, steps, form)
 
     def vjp(g: A, steps: A, form: A) -> A:
-        return view_steps_backward(g, steps, form)
+        # nothing is saved where the base was detached before the view followed it: see `replay`
+        return None if form is None else view_steps_backward(g, steps, form)
 
     samples = lambda t: [
         S(
