@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import differences_examples
 import fuzz
 import leafgrad
 
@@ -14,6 +15,18 @@ LOGS = fuzz.stored()
 def test_a_random_program(seed: int) -> None:
     found = fuzz.difference(fuzz.Program(leafgrad, seed).run(), LOGS[seed])
     assert found == "" or fuzz.explanation(found), f"{found}\npython tools/fuzz.py --show {seed}"
+
+
+def test_explanations_are_rows_of_the_page() -> None:
+    known = {row[0] for row in differences_examples.rows()}
+    assert {row for *_, row in fuzz.EXPLAINED} <= known
+
+
+def test_an_error_of_leafgrad_is_explained_by_no_other_error() -> None:
+    assert (
+        fuzz.explanation("step 3, end: TypeError: cannot unpack, not RuntimeError: Trying to use a saved tensor") == ""
+    )
+    assert fuzz.explanation("step 3, end: values 1, not 2") == ""
 
 
 def test_a_difference_is_found() -> None:

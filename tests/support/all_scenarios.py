@@ -13,6 +13,7 @@ import backward_pass_scenarios
 import call_scenarios
 import checkpoint_scenarios
 import forward_scenarios
+import found_scenarios
 import function_scenarios
 import function_transform_scenarios
 import function_view_scenarios
@@ -40,6 +41,7 @@ SETS = {
     "calls": call_scenarios,
     "checkpoint": checkpoint_scenarios,
     "forward": forward_scenarios,
+    "found": found_scenarios,
     "function": function_scenarios,
     "function transforms": function_transform_scenarios,
     "function views": function_view_scenarios,

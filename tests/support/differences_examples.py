@@ -43,15 +43,38 @@ def outcome(torch: Any, code: str) -> str:
         x = torch.tensor([1.0, 1.5], requires_grad=True)
         return torch.autograd.grad(x.var(dim=()), x)[0]
 
-    def reshaped_after_its_view() -> Any:
-        z = torch.ones(1, 2, dtype=torch.complex64, requires_grad=True) * 1
-        part = z.imag
-        z.squeeze_()
-        return part.sum().item()
+    def inference_tensor() -> Any:
+        with torch.inference_mode():
+            return torch.ones(2)
+
+    def graph_after_detaching() -> Any:
+        z = torch.ones(2, dtype=torch.complex64, requires_grad=True) * 1
+        part = torch.view_as_real(z)
+        z.detach_()
+        with torch.no_grad():
+            part.mul_(2)
+        return part.grad_fn.name()
+
+    def two_passes_through_sgn() -> Any:
+        x = torch.ones(1, requires_grad=True)
+        x.sgn().sum().backward()
+        x.sgn().sum().backward()
+        return x.grad.tolist()
+
+    def real_value_in_complex(method: str) -> Any:
+        value = torch.ones(1, requires_grad=True)
+        getattr(torch.zeros(2, dtype=torch.complex64), method)(value[0]).real.sum().backward()
+        return value.grad.tolist()
+
+    def changed_after_product() -> Any:
+        x, y = torch.ones(2, 2, 2, 2, requires_grad=True), torch.ones(2, 2, 2)
+        product = x @ y
+        y.zero_()
+        return product.sum().backward()
 
     def message(program: str) -> str:
         try:
-            eval(program, {"torch": torch})
+            eval(program, {"torch": torch, "inference_tensor": inference_tensor})
         except Exception as error:
             return str(error)
         return ""

@@ -70,12 +70,13 @@ def look_at(value: Any, with_history: bool = True) -> Any:
         "shape": tuple(value.shape),
         "dtype": str(value.dtype),
         "strides": tuple([step for size, step in zip(value.shape, value.stride()) if size > 1 and value.numel()]),
+        "view": value._is_view(),
         "leaf": attempt(lambda: value.is_leaf),
         "grad_fn": attempt(lambda: None if value.grad_fn is None else value.grad_fn.name()),
         "requires_grad": attempt(lambda: value.requires_grad),
     }
     if not with_history:
-        del facts["grad_fn"], facts["strides"]
+        del facts["grad_fn"], facts["strides"], facts["view"]
     return Seen(facts, numbers(value))
 
 
@@ -92,6 +93,8 @@ def numbers(value: Tensor) -> Any:
     plain = value.detach().resolve_conj()
     if str(plain.dtype) in ("torch.bfloat16", "torch.float16"):
         plain = plain.float()
+    elif str(plain.dtype) == "torch.complex32":  # PyTorch's
+        plain = plain.to(dtype=plain.real.float().add(0j).dtype)
     array = plain.numpy(force=True)  # PyTorch may have a tensor of zeros without memory
     return array.astype({"c": np.complex128, "f": np.float64}.get(array.dtype.kind, array.dtype))
 
@@ -141,6 +144,8 @@ class Program:
         except Exception as error:
             entry.seen.append(f"{type(error).__name__}: {first_sentence(error)}")
             made = self.calls = []
+            for tensor in self.pool:  # which histories of views an unfinished step has brought up to date is left open
+                attempt(lambda tensor=tensor: tensor.grad_fn)
             for leaf in self.leaves:  # which of them an unfinished pass has reached is left open
                 leaf.grad = None
         self.pool = [tensor for tensor in [*self.pool, *made] if is_small(tensor)]
@@ -152,9 +157,9 @@ class Program:
 
 
 def first_sentence(error: Exception) -> str:
-    """The first sentence of a message, without the shape of a saved tensor that was modified, because PyTorch may have saved a view of what leafgrad
-    saves; without the name of a view that cannot be followed, of the function behind a gradient of the wrong shape,
-    and the order of operands."""
+    """The first sentence of a message, without the shape of a saved tensor that was modified, because PyTorch may have
+    saved a view of what leafgrad saves; without the names of a view that cannot be followed and of the function behind
+    a gradient of the wrong shape, and without the order of operands."""
     text = re.split(r"\. |\n", str(error))[0]
     text = re.sub(r"(inplace operation): .*", r"\1", text)
     text = re.sub(r"^Output \d+ of \w+", "Output", text)
@@ -265,27 +270,35 @@ def what_kind(found: str) -> str:
     return " ".join([word for word in words.split()[:6] if not any([c.isdigit() for c in word])])
 
 
-# What leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 GIVES = r"(?!\w*Error: )"  # a result, or nothing, but no error
+MODIFIED = (
+    r"RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation"
+)
 SHAPE_OR_DTYPE = (
     r"\w*Error: (.*not implemented for|.*not supported for|The size of tensors must match|mat1 and mat2 shapes|"
-    r"Expected size for|dot : |Dimension out of range|zero-dimensional tensor|expected .* dtype|size mismatch|inconsistent tensor size)"
+    r"Expected size for|dot : |Dimension out of range|zero-dimensional tensor|expected .* dtype)"
 )
+# In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 EXPLAINED = [
-    (SHAPE_OR_DTYPE, r"RuntimeError: (Inference tensors cannot be saved|.* is a view and its base)",
+    ("", SHAPE_OR_DTYPE, r"RuntimeError: (Inference tensors cannot be saved|.* is a view and its base)",
      "two mistakes in one call"),
-    (r"RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation",
-     r"RuntimeError: Trying to use a saved tensor that has been detached in-place", "two mistakes in one call"),
-    (GIVES, r"(RuntimeError: )?\w+ INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
-    (GIVES, r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
-    (GIVES, r"RuntimeError: unsupported operation: more than one element of the written-to tensor",
-     "tangents of expanded tensors"),
-    (r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes `\w+` in one step", "nothing",
-     "what is one operation"),
+    ("backward|grad|end", MODIFIED, r"RuntimeError: (Trying to use a saved tensor that has been detached in-place|"
+     r"Output is a view and its base)", "two mistakes in one call"),
+    ("", r"dtype torch.complex64", r"torch.complex32", "small floats"),
+    ("", GIVES, r"(RuntimeError: )?\w+ INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
+    ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
+    ("transformed (jvp|jacfwd|hessian)", GIVES, r"RuntimeError: unsupported operation: more than one element of the "
+     "written-to tensor", "tangents of expanded tensors"),
+    ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",
+     "nothing", "what is one operation"),
 ]  # fmt: skip
 
 
 def explanation(found: str) -> str:
     """Why it may be so: the row of docs/differences.md; "" if there is none."""
-    ours, _, theirs = re.sub(r"^step \d+, [^:]*: ", "", found).partition(", not ")
-    return next((row for a, b, row in EXPLAINED if re.match(a, ours) and re.match(b, theirs)), "")
+    step, _, shown = re.sub(r"^step \d+, ", "", found).partition(": ")
+    ours, _, theirs = shown.partition(", not ")
+    for where, a, b, row in EXPLAINED:
+        if re.match(where, step) and re.match(a, ours) and re.match(b, theirs):
+            return row
+    return ""

@@ -172,9 +172,10 @@ def ternary(p: Any, r: Random, entry: Any) -> list[Any]:
 def matrices(p: Any, r: Random, entry: Any) -> list[Any]:
     x, y = pick(p, r, has_dims, is_full), pick(p, r, has_dims, is_full)
     entry.text += f" matmul({name_of(p, x)}, {name_of(p, y)})"
-    if max(x.dim(), y.dim()) > 2 and x.shape[:-2] != y.shape[:-2]:
-        x, y = x.clone(), y.clone()  # PyTorch repeats the matrices and saves those, leafgrad these
-    return [x @ y]
+    if max(x.dim(), y.dim()) > 2 and (x.shape[:-2] != y.shape[:-2] or 1 in x.shape or 1 in y.shape):
+        # PyTorch repeats the matrices and saves those, leafgrad these; strides of single elements decide about layouts
+        x, y = [t.clone(memory_format=p.torch.contiguous_format) for t in (x, y)]
+    return [x @ y if x.dim() >= y.dim() else (x @ y).clone()]  # which PyTorch computes transposed: it may be a view
 
 
 def reduction(p: Any, r: Random, entry: Any) -> list[Any]:
@@ -216,7 +217,8 @@ def joined(p: Any, r: Random, entry: Any) -> list[Any]:
     name = r.choice(["cat", "stack"])
     dim = dim_of(r, x)
     entry.text += f" {name}({[name_of(p, y) for y in [x, *others]]}, {dim})"
-    return [getattr(p.torch, name)([x, *others], dim)]
+    made = getattr(p.torch, name)([x, *others], dim)
+    return [made.clone() if any([y.is_inference() for y in [x, *others]]) else made]  # of these it may be a view
 
 
 # -- views ------------------------------------------------------------------------------------------------------------
@@ -230,7 +232,9 @@ def index_of(p: Any, r: Random, x: Any) -> Any:
         if kind < 0.35 and size:
             found.append(r.randrange(-size, size))
         elif kind < 0.8:
-            found.append(slice(r.choice([None, 0, 1]), r.choice([None, size, -1]), r.choice([None, 1, 2])))
+            found.append(
+                slice(r.choice([None, 0, 1]), r.choice([None, size, -1 if size else None]), r.choice([None, 1, 2]))
+            )
         elif kind < 0.9 and size and not any([hasattr(part, "shape") for part in found]):
             found.append(p.torch.tensor([r.randrange(size) for _ in range(2)]))
         else:
@@ -296,6 +300,8 @@ def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
     reshaped = name in ("t_", "squeeze_", "unsqueeze_")
     if reshaped and (x._is_view() or (x.is_leaf and x.requires_grad)):  # gradients of leaves keep their shape
         name = "mul_"
+    if name == "t_" and is_float(x) and 2 in x.shape:  # PyTorch does not find complex views of it again
+        name = "squeeze_"
     if name == "clamp_" and x.element_size() == 1:  # bools are refused, in words of their own
         name = "zero_"
     recorded = r.random() < 0.75
@@ -317,7 +323,7 @@ def change(p: Any, r: Random, name: str, x: Any, y: Any) -> None:
     elif name == "unsqueeze_":
         x.unsqueeze_(0)
     elif name == "setitem":
-        x[index_of(p, r, x)] = y if is_inexact(x) or not is_tensor_with_grad(y) else 1
+        x[index_of(p, r, x)] = 1 if is_tensor_with_grad(y) and not has_same_category(x, y) else y
     elif name == "masked":
         x[x != x] = 1
     elif name == "masked_fill_":
@@ -325,8 +331,7 @@ def change(p: Any, r: Random, name: str, x: Any, y: Any) -> None:
     elif name == "clamp_" and is_inexact(x):
         x.clamp_(-0.5, 0.9)
     elif name == "fill_" and not isinstance(y, (int, float)):
-        # with a real value for complex numbers PyTorch's rule gives complex gradients, and is refused
-        x.fill_(y.reshape(-1)[0] if y.numel() and is_inexact(x) and is_complex(x) == is_complex(y) else 1)
+        x.fill_(y.reshape(-1)[0] if y.numel() and has_same_category(x, y) else 1)
     elif name == "div_":
         x.div_(y if isinstance(y, (int, float)) else y.abs() + 1)
     elif name == "clamp_":
@@ -335,8 +340,13 @@ def change(p: Any, r: Random, name: str, x: Any, y: Any) -> None:
         getattr(x, name)(y)
 
 
+def has_same_category(x: Any, y: Any) -> bool:
+    """If values with a history are written to others, PyTorch gives integers one as well, and its gradients of real
+    values of complex numbers are complex, and refused."""
+    return is_inexact(x) and is_complex(x) == is_complex(y)
+
+
 def is_tensor_with_grad(y: Any) -> bool:
-    """PyTorch gives integers a history if one of these is written to them."""
     return not isinstance(y, (int, float)) and bool(y.requires_grad)
 
 

@@ -169,7 +169,12 @@ def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g
     if leaf.rare is not None and leaf.rare.grad_dtype is not OWN_DTYPE:
         kind = leaf.rare.grad_dtype or r.dtype
     if r.dtype is not kind or r.shape != form.shape:
-        r = unbroadcast(r, form.shape, kind)
+        try:
+            r = unbroadcast(r, form.shape, kind)
+        except RuntimeError:
+            if leaf.needs_grad:
+                raise
+            return  # it was detached and then reshaped, both in place: nobody wants its gradient
     sofar = waiting.get(leaf)
     if sofar is not None:
         add_up(waiting, ours, leaf, sofar, r)

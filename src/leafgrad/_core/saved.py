@@ -43,12 +43,15 @@ def refuse_detached(node: Node, saved: tuple[Any, ...]) -> None:
 
 
 def was_detached(source: Edge, array: Any) -> bool:
-    """Was the tensor that came from a node, with these values, detached in place?"""
+    """Was the tensor that came from a node, with these values or with such of another dtype, detached in place?"""
     if isinstance(source, Output):
         hooks = None if source.parent.hooks is None else source.parent.hooks.results.get(source.index)
     else:
         hooks = source.hooks if isinstance(source, Node) else None
-    return hooks is not None and hooks.detached is not None and hooks.detached.array() is array
+    if hooks is None or hooks.detached is None:
+        return False
+    detached = hooks.detached.array()
+    return detached is array or (detached is not None and detached.dtype != array.dtype)
 
 
 def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -27,7 +27,15 @@ from leafgrad.autograd.composition import (
     sources_of,
     visible_name,
 )
-from leafgrad.autograd.hooks import RemovableHandle, for_all_results, hooks_of, is_several, of_node, registered, shown_results
+from leafgrad.autograd.hooks import (
+    RemovableHandle,
+    for_all_results,
+    hooks_of,
+    is_several,
+    of_node,
+    registered,
+    shown_results,
+)
 
 
 def shown(node: Node) -> Node:
@@ -90,7 +98,7 @@ def edge_from(node: Node, source: Any, number: int) -> tuple[Any, int]:
 
 
 def _call(node: Node, *gradients: Any) -> Any:
-    """Run the rule of one node by hand, on tensors."""
+    """Run the rule of one node by hand, on tensors, and without its hooks."""
     expected = shown_results(node)
     if len(gradients) != expected:
         raise TypeError(f"expected {expected} arguments, got {len(gradients)} instead\n  at {errors.here()}")
@@ -103,13 +111,10 @@ def _call(node: Node, *gradients: Any) -> Any:
     missing = all([one is None for one in gradients])
     g: Any = None if missing else for_all_results(node, gradients)
     if node.hooks is not None:
-        g = node.hooks.about_to_run(node, g, True)
         saved = node.hooks.unpacked(node, saved)
     results: Any = [None] * len(node.inputs)
     if g is not None:
         results = node.op.backward(g, saved_tensors(node, saved), node.inputs)
-    if node.hooks is not None:
-        results = node.hooks.ran(node, results, g, saved)
     wanted = [r if node.inputs[i] is not None else None for i, r in enumerate(results)]
     kept = [between(node, source, wanted, g, saved) for source, _ in sources_of(node)]
     return kept[0] if len(kept) == 1 else tuple(kept)

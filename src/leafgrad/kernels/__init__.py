@@ -53,6 +53,8 @@ def negated(x: Any, *out: Any) -> Any:
     return np.negative(x, *out)
 
 
+negated.__name__ = np.negative.__name__  # by which leafgrad/optim/update.py calls it
+
 # Those that kernels are made of. exp and the like are public operations elsewhere, so the names here are longer.
 absolute: Any = native(np.absolute)
 add: Any = native(np.add)

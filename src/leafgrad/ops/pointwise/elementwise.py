@@ -79,6 +79,7 @@ class neg(Unary):
     """neg(input): each element with its sign changed."""
 
     kernel = negative
+    writes_into = True
     as_float = False
     aliases = ("negative",)
     operators = {"__neg__": TensorOperators.__neg__}
@@ -260,6 +261,7 @@ class reciprocal(Unary):
     """reciprocal(input): one divided by each element."""
 
     kernel = native(np.reciprocal, one_divided_by)
+    writes_into = True
     samples = real(0.3, 3)
 
     def vjp(g: A, out: A) -> A:

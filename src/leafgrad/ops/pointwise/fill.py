@@ -214,7 +214,7 @@ class copy_from(Family):
         if not isinstance(other, TensorBase):
             raise errors.not_a_tensor("copy_", "other", 1, other)
         if self.array.dtype.kind in "biu" and other.needs_grad:  # nothing to record, and no reason to refuse it
-            other = other.detach()
+            other = wrap(other.array)
         shared = other.version is self.version or 0 in self.array.strides
         if shared or has_history(self) or has_history(other) or other.array.dtype.kind == "c":
             return in_place(self, copy_from.function, other)

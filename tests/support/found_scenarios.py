@@ -1,0 +1,172 @@
+"""Scenarios that random programs (fuzz.py) came upon. See scenarios.py."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from scenarios import attempt, collection
+
+SCENARIOS, scenario = collection()
+
+
+@scenario
+def hooks_of_nodes_with_indices(T: Any) -> Any:
+    """The indices that come beside the values can have no gradient, and there is no place for one."""
+    functions = [
+        lambda x: x.max(0),
+        lambda x: x.min(1),
+        lambda x: x.sort(),
+        lambda x: x.topk(2),
+        lambda x: x.kthvalue(1),
+    ]
+    return [hooks_of_the_values(T, f) for f in functions]
+
+
+def hooks_of_the_values(T: Any, f: Any) -> Any:
+    values = f(T.tensor([[3.0, 1.0], [2.0, 4.0]], requires_grad=True))[0]
+    node = values.grad_fn
+    seen: list[Any] = []
+    node.register_hook(lambda inner, outer: seen.append([len(inner), len(outer)]))
+    node.register_prehook(lambda outer: tuple([g * 2 for g in outer]))
+    by_hand = attempt(lambda: node(T.ones_like(values)))
+    values.sum().backward()
+    return [*seen, len(node._input_metadata), by_hand]
+
+
+@scenario
+def leaves_before_other_mistakes(T: Any) -> Any:
+    x, mask = T.ones(3, 2, requires_grad=True), T.ones(5) > 0
+    far = T.tensor([9])
+
+    def write(index: Any, value: Any) -> None:
+        x[index] = value
+
+    calls = [
+        lambda: write(far, 1), lambda: write(T.tensor([1]), T.ones(7)), lambda: write((slice(1), far), 1),
+        lambda: write((slice(None), T.tensor([0])), T.ones(7)), lambda: write(mask, 1.0), lambda: write(1, T.ones(5)),
+        lambda: x.index_put_((far,), T.ones(7)), lambda: x.fill_(T.ones(5)), lambda: x.masked_fill_(mask, 1),
+        lambda: x.index_add_(0, far, x), lambda: x.scatter_(0, far, x), lambda: x.index_fill_(0, far, 1.0),
+        lambda: x.index_copy_(0, far, x), lambda: x.masked_scatter_(far, x), lambda: x[0].fill_(T.ones(5)),
+    ]  # fmt: skip
+    return [attempt(call) for call in calls]
+
+
+@scenario
+def a_view_of_what_was_changed_and_detached(T: Any) -> Any:
+    seen = []
+    for view in (lambda y: y[:, 0], lambda y: y.diagonal(), lambda y: y.expand(2, 2, 3)):
+        for looked_at in (False, True):
+            x = T.arange(6.0).reshape(2, 3).clone().requires_grad_()
+            y = x.clone()
+            part = view(y)
+            y.mul_(2)
+            if looked_at:
+                seen.append(part.grad_fn.name())
+            y.detach_()
+            seen += [part.grad_fn.name(), len(part.grad_fn.next_functions), attempt(part.sum().backward), x.grad]
+    return seen
+
+
+@scenario
+def hooks_of_leaves_that_no_longer_want_gradients(T: Any) -> Any:
+    seen: list[Any] = []
+    for stop in (lambda x: x.detach_(), lambda x: x.requires_grad_(False)):
+        x = T.ones(3, requires_grad=True)
+        y = x * 2
+        x.register_hook(lambda g: seen.append("hook"))
+        x.register_post_accumulate_grad_hook(lambda t: seen.append("accumulated"))
+        accumulator = y.grad_fn.next_functions[0][0]
+        accumulator.register_prehook(lambda outer: seen.append("before"))
+        accumulator.register_hook(lambda inner, outer: seen.append(len(inner)))
+        stop(x)
+        y.sum().backward()
+        seen.append(x.grad)
+    x = T.ones(2, 3, requires_grad=True)
+    y = x * 2
+    x.detach_().unsqueeze_(0)
+    return [*seen, attempt(y.sum().backward)]
+
+
+@scenario
+def saved_tensors_that_were_detached(T: Any) -> Any:
+    checkpoint = import_module(f"{T.__name__}.utils.checkpoint").checkpoint
+    functions = [lambda t: t.exp(), lambda t: t * t, lambda t: T.minimum(t, T.zeros(3, dtype=T.float64))]
+    seen = []
+    for f in functions:
+        for run in (f, lambda t, f=f: checkpoint(f, t, use_reentrant=False)):
+            x = T.ones(3, requires_grad=True)
+            y = x.tanh()
+            z = run(y).sum()
+            y.detach_()
+            seen += [attempt(z.backward), x.grad]
+    return seen
+
+
+@scenario
+def complex_tensors_reshaped_in_place(T: Any) -> Any:
+    """Views of their real numbers keep looking where they looked, and so do complex views of real tensors."""
+    seen = []
+    for change in (lambda z, part: z.mul_(2), lambda z, part: part.mul_(3)):
+        x = T.ones(1, 3, 2, dtype=T.complex64, requires_grad=True)
+        z = x * (2 + 1j)
+        part = z.imag[..., 1]
+        z.squeeze_().t_()
+        change(z, part)
+        (z * z).real.sum().backward()
+        seen += [part, part.grad_fn.name(), z.grad_fn.name(), x.grad]
+        x = T.ones(1, 3, 2, requires_grad=True)
+        z = x * 2
+        part = T.view_as_complex(z)
+        z.squeeze_()
+        change(z, part)
+        (part * part).imag.sum().backward()
+        seen += [part, part.grad_fn.name(), z.grad_fn.name(), x.grad]
+    return seen
+
+
+@scenario
+def tensors_without_gradients_take_any_values(T: Any) -> Any:
+    bits = T.zeros(2, 3) > 1
+    part = bits.unbind()[0]
+    part.copy_(T.ones(3, requires_grad=True))
+    return [part, bits, bits._version, part.requires_grad]
+
+
+@scenario
+def layouts_of_results(T: Any) -> Any:
+    """The first operand decides, which in rsub is the second; dimensions of one element have their say."""
+    x, y = T.ones(3, 2).t(), T.ones(2, 3)
+    single = T.ones(1, 1, 2).permute(2, 1, 0)
+    turned = T.ones(2, 3).t_()
+    halves = [T.ones(3, dtype=kind).expand(2, 3) for kind in (T.float16, T.bfloat16)]
+    made = [x + y, T.rsub(x, y), T.rsub(y, x), T.rsub(x, 2), T.ones(2, 1) + single, turned + T.ones(3, 2)]
+    made += [f(half) for half in halves for f in (lambda t: t * 3, lambda t: t / 2, lambda t: t * 2.5)]
+    return [[step for size, step in zip(t.shape, t.stride()) if size > 1] for t in made]
+
+
+@scenario
+def numbers_with_gaps_are_negated(T: Any) -> Any:
+    """In memory of which only every fourth or eighth number is theirs."""
+    seen = []
+    for kind in (T.float32, T.float64, T.int32, T.float16):
+        for step in (2, 4, 8):
+            x = T.arange(1, 80).to(kind)
+            x[::step].neg_()
+            out = T.zeros(80, dtype=kind)[::step][: -(-79 // step)]
+            T.neg(x[::step], out=out)
+            seen += [x[:20].tolist(), out.tolist()]
+    return seen
+
+
+@scenario
+def one_divided_by_complex_zero(T: Any) -> Any:
+    zero = T.zeros(2, dtype=T.complex128)
+    return [T.reciprocal(zero).abs(), zero.reciprocal().real, (1 / (zero + 2)), zero.clone().add_(2).reciprocal_()]
+
+
+@scenario
+def products_along_a_single_element(T: Any) -> Any:
+    """Do not depend on it: there is no second derivative."""
+    x = T.tensor([[2.0], [3.0]], requires_grad=True)
+    return [T.autograd.grad(x.cumprod(dim).sum(), x, create_graph=True)[0] for dim in (0, 1)]
