@@ -72,7 +72,7 @@ INSIDE_FUNCTIONS = {
     "errors": (0, 1),
     "leafgrad": (1, 4),
     "nn": (2, 1),
-    "ops": (4, 6),
+    "ops": (5, 5),
 }
 
 # What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.
