@@ -287,8 +287,6 @@ EXPLAINED = [
     ("", r"dtype torch.complex64", r"torch.complex32", "small floats"),
     ("", GIVES, r"(RuntimeError: )?\w+ INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
-    ("transformed (jvp|jacfwd|hessian)", GIVES, r"RuntimeError: unsupported operation: more than one element of the "
-     "written-to tensor", "tangents of expanded tensors"),
     ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",
      "nothing", "what is one operation"),
 ]  # fmt: skip
