@@ -161,7 +161,8 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
         # as_strided did not show, without the hooks of the view, which belong to what it was, and without the
         # Function of the user's that made it, which says of itself that it does nothing else.
         node = x.node
-        if view.steps[0][0] is as_strided or isinstance(node, CallNode) or (node is not None and node.hooks is not None):
+        has_hooks = node is not None and node.hooks is not None
+        if view.steps[0][0] is as_strided or isinstance(node, CallNode) or has_hooks:
             view.node_version = -1
         settle(x)
 
