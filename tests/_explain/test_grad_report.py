@@ -235,6 +235,13 @@ def test_an_overflow_is_found_where_it_began(tmp_path: Path) -> None:
         ]
 
 
+def test_an_element_that_is_masked_in_several_places(tmp_path: Path) -> None:
+    lines = "m = torch.tensor([[False, True, True], [False, True, False]])\nloss = torch.where(m, x.sqrt(), 0.0).sum()"
+    assert "fix   loss = torch.where(m, torch.where(m, x, 1.).sqrt(), 0.0).sum()   # train.py:5" in str(
+        reported(tmp_path, lines)
+    )
+
+
 def test_a_slope_of_zero_is_no_mask_in_words(tmp_path: Path) -> None:
     report = reported(tmp_path, "loss = x.log().clamp(min=-5.0).sum()")
     assert report.culprit.reasons == ["log's slope at x = 0 is inf; clamp's slope there is 0, and 0 * inf is nan"]

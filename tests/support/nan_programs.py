@@ -106,6 +106,13 @@ PROGRAMS = [
         [0.5, 0.5 / 2**0.5, 0.5 / 5**0.5],
     ),
     NanProgram(
+        "a mask that stretches",
+        "m = torch.tensor([[False, True, True], [False, True, False]])\nloss = torch.where(m, x.sqrt(), 0.0).sum()",
+        "sqrt",
+        5,
+        [0, 1, 0.25],
+    ),
+    NanProgram(
         "a loop",
         "loss = 0.0\nfor i in range(3):\n    loss = loss + torch.where(x > 0, x.sqrt() * i, x).sum()",
         "sqrt",

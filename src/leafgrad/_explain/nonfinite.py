@@ -222,11 +222,17 @@ class Finder:
             sender, index, given, sent = arrivals[0]
             if given is None or given.__class__ is list:
                 return None
-            if np.shape(given) != bad.shape or np.shape(sent) != bad.shape:
+            if np.shape(given) != np.shape(sent):  # a selection, if what it leaves out can be told
                 unused = np.asarray(sent == 0) if np.shape(sent) == bad.shape else None
                 return Mask(sender, index, unused) if np.any(given) and unused is not None else None
+            if not fits(bad.shape, np.shape(given)):
+                return None
+            stretched = np.shape(given) != bad.shape  # one element is used or not in several places
+            bad = np.broadcast_to(bad, np.shape(given))
             if np.asarray(given)[bad].any():
-                return Mask(sender, index, np.asarray((sent == 0) & (given != 0)))
+                return Mask(sender, index, None if stretched else np.asarray((sent == 0) & (given != 0)))
+            if stretched:
+                return None
             node = sender
         return None
 
