@@ -97,7 +97,7 @@ clean: clean-inplace
 	@echo "==> removing environments, builds and caches"
 	@rm -rf .venv .venv-* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
-	@rm -f regression_graph.svg
+	@rm -f regression_graph.html
 
 # A compiled module beside its source (from an editable install) would be imported instead of the source.
 clean-inplace:

@@ -8,9 +8,8 @@ the numbers and leaves the graph behind.
 import leafgrad as torch
 import leafgrad.nn as nn
 import leafgrad.optim as optim
-from leafgrad._explain.drawing import draw
 
-PICTURE = "regression_graph.svg"
+PICTURE = "regression_graph.html"
 
 
 class LinearRegression(nn.Module):
@@ -64,5 +63,9 @@ print(f"{'name':<14} {'shape':<10} gradient")
 for name, leaf in leaves.items():
     print(f"{name:<14} {tuple(leaf.shape)!s:<10} {describe_gradient(leaf)}")
 
-draw(loss, PICTURE, params=leaves)
-print(f"\nThe graph of the last loss: {PICTURE}")
+# A graph is best looked at before backward(), which frees what it has saved.
+loss = criterion(model(X), y)
+graph = torch.graph(loss, model)
+print("\nThe graph of the loss:")
+print(graph)
+print(f"\nThe same as a picture, for a browser: {graph.save(PICTURE)}")

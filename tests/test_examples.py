@@ -13,7 +13,7 @@ EXPECTED = example_runs.stored()
 
 
 def test_every_example_is_tested() -> None:
-    others = {"regression"}  # tests/test_cli.py and tests/_explain/test_drawing.py know what it is about
+    others = {"regression"}  # tests/test_cli.py and tests/_explain/graph know what it is about
     assert (
         {path.stem for path in example_runs.EXAMPLES.glob("*.py")} - others == set(example_runs.NAMES) == set(EXPECTED)
     )

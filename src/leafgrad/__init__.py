@@ -93,7 +93,7 @@ _LATER = {
     **{f"{kind}Storage": "storage" for kind in ("", "Untyped", "Typed", *[kind.alias for kind in _ALL_DTYPES])},
     "set_printoptions": "_tensor.printing", "vmap": "func", "explain": "_explain.explanation",
     **{name: f"_explain.{name}" for name in ("check", "grad_report", "graph_memory", "guard", "summary", "vjp_report")},
-    "why": "_explain.why",
+    "graph": "_explain.graph", "why": "_explain.why",
 }  # fmt: skip
 
 _later = _missing.attributes_of(__name__, _LATER)

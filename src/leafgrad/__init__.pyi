@@ -30,6 +30,7 @@ from leafgrad._dtypes import set_default_dtype as set_default_dtype
 from leafgrad._explain.check import check as check
 from leafgrad._explain.explanation import explain as explain
 from leafgrad._explain.grad_report import grad_report as grad_report
+from leafgrad._explain.graph import graph as graph
 from leafgrad._explain.graph_memory import graph_memory as graph_memory
 from leafgrad._explain.guard import guard as guard
 from leafgrad._explain.summary import summary as summary

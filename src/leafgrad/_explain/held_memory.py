@@ -12,11 +12,10 @@ from leafgrad._core.function import CallNode
 from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
-from leafgrad.errors.naming import is_module, is_tensor, namespaces, parts, was_written
+from leafgrad._explain.names import named_values
+from leafgrad.errors.naming import is_tensor
 
 MOST_HOLDERS = 20
-MOST_VALUES = 20_000  # looked at in one search
-DEEPEST = 10
 
 
 class Saved(NamedTuple):
@@ -86,23 +85,8 @@ def saved_memory(nodes: Sequence[Node], not_counted: Iterable[Any]) -> tuple[lis
 
 
 def named_tensors() -> Iterator[tuple[str, Any]]:
-    """The tensors in variables, lists, dictionaries and modules of the program, under every name that leads to one."""
-    left = MOST_VALUES
-    for names in namespaces():
-        waiting = [(name, value, 0) for name, value in reversed(names) if was_written(name)]
-        seen: set[int] = set()
-        while waiting and left > 0:
-            left -= 1
-            name, value, depth = waiting.pop()
-            if is_tensor(value):
-                yield name, value
-            elif id(value) not in seen and depth < DEEPEST and is_container(name, value):
-                seen.add(id(value))
-                waiting += [(name + step, part, depth + 1) for step, part in reversed(list(parts(value) or ()))]
-
-
-def is_container(name: str, value: Any) -> bool:
-    return is_module(value) or type(value) in (list, tuple, dict) or name == "self"
+    """The tensors of the program, under every name that leads to one."""
+    return ((name, value) for name, value in named_values() if is_tensor(value))
 
 
 def holders(nodes: Iterable[Node]) -> list[tuple[str, Any]]:

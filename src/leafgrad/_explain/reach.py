@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
+from leafgrad._explain.names import operation as operation
 
 MOST_NAMES = 6  # of operations in a way
 
@@ -103,11 +103,6 @@ class Reach:
                     length[key] = distance
                     towards[key] = node
         self.leaves = list(reversed(leaves))
-
-
-def operation(node: Node) -> str:
-    """`Addmm` of the node that PyTorch calls AddmmBackward0."""
-    return re.sub(r"(Backward)?\d*$", "", node.op.node_name) or node.op.name
 
 
 def lines_of(nodes: Sequence[Node]) -> dict[tuple[Any, int], Node]:
