@@ -123,3 +123,41 @@ def gradients_of_losses_at_nan(T: Any) -> Any:
         loss(x, T.zeros(7)).backward()
         found.append(x.grad)
     return found
+
+
+@scenario
+def equations(T: Any) -> Any:
+    """einsum: what an equation may say, and what is refused."""
+    a, b = leaf(T, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), T.arange(12.0).reshape(3, 4)
+
+    def gradient(*args: Any) -> Any:
+        a.grad = None
+        T.einsum(*args).sum().backward()
+        return a.grad
+
+    good = [("ij,jk", a, b), ("ij,jk->ki", [a, b]), (a, [0, 1], b, [1, 2], [2, 0]), (a, [..., 1], b, [1, 2])]
+    bad = [
+        ("ij->ii", a),
+        ("ij->k", a),
+        ("ij", b[0]),
+        ("ij,jk", a, b.T),
+        ("ij,jk->ik->", a, b),
+        ("i.j", a),
+        ("i->i", a, a),
+    ]
+    bad += [
+        ("1", a),
+        ("ii", a),
+        ("ij,jk", a),
+        ("i...j...", a),
+        ("ijk...", a),
+        (3, a),
+        ("ij",),
+        ("ij,jk", a, b.double()),
+    ]
+    bad += [(a, [0, 60]), ("i,i->i", b[0], b[0].double()), ("...i,...i", b.reshape(3, 2, 2), T.ones(4, 2))]
+    return (
+        [T.einsum(*args) for args in good],
+        [gradient(*args) for args in good],
+        [attempt(T.einsum, *bad_one) for bad_one in bad],
+    )
