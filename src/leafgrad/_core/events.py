@@ -19,6 +19,8 @@ from leafgrad._core.node import Node
 MOST_LINES: Final = 256  # of each kind of event
 MOST_OBJECTS: Final = 4096  # of each line
 MOST_NODES: Final = 5000  # looked at to find the leaves behind a tensor
+MOST_STEPS: Final = 16  # to find one of them
+MOST_SURVEYS: Final = 256  # because of another leaf, of each line
 
 reference: Final[Callable[[Any], Any]] = weakref.ref
 
@@ -26,7 +28,7 @@ reference: Final[Callable[[Any], Any]] = weakref.ref
 class Event:
     """What happened at an instruction of the user's program, and to what."""
 
-    __slots__ = ("code", "count", "lasti", "latest", "memory", "objects", "reason", "time", "value")
+    __slots__ = ("code", "count", "lasti", "memory", "objects", "reason", "surveys", "time", "value")
 
     def __init__(self, reason: str, code: Any, lasti: int) -> None:
         self.reason = reason
@@ -34,7 +36,7 @@ class Event:
         self.lasti = lasti
         self.count: int = 0
         self.time: int = 0  # of the last time, as the clock shows it
-        self.latest: int = 0  # the id of what was concerned last
+        self.surveys: int = 0
         # by id: a weak reference, and the code and offset of the instruction that used it, if that is known
         self.objects: dict[int, tuple[Any, Any, int]] = {}
         self.memory: Any = None  # a weak reference to the array that left the graph
@@ -140,16 +142,36 @@ def noted(kind: Kind, what: Any, node: Node | None, caller: Any = None) -> Event
 
 def concern(event: Event, what: Any, node: Node | None) -> None:
     """An event concerns `what`, or the leaves behind `node`."""
+    count = event.count
     if node is not None:
-        count = event.count
-        if count & (count - 1) == 0:  # the first time, and then less and less often: they are the same as a rule
+        # The leaves are the same as the last time, as a rule. All of them are looked for now and then, and when the
+        # nearest is another: then this is another model, or another run.
+        if count & (count - 1) == 0:
+            survey(event, node)
+        elif event.surveys < MOST_SURVEYS and is_new(event, node):
+            event.surveys += 1
             survey(event, node)
         return
-    number = id(what)
-    if number != event.latest:
-        event.latest = number
-        if not event.concerns(what):
-            event.add(what, event.code, event.lasti)
+    known = event.objects.get(id(what))
+    if known is None or known[0]() is not what:
+        event.add(what, event.code, event.lasti)
+
+
+def is_new(event: Event, start: Node) -> bool:
+    """Is the leaf that is found first behind a node one that the event does not know?"""
+    node = start
+    for _ in range(MOST_STEPS):
+        following: Any = None
+        for source in node.inputs:
+            if source is not None:
+                following = source
+                break
+        if following is None:
+            return False
+        if not isinstance(following, Node):
+            return not event.concerns(following)
+        node = following
+    return False
 
 
 def survey(event: Event, start: Node) -> None:

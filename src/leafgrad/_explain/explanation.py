@@ -6,11 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-
 from leafgrad._core.events import events_of
 from leafgrad._core.module_calls import REMEMBERED, last_calls
-from leafgrad._core.node import Freed
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._explain.held_memory import named_tensors
@@ -19,7 +16,7 @@ from leafgrad._explain.names import Model, Names, parameters_of
 from leafgrad._explain.quantities import plural
 from leafgrad._explain.reach import Reach
 from leafgrad._explain.table import Report, Table
-from leafgrad.errors.cuts import Cut, cuts_on_the_way, fix_on_the_way, why_no_graph
+from leafgrad.errors.cuts import Cut, cut_of, cuts_on_the_way, fix_on_the_way, why_no_graph
 from leafgrad.errors.naming import name_of, place_of
 from leafgrad.nn.modules.module import Module
 
@@ -79,6 +76,7 @@ class Explanation(Report):
         self.cuts: list[CutOff] = []
         self.leaves = [self._leaf(leaf) for leaf in self._in_order(self._reach.leaves)]
         self._answers = [(loss, why_no_graph(loss)) for loss in losses if not loss.needs_grad]
+        self._operands = self._find_operands()
         found = self._find_cuts(losses)
         self.unreached = [*self._unreached_parameters(found), *self._inputs()]
 
@@ -115,7 +113,8 @@ class Explanation(Report):
                 sentence = f"{name_of(loss) or 'the tensor'} has no graph: {answer.sentence}"
                 self.cuts.append(CutOff(cut.place.spot, cut.place.source, sentence, leaves, fix))
         for loss in losses:
-            for cut in cuts_on_the_way(loss, self._reach.nodes) if loss.needs_grad else ():
+            certain = [t.rare.graph_break for _, t in self._operands if t.rare is not None and t.rare.graph_break]
+            for cut in [*map(cut_of, certain), *cuts_on_the_way(loss, self._reach.nodes)] if loss.needs_grad else ():
                 behind = [leaf for leaf in cut.leaves if id(leaf) not in reached and leaf.needs_grad]
                 if behind and self._concerns(behind) and not any(cut.event is one.event for one in found):
                     found.append(cut)
@@ -157,12 +156,12 @@ class Explanation(Report):
                 return f"not used for this loss; {path} was never called", ""
         return "not used for this loss", ""
 
-    def _inputs(self) -> list[Unreached]:
+    def _find_operands(self) -> list[tuple[str, TensorBase]]:
         """Tensors with a name that are operands of the graph and need no gradient."""
         held: set[int] = set()
         for node in self._reach.nodes:
-            if not isinstance(node.saved, Freed):
-                held.update([id(value) for value in node.saved if isinstance(value, np.ndarray)])
+            if node.saved.__class__ is tuple:
+                held.update(map(id, node.saved))
         if not held:
             return []
         known = {name for name, _ in self._parameters}
@@ -170,8 +169,11 @@ class Explanation(Report):
         for name, t in named_tensors():
             if id(t.array) in held and not t.needs_grad and name not in known and self._names.of(t) == name:
                 found.setdefault(id(t), (name, t))
+        return list(found.values())
+
+    def _inputs(self) -> list[Unreached]:
         rows = []
-        for name, t in found.values():
+        for name, t in self._operands:
             cut = None if t.rare is None else t.rare.graph_break
             place = None if cut is None else place_of(cut.code, cut.lasti)
             reason = "does not require grad" if place is None else f"its graph ends at {place}"
@@ -276,7 +278,7 @@ def explain(loss: Any, model: Model = None) -> Explanation:
 
     The result prints as a table, shows itself in notebooks, and has `leaves`, `unreached`, `cuts` and `to_dict()`.
     """
-    losses = [loss] if isinstance(loss, TensorBase) else list(loss)
+    losses = [loss] if isinstance(loss, TensorBase) else list(loss) if isinstance(loss, (list, tuple)) else []
     if not losses or not all([isinstance(one, TensorBase) for one in losses]):
         raise TypeError(f"explain(): argument 'loss' must be Tensor or a list of tensors, not {type(loss).__name__}")
     return Explanation(losses, model)

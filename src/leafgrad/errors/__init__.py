@@ -15,6 +15,9 @@ Everything here runs only when something has gone wrong. The functions return th
     form.py      how a message looks
     naming.py    what the user's program calls a tensor, and which line it is at
     source.py    the program as text: where something is assigned, a line with a part replaced
+    dataflow.py  which statements of the program a value comes from
+    cuts.py      where a graph was cut, the same for errors and for leafgrad.explain
+    rewriting.py lines of the program as they should be
     backward.py  starting a backward pass, graphs that were cut, freed or changed
     shapes.py    shapes that do not fit together
     values.py    changes in place, conversions, arguments

@@ -280,17 +280,22 @@ def prefixes(name: str) -> set[str]:
 
 def files_called(reached: Slice) -> set[str]:
     """The other files whose functions, and whose modules, the statements of a slice call."""
-    found: set[str] = set()
-    for stmt in reached.statements:
-        for node in [node for top in header(stmt) for node in ast.walk(top) if isinstance(node, ast.Call)]:
-            value = value_of(dotted(node.func) or "")
-            if isinstance(value, FunctionType):
-                found.add(value.__code__.co_filename)
-            for module in [value, *inner_modules(value)] if is_module(value) else ():
-                forward = getattr(type(module), "forward", None)
-                if isinstance(forward, FunctionType):
-                    found.add(forward.__code__.co_filename)
+    found = {filename for call in calls_of(reached) for filename in files_of(call)}
     return {filename for filename in found if is_users(filename)} - {reached.program.filename}
+
+
+def calls_of(reached: Slice) -> list[ast.Call]:
+    parts = [part for stmt in reached.statements for part in header(stmt)]
+    return [node for part in parts for node in ast.walk(part) if isinstance(node, ast.Call)]
+
+
+def files_of(call: ast.Call) -> set[str]:
+    """The files of the code that a call runs: of a function, or of a module and those in it."""
+    value = value_of(dotted(call.func) or "")
+    functions = [value]
+    if is_module(value):
+        functions = [getattr(type(module), "forward", None) for module in (value, *inner_modules(value))]
+    return {function.__code__.co_filename for function in functions if isinstance(function, FunctionType)}
 
 
 def value_of(name: str) -> Any:
@@ -351,8 +356,9 @@ def _cuts_on_the_way(tensor: TensorBase, nodes: Sequence[Node]) -> list[Cut]:
     reached = Viewpoint().slice(tensor)
     if reached is not None:
         lines[reached.program.filename] = reached.lines()
-    for code, lasti in list({(node.code, node.lasti): True for node in nodes})[:MOST_LINES]:
-        filename, line = line_of(code, lasti)
+    instructions = {(id(node.code), node.lasti): node for node in nodes}  # a code object itself is slow to hash
+    for node in list(instructions.values())[:MOST_LINES]:
+        filename, line = line_of(node.code, node.lasti)
         if line not in lines.setdefault(filename, set()):
             program = program_of(filename)
             stmt = None if program is None else program.statement_at(line)
@@ -423,7 +429,13 @@ def _fix_of(reached: Slice | None, found: list[Event]) -> list[str]:
     if connects:
         whole = [*path, *[s for s in statements if s is not None and s not in path]]
         lists = [c for c, event in zip(cuts, found, strict=True) if c is not None and event.value is list]
-        return fixes + Connecting(program, whole, [c for c in cuts if c is not None], lists).run()
+        fixes += Connecting(program, whole, [c for c in cuts if c is not None], lists).run()
+        if (
+            reached is not None and reached.program is not program
+        ):  # and where the loss is made of what comes from there
+            into = [call for call in calls_of(reached) if program.filename in files_of(call)]
+            fixes += Connecting(reached.program, reached.statements, list(into)).run()
+        return fixes
     other = smooth_step(program, stmt, cut) or before_it(program, cut, first.reason)
     return [other] if other else []
 

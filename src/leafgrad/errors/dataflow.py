@@ -124,8 +124,8 @@ def names_in(nodes: list[ast.AST]) -> set[str]:
     found = set()
     for top in nodes:
         for node in ast.walk(top):
-            if isinstance(node, (ast.Name, ast.Attribute)) and (name := dotted(node)) is not None:
-                found.add(name)
+            if isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Store):
+                found |= {name for name in [dotted(node)] if name is not None}
     return found
 
 
