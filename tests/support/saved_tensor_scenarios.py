@@ -218,3 +218,18 @@ def references_that_keep_nothing(T: Any) -> Any:
     del t
     gc.collect()
     return [*out, reference.expired(), other() is None, shown]
+
+
+@scenario
+def names_of_what_was_saved(T: Any) -> Any:
+    def names(t: Any) -> Any:
+        return sorted([name for name in dir(t.grad_fn) if "_saved_" in name])
+
+    x, fixed = leaf(T, [[1.0, 2.0], [3.0, 4.0]]), T.ones(2, 2)
+    product = x * fixed
+    out: list[Any] = [names(product), product.grad_fn._saved_self, product.grad_fn._saved_other]
+    out += [product.grad_fn._raw_saved_self.unpack(), names(fixed / x), names(x.amax(0)), names(x.std(0))]
+    out += [names(T.cat([x, x])), names(x.cumsum(0)), names(x.unbind()[0])]
+    out += [names(x.split([1, 1])[0]), names(x.sum(0)), names(x.unfold(0, 1, 1)), names(x.median(0).values)]
+    product.sum().backward()
+    return [*out, product.grad_fn._saved_self, attempt(lambda: product.grad_fn._saved_other)]

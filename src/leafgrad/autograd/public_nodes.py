@@ -153,10 +153,13 @@ def _input_metadata(node: Any) -> tuple[InputMetadata, ...]:
 
 
 def saved_names(node: Node) -> list[str]:
-    """What PyTorch calls the values that a node saved, in their order; "" where nothing was saved this time."""
+    """What PyTorch calls the values that a node saves, in their order; "" for what it does not show. Tensors that were
+    not needed this time are shown as None."""
     names = []
-    for name, place in zip(node.op.gradient_rules().saved_names, plan_of(node), strict=False):
-        names.append("" if place == NOTHING else name)
+    everything = node.op.plan((1 << len(node.inputs)) - 1)
+    for name, place, full in zip(node.op.gradient_rules().saved_names, plan_of(node), everything, strict=False):
+        is_tensor = full != NOTHING and full < OPTION
+        names.append("" if place == NOTHING and not is_tensor else name)
     return names
 
 
@@ -164,6 +167,8 @@ def _saved_attribute(node: Any, name: str) -> Any:
     for prefix in ("_saved_", "_raw_saved_"):
         if name.startswith(prefix) and name[len(prefix) :] in (names := saved_names(node)):
             index = names.index(name[len(prefix) :])
+            if prefix == "_saved_" and plan_of(node)[index] == NOTHING:
+                return None
             return saved_value(node, index) if prefix == "_saved_" else SavedTensor._of(node, index)
     raise AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
 

@@ -20,8 +20,9 @@ def read(operation: Operation, body: dict[str, Any]) -> GradientRules:
         return GradientRules(no_rule, lambda mask: ())
     found = shared_rule(operation, body) if "vjp_all" in body else separate_rules(operation, body)
     if (rule := operation.passes_on) is not None:
-        places = [found.saved_names.index(name_in_pytorch(name)) for name in parameters(rule)[2:]]
+        places = [found.saved_names.index(name) for name in parameters(rule)[2:]]
         found.passed_on = lambda name, g, saved: rule(name, g, *[saved[at] for at in places])
+    found.saved_names = tuple([name_in_pytorch(operation, name) for name in found.saved_names])
     return found
 
 
@@ -38,9 +39,7 @@ def shared_rule(operation: Operation, body: dict[str, Any]) -> GradientRules:
 
     names = parameters(rule)[2:]
     places = tuple([place(operation, name) for name in names])
-    return GradientRules(
-        backward, lambda mask: places, tuple(map(name_in_pytorch, names)), (), body.get("vjp_in_place")
-    )
+    return GradientRules(backward, lambda mask: places, names, (), body.get("vjp_in_place"))
 
 
 def separate_rules(operation: Operation, body: dict[str, Any]) -> GradientRules:
@@ -61,7 +60,7 @@ def separate_rules(operation: Operation, body: dict[str, Any]) -> GradientRules:
     backward = one_by_one(each, [[names.index(n) for n in need] for need in needs])
     numbers = operation.hides.get(operation.core.node_name, ())
     hidden = tuple([i for i, rule in enumerate(each) if rule is None or operation.inputs[i] in numbers])
-    return GradientRules(backward, saves, tuple(map(name_in_pytorch, names)), hidden, body.get("vjp_in_place"))
+    return GradientRules(backward, saves, tuple(names), hidden, body.get("vjp_in_place"))
 
 
 def parameters(rule: Callable[..., Any]) -> tuple[str, ...]:
@@ -83,10 +82,13 @@ def place(operation: Operation, name: str) -> int:
     raise TypeError(f"op {operation.name}: a rule asks for {name!r}, which is no input, option or result")
 
 
-def name_in_pytorch(saved: str) -> str:
-    """What a node's attribute `_saved_...` is called there."""
+def name_in_pytorch(operation: Operation, saved: str) -> str:
+    """What a node's attribute `_saved_...` is called there; "" if there is none."""
+    known: dict[str, str] = operation.saved_as
+    if saved in known:
+        return known[saved]
     if saved.endswith("_shape"):
-        return name_in_pytorch(saved[:-6]) + "_sym_sizes"
+        return name_in_pytorch(operation, saved[:-6]) + "_sym_sizes"
     return {"input": "self", "out": "result", "out1": "indices"}.get(saved, saved)
 
 

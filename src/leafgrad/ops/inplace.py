@@ -319,6 +319,7 @@ class copy_slices(Family):
     """copy_slices(base, part, steps, axes): a copy of base in which the view described by `steps` is replaced by part.
     `axes` is the memory order of the base that the steps were made for."""
 
+    saved_as = {"steps": "", "axes": ""}
     inputs = ("base", "part")
     options = ("steps", "axes")
     node_name = "CopySlices"

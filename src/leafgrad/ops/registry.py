@@ -319,6 +319,8 @@ class Family(metaclass=Block, family=True):
     passes_on: Any = None
     composition: Any = None  # the same as a function of the node, where it depends on what the node has saved
     node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`
+    # What nodes call a value that the rule asks for (`_saved_...`), if not by the rule's own name; "": it is not shown.
+    saved_as: dict[str, str] = {}
     saves_view_of: str | None = None  # the input of which PyTorch saves a transposed view, as its messages tell
     number_name: str | None = None  # in the graph, if the second operand is a number
     # What the node of a name does not show: inputs that are numbers there; options that are left out, the last

@@ -311,6 +311,7 @@ def gather_sum(g: A, index: A, input_shape: A, dim: A) -> A:
 class gather(Family):
     """gather(input, dim, index): out[i][j] = input[index[i][j]][j] for dim 0, and likewise for the others."""
 
+    saved_as = {"input_shape": ""}
     inputs = ("input", "index")
     options = ("dim",)
     vmap = "gather"
@@ -408,6 +409,7 @@ def check_flat_range(index: Array, count: int) -> None:
 class take(Family):
     """take(input, index): elements of the flat input, in the shape of index."""
 
+    saved_as = {"input_shape": ""}
     inputs = ("input", "index")
     out = True
 

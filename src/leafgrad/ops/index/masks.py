@@ -125,6 +125,7 @@ class masked_scatter(Overwriting):
 class masked_select(Family):
     """masked_select(input, mask): the elements where the mask is True, in one dimension."""
 
+    saved_as = {"input_shape": ""}
     inputs = ("input", "mask")
     holomorphic = False
     out = True

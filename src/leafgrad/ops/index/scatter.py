@@ -112,6 +112,7 @@ class index_add(Overwriting):
     """index_add(input, dim, index, source, *, alpha=1): input with alpha times the slices of source added to those
     that the vector `index` names."""
 
+    saved_as = {"source_shape": ""}
     inputs = ("input", "index", "source")
     options = ("dim", "alpha")
     vmap = "rows"
@@ -168,6 +169,7 @@ class index_add(Overwriting):
 class index_copy(Overwriting):
     """index_copy(input, dim, index, source): input with the slices that the vector `index` names replaced by source."""
 
+    saved_as = {"source_shape": ""}
     inputs = ("input", "index", "source")
     options = ("dim",)
     vmap = "rows"
@@ -311,6 +313,7 @@ class scatter(Overwriting):
     others. In the place of src may stand a number. With reduce="add" or "multiply" it adds to what is there, or
     multiplies it."""
 
+    saved_as = {"reduce": "", "src_shape": ""}
     inputs = ("input", "index", "src")
     options = ("dim", "reduce")
     vmap = "gather"
@@ -375,6 +378,7 @@ class scatter(Overwriting):
 class scatter_add(Overwriting):
     """scatter_add(input, dim, index, src): out[index[i][j]][j] += src[i][j] for dim 0, and likewise for the others."""
 
+    saved_as = {"src_shape": ""}
     inputs = ("input", "index", "src")
     options = ("dim",)
     vmap = "gather"
@@ -407,6 +411,7 @@ class scatter_add(Overwriting):
 class put(Overwriting):
     """put(input, index, source, accumulate=False): elements of the flat input replaced by source, or added to."""
 
+    saved_as = {"source_shape": ""}
     inputs = ("input", "index", "source")
     options = ("accumulate",)
 

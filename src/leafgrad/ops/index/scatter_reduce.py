@@ -81,6 +81,7 @@ class scatter_reduce(Family):
     """scatter_reduce(input, dim, index, src, reduce, *, include_self=True): the elements of src that `scatter` would
     write to one place, brought together by their sum, prod, mean, amax or amin."""
 
+    saved_as = {"src_shape": ""}
     inputs = ("input", "index", "src")
     options = ("dim", "reduce", "include_self")
     vmap = "gather"

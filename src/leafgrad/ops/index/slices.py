@@ -111,6 +111,7 @@ class select(Part):
 class slice_(Part):
     """slice(input, index): a part of input, by a tuple as NumPy takes it."""
 
+    saved_as = {"index": ""}
     node_name = ONE_SLICE
     node_names = (OF_PARTS,)
 
@@ -183,6 +184,7 @@ def _with_new_dimensions(x: A, index: tuple[Any, ...]) -> A:
 class new_dimension(Part):
     """new_dimension(input, index): `slice` under the name that PyTorch gives to x[..., None]."""
 
+    saved_as = {"index": "", "input_shape": ""}
     node_name = "UnsqueezeBackward0"
     aten = "unsqueeze"
     kernel = _with_new_dimensions
@@ -201,6 +203,7 @@ with_new_dimensions = {
 class alias(Part):
     """alias(input, index): `slice` under the name that PyTorch gives to x[...], all of x."""
 
+    saved_as = {"index": "", "input_shape": ""}
     samples = lambda t: [S(t(3, 2), (...,)), S(t(), (...,))]
 
 

@@ -38,6 +38,7 @@ ndarray: Any = np.ndarray
 class Reduction(Family, family=True):
     """Operations over dimensions of one tensor."""
 
+    saved_as = {"dims": "dim", "input_shape": ""}
     vmap: Any = "dims"
     out = True
     silent = True
@@ -53,6 +54,7 @@ class Total(Reduction, family=True):
     """sum and mean: of a whole float tensor, by far the most frequent call, without a detour and
     without options. `dtype_of(array, dtype)` tells in which dtype integers are added, and what a user asked for."""
 
+    saved_as = {"dims": "dim"}
     checked = "function"
     options = ("dims", "keepdim")
     jvp = "linear"

@@ -71,6 +71,7 @@ class vector_norm(Family):
     """vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None): (sum of abs(x)**ord) ** (1/ord) along dimensions;
     ord = inf and -inf are the largest and smallest abs(x), ord = 0 is the number of elements that are not zero."""
 
+    saved_as = {"order": "ord", "dims": "dim", "input_shape": ""}
     row_major = True
     options = ("order", "dims", "keepdim")
     vmap = "dims"

@@ -251,6 +251,7 @@ def shifted(x: A, by: int, dim: int, fill: Callable[..., Any] = np.ones) -> A:
 class cumsum(Reduction):
     """cumsum(input, dim, *, dtype=None): the sum up to and including each element along a dimension."""
 
+    saved_as = {"reverse": ""}
     options = ("dim", "reverse")
     refuses = (BOOL,)
     kernel_name = "cumsum_out_cpu"

@@ -191,6 +191,7 @@ class std(Variance):
 class SpreadAndMean(Reduction, family=True):
     """var_mean and std_mean: one operation with two results."""
 
+    saved_as = {"dims": "dim", "input_shape": "", "out": "result0"}
     row_major = True
     results = 2
     options = Variance.options

@@ -107,6 +107,7 @@ class trace(Family):
 class block_diag(Family):
     """block_diag(*tensors): a matrix of zeros with these matrices along its diagonal; vectors are rows."""
 
+    saved_as = {"shapes": ""}
     inputs = ("tensors",)
     options = ("shapes",)
     variadic = True

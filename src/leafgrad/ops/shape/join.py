@@ -69,6 +69,7 @@ def in_common_dtype(arrays: list[Any], tensors: Any) -> list[Any]:
 class cat(Joining):
     """cat(tensors, dim=0): tensors one after the other along a dimension."""
 
+    saved_as = {"sizes": ""}
     aliases = ("concat", "concatenate")
     options = ("dim", "sizes")
 

@@ -144,6 +144,7 @@ class Pieces(Part, family=True):
 class split_with_sizes(Pieces):
     """split_with_sizes(input, split_sizes, dim=0): consecutive pieces of the given sizes."""
 
+    saved_as = {"sizes": "split_sizes"}
     node_names = ("UnsafeSplitWithSizesBackward0",)
 
     def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
@@ -200,6 +201,7 @@ def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
 class split(Pieces):
     """split(tensor, split_size_or_sections, dim=0): pieces of one size (the last may be smaller), or of given sizes."""
 
+    saved_as = {"sizes": ""}
     node_names = ("UnsafeSplitBackward0",)
     in_python = ("function", "method")
     checked = False  # what is no size is taken for several, by split_with_sizes, as in PyTorch
@@ -262,6 +264,8 @@ class UnsafePieces(Pieces, family=True):
 class unsafe_split_with_sizes(UnsafePieces):
     """unsafe_split_with_sizes(input, split_sizes, dim=0): split_with_sizes, but the pieces do not count as views."""
 
+    saved_as = {"sizes": "split_sizes"}
+
     def call(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
         return tuple(bind_many(unsafe_split_with_sizes.core, (input,), given_pieces(input, split_sizes, dim)))
 
@@ -271,6 +275,8 @@ class unsafe_split_with_sizes(UnsafePieces):
 @op
 class unsafe_split(UnsafePieces):
     """unsafe_split(tensor, split_size, dim=0): split by a size, but the pieces do not count as views."""
+
+    saved_as = {"sizes": ""}
 
     def call(tensor: Tensor, split_size: int, dim: Dim = 0) -> tuple[Tensor, ...]:
         return tuple(bind_many(unsafe_split.core, (tensor,), equal_pieces(tensor, split_size, dim)))
@@ -289,6 +295,7 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: Dim = 0) -> tuple[Tensor, ...]
 class unbind(Part):
     """unbind(input, dim=0): all slices along a dimension, which disappears."""
 
+    saved_as = {"input_shape": ""}
     options = ("dim",)
     vmap = "dims"
     results = 0

@@ -141,6 +141,7 @@ class as_strided(ViewFamily):
     """as_strided(input, size, stride, storage_offset=None): the memory of input under any shape and strides; the
     offset counts from the beginning of the memory, by default it is input's own."""
 
+    saved_as = {"geometry": ""}
     options = ("geometry",)
     holomorphic = False  # elements are only chosen
     node_names = ("AsStridedBackward1",)  # in place

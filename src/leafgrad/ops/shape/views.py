@@ -303,6 +303,7 @@ class squeeze(Reshaping):
 class unsqueeze(Reshaping):
     """unsqueeze(input, dim): with a new dimension of size 1 at `dim`."""
 
+    saved_as = {"input_shape": ""}
     checked = "function"
     options = ("dim",)
     node_names = ("UnsqueezeBackward1",)  # in place

@@ -28,6 +28,7 @@ class unfold(ViewFamily):
     """unfold(input, dimension, size, step): all windows of `size` elements along a dimension, `step` apart; the
     elements of a window are the last dimension of the result."""
 
+    saved_as = {"dim": "dimension"}
     options = ("dim", "size", "step")
     holomorphic = False  # elements are only chosen
     method_only = True
