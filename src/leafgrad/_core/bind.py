@@ -232,7 +232,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     code = frame.f_code
     if code is not last_user.code:
         if internal_files.get(code.co_filename, True):
-            frame = origin.outside(frame)
+            frame = origin.user_frame(frame)
             code = frame.f_code
         last_user.code = code
     node = Node()

@@ -101,6 +101,8 @@ def events_of(reason: str) -> list[Event]:
 BACKWARD: Final = kind_of("backward")
 ZERO_GRAD: Final = kind_of("zero_grad")
 ITEM: Final = kind_of("item")
+GRAD: Final = kind_of("grad=")
+NO_GRADIENT: Final = kind_of("grad=None")
 
 
 def event_at(kind: Kind, code: Any, lasti: int) -> Event:
@@ -133,7 +135,7 @@ def noted(kind: Kind, what: Any, node: Node | None, caller: Any = None) -> Event
     frame = origin.user_frame() if caller is None else caller
     code = frame.f_code
     if caller is not None and code is not kind.last.code:
-        frame = origin.outside(frame)
+        frame = origin.user_frame(frame)
         code = frame.f_code
     event = event_at(kind, code, frame.f_lasti)
     concern(event, what, node)
@@ -193,7 +195,7 @@ def survey(event: Event, start: Node) -> None:
 
 def graph_break(reason: str, source: Any) -> Event:
     """The graph of what is computed from `source` ends here."""
-    event = noted(kind_of(reason), source, source.node)
+    event = noted(kinds.get(reason) or kind_of(reason), source, source.node)
     if switches.modes > 0:
         cut_in_modes(reason)
     return event

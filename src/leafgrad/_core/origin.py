@@ -51,23 +51,14 @@ def is_internal(filename: str) -> bool:
     return known
 
 
-def user_frame() -> Any:
-    """The innermost frame that is not leafgrad's. It is asked for by functions of leafgrad only."""
-    try:
-        return outside(_getframe(_OWN_FRAMES))
-    except ValueError:  # nobody called: a thread began with a function of leafgrad
-        return outermost_frame()
-
-
-def outermost_frame() -> Any:
-    try:
-        return _getframe(0)
-    except ValueError:
-        return NO_FRAME
-
-
-def outside(frame: Any) -> Any:
-    """This frame, or the nearest one that called it and is not leafgrad's."""
+def user_frame(frame: Any = None) -> Any:
+    """The innermost frame that is not leafgrad's, beginning with `frame` if that is given. It is asked for by functions
+    of leafgrad only."""
+    if frame is None:
+        try:
+            frame = _getframe(_OWN_FRAMES)
+        except ValueError:  # nobody called: a thread began with a function of leafgrad
+            return outermost_frame()
     while True:
         filename = frame.f_code.co_filename
         try:
@@ -78,6 +69,13 @@ def outside(frame: Any) -> Any:
         if caller is None:
             return frame
         frame = caller
+
+
+def outermost_frame() -> Any:
+    try:
+        return _getframe(0)
+    except ValueError:
+        return NO_FRAME
 
 
 def line_of(code: Any, lasti: int) -> tuple[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from sys import _getframe
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from leafgrad import autograd, errors
 from leafgrad._core import engine
 from leafgrad._core.bind import TensorOperators
-from leafgrad._core.events import graph_break, kind_of, noted
+from leafgrad._core.events import GRAD, NO_GRADIENT, graph_break, kind_of, noted
 from leafgrad._core.modes import asked_in_modes, switches
 from leafgrad._core.node import Output
 from leafgrad._core.overrides import written_in_python
@@ -157,7 +158,7 @@ class AutogradTensor(TensorOperators):
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
         self._grad = value
-        noted(kind_of("grad=None" if value is None else "grad="), self, None)
+        noted(NO_GRADIENT if value is None else GRAD, self, None, _getframe(1))
 
     @grad.deleter
     def grad(self) -> None:

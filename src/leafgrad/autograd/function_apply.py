@@ -17,7 +17,7 @@ from leafgrad._core import thread_state
 from leafgrad._core.function import CallNode, Context, Record
 from leafgrad._core.modes import call_in_modes, in_transform
 from leafgrad._core.node import UNCHANGING
-from leafgrad._core.origin import COMPILED, internal_files, outside, user_frame
+from leafgrad._core.origin import COMPILED, internal_files, user_frame
 from leafgrad._core.recorder import settle
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import RECORD_IN_MODES, SKIP_IN_MODES
@@ -174,7 +174,7 @@ def record_call(cls: Any, ctx: Context, edges: tuple[Any, ...], t: TensorBase) -
     except ValueError:  # nobody called
         frame = user_frame()
     if internal_files.get(frame.f_code.co_filename, True):
-        frame = outside(frame)
+        frame = user_frame(frame)
     op = cls._op
     if op is None:
         op = cls._op = operation(cls)
