@@ -7,6 +7,7 @@
 #   make test-fast   the tests that are not marked slow, in plain Python from the source tree: nothing is built
 #   make test        all tests, against the compiled and against the plain Python form
 #   make test-torch  the tests that compare with an installed PyTorch (downloads it: about 200 MB)
+#   make test-browser the tests that open the page of a graph in Chromium, which is installed if that can be done
 #   make test-oldest the tests of test-fast with the oldest NumPy that pyproject.toml allows
 #   make bench       leafgrad and PyTorch side by side
 #   make dist        what is published, in dist/, and checked: a source distribution, a compiled wheel for this
@@ -29,12 +30,13 @@ OWN := $(filter-out -python3,-$(notdir $(PYTHON)))
 VENV := .venv$(OWN)
 VENV_TORCH := .venv-torch$(OWN)
 VENV_OLDEST := .venv-oldest$(OWN)
+VENV_BROWSER := .venv-browser$(OWN)
 VENV_LINT := .venv-lint
 VENV_DIST := .venv-dist$(OWN)
 WHEELS := build/wheels$(OWN)
 SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.c' -o -name '*.h')
 
-.PHONY: demo check lint format test-fast test test-torch test-oldest bench dist clean clean-inplace
+.PHONY: demo check lint format test-fast test test-torch test-browser test-oldest bench dist clean clean-inplace
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -72,6 +74,14 @@ test-torch: $(VENV_TORCH)/installed
 	@echo "==> tests against PyTorch"
 	@$(VENV_TORCH)/bin/python -m pytest -n $(WORKERS) tests/torch $(ARGS)
 
+test-browser: $(VENV_BROWSER)/tools clean-inplace
+	@$(has_chromium) || [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null || { \
+	  echo "==> installing Chromium" && { apt-get update -q && apt-get install -y -q chromium; } > /dev/null; }
+	@$(has_chromium) || { \
+	  echo "error: these tests need Chromium: install it, or name one in the environment variable CHROMIUM" >&2; exit 1; }
+	@echo "==> tests in a browser"
+	@PYTHONPATH=src $(VENV_BROWSER)/bin/python -m pytest tests/browser $(ARGS)
+
 test-oldest: $(VENV_OLDEST)/tools clean-inplace
 	@echo "==> fast tests, leafgrad in plain Python, NumPy $$($(VENV_OLDEST)/bin/python -c 'import numpy; print(numpy.__version__)')"
 	@PYTHONPATH=src $(VENV_OLDEST)/bin/python -m pytest -n $(WORKERS) $(FAST) $(ARGS)
@@ -105,7 +115,7 @@ clean-inplace:
 
 # The environments. Files named after what has been done say when it has to be done again.
 
-$(foreach venv,$(VENV) $(VENV_TORCH) $(VENV_OLDEST) $(VENV_LINT) $(VENV_DIST),$(venv)/bin/python):
+$(foreach venv,$(VENV) $(VENV_TORCH) $(VENV_OLDEST) $(VENV_BROWSER) $(VENV_LINT) $(VENV_DIST),$(venv)/bin/python):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "error: leafgrad needs Python 3.11 or later, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)." >&2; \
 	  echo "       Name another one, for instance: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -143,6 +153,11 @@ $(VENV_OLDEST)/tools: pyproject.toml | $(VENV_OLDEST)/bin/python
 	@$(VENV_OLDEST)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_OLDEST)) test | sed 's/numpy>=/numpy==/')
 	@touch $@
 
+$(VENV_BROWSER)/tools: pyproject.toml | $(VENV_BROWSER)/bin/python
+	@echo "==> installing NumPy and the tools that drive a browser into $(VENV_BROWSER)"
+	@$(VENV_BROWSER)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_BROWSER)) browser)
+	@touch $@
+
 $(VENV_DIST)/tools: pyproject.toml | $(VENV_DIST)/bin/python
 	@echo "==> installing the tools that build packages into $(VENV_DIST)"
 	@$(VENV_DIST)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_DIST)) dist)
@@ -152,6 +167,8 @@ $(VENV_LINT)/tools: pyproject.toml | $(VENV_LINT)/bin/python
 	@echo "==> installing ruff and mypy into $(VENV_LINT)"
 	@$(VENV_LINT)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_LINT)) lint)
 	@touch $@
+
+has_chromium = { command -v "$${CHROMIUM:-chromium}" || command -v chromium-browser || command -v google-chrome; } > /dev/null
 
 # A command that says nothing unless it fails.
 logged = { $(1) > build/dist/log 2>&1 || { cat build/dist/log >&2; exit 1; }; }

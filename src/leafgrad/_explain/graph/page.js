@@ -373,8 +373,12 @@ function mark() {
 
 function find() {
   const wanted = search.value.trim().toLowerCase();
-  found = [];
-  if (wanted) boxes.forEach((box, n) => { if (box.tip.join("\n").toLowerCase().includes(wanted)) found.push(n); });
+  const named = [], others = [];  // what has the word in its title comes first
+  boxes.forEach((box, n) => {
+    if (box.tip[0].toLowerCase().includes(wanted)) named.push(n);
+    else if (box.tip.join("\n").toLowerCase().includes(wanted)) others.push(n);
+  });
+  found = wanted ? [...named, ...others] : [];
   current = -1;
   found.length ? goTo(0) : mark();
 }
