@@ -19,6 +19,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import NoReturn
 
@@ -30,6 +31,7 @@ from leafgrad._settings import show_config
 from leafgrad.ops.random.distributions import manual_seed
 
 USAGE_ERROR = 2
+PROGRAM = "(script.py | directory | file.zip | - | -m module) [arguments ...]"
 
 
 def run_script(path: str, arguments: list[str]) -> None:
@@ -181,16 +183,27 @@ def parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="run a script that says `import torch` with leafgrad in its place",
-        usage="%(prog)s [--seed N] (script.py | directory | file.zip | - | -m module) [arguments ...]",
+        usage=f"%(prog)s [--seed N] {PROGRAM}",
         description="Runs a PyTorch script with leafgrad wherever it says `import torch`.",
     )
-    run.add_argument("--seed", type=int, metavar="N", help="call torch.manual_seed(N) before the script starts")
-    run.add_argument(
-        "-m", dest="module", nargs=argparse.REMAINDER, metavar="module", help="run a module instead of a file"
+    explain = commands.add_parser(
+        "explain",
+        help="the same, and explain its first backward() and its silent mistakes",
+        usage=f"%(prog)s [--seed N] [--html FILE] {PROGRAM}",
+        description="Runs a script, explains its first backward(), writes the picture of that graph, and names silent "
+        "mistakes as they are noticed. All of it goes to standard error.",
     )
-    run.add_argument("script", nargs="?", help="the file to run; - for standard input")
-    run.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
+    explain.add_argument("--html", default="graph.html", metavar="FILE", help="the picture (graph.html); '' for none")
+    for command in (run, explain):
+        command.add_argument("--seed", type=int, metavar="N", help="call torch.manual_seed(N) before the script starts")
+        command.add_argument(
+            "-m", dest="module", nargs=argparse.REMAINDER, metavar="module", help="run a module instead of a file"
+        )
+        command.add_argument("script", nargs="?", help="the file to run; - for standard input")
+        command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
 
+    demo = commands.add_parser("demo", help="four questions about backward(), answered with short programs")
+    demo.add_argument("--html", default="demo_graph.html", metavar="FILE", help="the picture (demo_graph.html)")
     commands.add_parser("config", help="show how this leafgrad was built and what it uses")
     return top
 
@@ -201,8 +214,13 @@ def main(argv: list[str] | None = None) -> None:
     if options.command == "config":
         print(show_config())
         return
+    if options.command == "demo":
+        from leafgrad._explain.demo import demo
+
+        demo(Path(options.html))
+        return
     if not options.module and options.script is None:
-        command_line.error("run needs a script or -m module")
+        command_line.error(f"{options.command} needs a script or -m module")
 
     def body() -> None:
         install_alias()
@@ -213,4 +231,10 @@ def main(argv: list[str] | None = None) -> None:
         else:
             run_script(options.script, options.arguments)
 
-    run_as_users_own(body)
+    def explained() -> None:
+        from leafgrad._explain.command import Observed
+
+        with Observed(Path(options.html).absolute() if options.html else None):
+            body()
+
+    run_as_users_own(explained if options.command == "explain" else body)
