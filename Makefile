@@ -10,6 +10,7 @@
 #   make test-browser the tests that open the page of a graph in Chromium, which is installed if that can be done
 #   make test-oldest the tests of test-fast with the oldest NumPy that pyproject.toml allows
 #   make bench       leafgrad and PyTorch side by side
+#   make docs        the pages of docs/ as a site, in site/
 #   make dist        what is published, in dist/, and checked: a source distribution, a compiled wheel for this
 #                    platform (on Linux one for many), and a wheel in plain Python for any
 #   make clean       remove environments and everything that was built
@@ -33,10 +34,11 @@ VENV_OLDEST := .venv-oldest$(OWN)
 VENV_BROWSER := .venv-browser$(OWN)
 VENV_LINT := .venv-lint
 VENV_DIST := .venv-dist$(OWN)
+VENV_DOCS := .venv-docs$(OWN)
 WHEELS := build/wheels$(OWN)
 SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.c' -o -name '*.h')
 
-.PHONY: demo check lint format test-fast test test-torch test-browser test-oldest bench dist clean clean-inplace
+.PHONY: demo check lint format test-fast test test-torch test-browser test-oldest bench docs dist clean clean-inplace
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -91,6 +93,12 @@ bench: $(VENV_TORCH)/installed
 	@$(VENV_TORCH)/bin/python benchmarks/run.py $(ARGS)
 	@$(VENV_TORCH)/bin/python benchmarks/import_time.py
 
+# Their programs are run by the tests.
+docs: $(VENV_DOCS)/tools
+	@echo "==> building the site"
+	@NO_MKDOCS_2_WARNING=1 $(VENV_DOCS)/bin/mkdocs build --quiet --strict
+	@echo "    site/index.html"
+
 # auditwheel finds out how old a Linux may be for the compiled wheel, and names it so.
 dist: $(VENV_DIST)/tools clean-inplace
 	@echo "==> building the source distribution and two wheels"
@@ -105,7 +113,7 @@ dist: $(VENV_DIST)/tools clean-inplace
 
 clean: clean-inplace
 	@echo "==> removing environments, builds and caches"
-	@rm -rf .venv .venv-* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf .venv .venv-* build dist site src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 	@rm -f regression_graph.html
 
@@ -115,7 +123,7 @@ clean-inplace:
 
 # The environments. Files named after what has been done say when it has to be done again.
 
-$(foreach venv,$(VENV) $(VENV_TORCH) $(VENV_OLDEST) $(VENV_BROWSER) $(VENV_LINT) $(VENV_DIST),$(venv)/bin/python):
+$(foreach venv,$(VENV) $(VENV_TORCH) $(VENV_OLDEST) $(VENV_BROWSER) $(VENV_LINT) $(VENV_DIST) $(VENV_DOCS),$(venv)/bin/python):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "error: leafgrad needs Python 3.11 or later, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)." >&2; \
 	  echo "       Name another one, for instance: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -161,6 +169,11 @@ $(VENV_BROWSER)/tools: pyproject.toml | $(VENV_BROWSER)/bin/python
 $(VENV_DIST)/tools: pyproject.toml | $(VENV_DIST)/bin/python
 	@echo "==> installing the tools that build packages into $(VENV_DIST)"
 	@$(VENV_DIST)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_DIST)) dist)
+	@touch $@
+
+$(VENV_DOCS)/tools: pyproject.toml | $(VENV_DOCS)/bin/python
+	@echo "==> installing mkdocs into $(VENV_DOCS)"
+	@$(VENV_DOCS)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV_DOCS)) docs)
 	@touch $@
 
 $(VENV_LINT)/tools: pyproject.toml | $(VENV_LINT)/bin/python

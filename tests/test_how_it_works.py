@@ -3,82 +3,22 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-import io
-import linecache
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
+
+from documents import FENCED, check_snippets
 
 ROOT = Path(__file__).resolve().parents[1]
 ESSAY = ROOT / "docs" / "how-it-works.md"
 PACKAGE = ROOT / "src" / "leafgrad"
 
-FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 POINTER = re.compile(r"`([\w/.-]+\.py)(?:: ([\w.]+))?`")  # `folder/file.py` or `folder/file.py: name`
 
 
 # -- the snippets -----------------------------------------------------------------------------------------------------
-
-
-class Snippet(NamedTuple):
-    """A block of Python in the essay, the line it begins at, and what it is to print."""
-
-    line: int
-    source: str
-    printed: str
-
-
-def snippets(text: str) -> list[Snippet]:
-    """Every `python` block, with the `text` block that comes next if one does before another block of Python."""
-    found: list[Snippet] = []
-    answered = True
-    for match in FENCED.finditer(text):
-        language, content = match.groups()
-        line = text.count("\n", 0, match.start()) + 2
-        if language == "python":
-            found.append(Snippet(line, content, ""))
-            answered = False
-        elif language == "text":
-            assert not answered, f"line {line}: output that no snippet prints"
-            found[-1] = found[-1]._replace(printed=content)
-            answered = True
-        else:
-            assert language == "py", f"line {line}: a block is `python`, `text` or (quoted from leafgrad) `py`"
-    return found
-
-
-def run(source: str, namespace: dict[str, Any]) -> str:
-    """What a snippet prints. A comment in its first line may name the file that it is shown as in messages."""
-    named = re.match(r"# (\w+\.py)\n", source)
-    filename = named[1] if named else "how-it-works.py"
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    printed = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(printed):
-            exec(compile(source, filename, "exec"), namespace)
-    finally:
-        del linecache.cache[filename]
-    return printed.getvalue()
-
-
-def without_trailing_spaces(text: str) -> list[str]:
-    return [line.rstrip() for line in text.splitlines()]
-
-
-def check_snippets(text: str) -> int:
-    """Run all snippets in one namespace, and return how many there are."""
-    namespace: dict[str, Any] = {"__name__": "how_it_works"}
-    all_snippets = snippets(text)
-    for snippet in all_snippets:
-        printed = run(snippet.source, namespace)
-        assert without_trailing_spaces(printed) == without_trailing_spaces(snippet.printed), (
-            f"the snippet at line {snippet.line} printed\n{printed}"
-        )
-    return len(all_snippets)
 
 
 def test_the_snippets_print_what_the_essay_says() -> None:
