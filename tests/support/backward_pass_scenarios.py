@@ -382,6 +382,13 @@ def names_that_old_programs_use(T: Any) -> Any:
 
 
 @scenario
+def standard_basis_of_tensors(T: Any) -> Any:
+    tensors = (T.ones(2, 2), T.ones((), dtype=T.float64))
+    made = import_module(f"{T.__name__}.autograd.functional")._construct_standard_basis_for(tensors, (4, 1))
+    return [(one, str(one.dtype)[-7:]) for one in made]
+
+
+@scenario
 def data_parallel_without_devices(T: Any) -> Any:
     inner = T.nn.Linear(2, 1)
     module = T.nn.DataParallel(inner)

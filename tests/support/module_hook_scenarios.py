@@ -341,3 +341,35 @@ def backward_hook_by_hand(T: Any) -> Any:
     y = around.setup_output_hook(a * n)
     y.sum().backward()
     return [*seen, x.grad, a.grad_fn.name(), y.grad_fn.name()]
+
+
+@scenario
+def hooks_of_all_modules_reset_by_assignment(T: Any) -> Any:
+    module = importlib.import_module(f"{T.__name__}.nn.modules.module")
+    seen: list[str] = []
+    identity = T.nn.Identity()
+    module.register_module_forward_hook(lambda *args: seen.append("forward"))
+    module.register_module_forward_pre_hook(lambda *args: seen.append("pre"))
+    identity(T.ones(1))
+    counts = [len(module._global_forward_hooks), len(module._global_forward_pre_hooks)]
+    module._global_forward_hooks = collections.OrderedDict()
+    identity(T.ones(1))
+    module._global_forward_pre_hooks = collections.OrderedDict({-1: lambda *args: seen.append("mine")})
+    identity(T.ones(1))
+    module._global_forward_pre_hooks = collections.OrderedDict()
+    identity(T.ones(1))
+    return seen, counts
+
+
+@scenario
+def marks_of_removed_hooks(T: Any) -> Any:
+    module = T.nn.Identity()
+    handles = [
+        module.register_forward_pre_hook(lambda *args: None, with_kwargs=True),
+        module.register_forward_hook(lambda *args: None, with_kwargs=True, always_call=True),
+    ]
+    names = ("_forward_pre_hooks_with_kwargs", "_forward_hooks_with_kwargs", "_forward_hooks_always_called")
+    before = [len(getattr(module, name)) for name in names]
+    for handle in handles:
+        handle.remove()
+    return before, [len(getattr(module, name)) for name in names]

@@ -252,8 +252,8 @@ def columns(func: Callable[..., Any], inputs: Tensors) -> Any:
 
 
 def _construct_standard_basis_for(tensors: Sequence[Any], tensor_numels: Sequence[int]) -> tuple[Any, ...]:
-    """_construct_standard_basis_for(tensors, tensor_numels): for each tensor, one per row, the unit vectors of all
-    tensors taken together. A name that PyTorch has, though it is private there."""
+    """_construct_standard_basis_for(tensors, tensor_numels): for each tensor a matrix, which has, one per row, the unit
+    vectors of all tensors taken together. A name that PyTorch has, though it is private there."""
     if len(tensors) != len(tensor_numels) or not tensors:
         raise AssertionError(f"got {len(tensors)} tensors and {len(tensor_numels)} sizes\n  at {errors.here()}")
     total = sum(tensor_numels)
@@ -262,13 +262,15 @@ def _construct_standard_basis_for(tensors: Sequence[Any], tensor_numels: Sequenc
     for t, count in zip(tensors, tensor_numels, strict=True):
         unit = np.zeros((total, count), t.array.dtype.type)
         unit[start : start + count] = np.eye(count)
-        made.append(wrap(unit.reshape((total, *t.array.shape))))
+        made.append(wrap(unit))
         start += count
     return tuple(made)
 
 
 def standard_basis(tensors: Sequence[Any]) -> tuple[Any, ...]:
-    return _construct_standard_basis_for(tensors, [t.array.size for t in tensors])
+    """The same in the shapes of the tensors."""
+    flat = _construct_standard_basis_for(tensors, [t.array.size for t in tensors])
+    return tuple([wrap(b.array.reshape((len(b.array), *t.array.shape))) for b, t in zip(flat, tensors, strict=True)])
 
 
 def as_rows(batch: Any, tensors: Sequence[Any]) -> list[Any]:

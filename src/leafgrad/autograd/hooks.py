@@ -63,10 +63,14 @@ class RemovableHandle:
         self.remove()
 
 
-def registered(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
-    """Add a hook, last or first, and return the handle that removes it."""
-    handle = RemovableHandle(hooks)
+def registered(
+    hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False, marks: Sequence[OrderedDict[int, bool]] = ()
+) -> RemovableHandle:
+    """Add a hook, last or first, and return the handle that removes it, also from the `marks` that it is put in."""
+    handle = RemovableHandle(hooks, extra_dict=list(marks))
     hooks[handle.id] = hook
+    for each in marks:
+        each[handle.id] = True
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle

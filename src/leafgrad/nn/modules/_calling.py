@@ -25,8 +25,9 @@ class Called:
 
     _forward_pre_hooks: OrderedDict[int, Any]
     _forward_hooks: OrderedDict[int, Any]
-    _forward_hooks_with_kwargs: set[int]  # of both kinds
-    _forward_hooks_always_called: set[int]
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_always_called: OrderedDict[int, bool]
     _backward_pre_hooks: OrderedDict[int, Any]
     _backward_hooks: OrderedDict[int, Any]
     _is_full_backward_hook: bool | None  # of which kind the backward hooks are, once there is one
@@ -104,7 +105,7 @@ class Called:
 
     def _run_pre_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         for number, hook in [*_global_hooks.forward_pre_hooks.items(), *self._forward_pre_hooks.items()]:
-            if number in self._forward_hooks_with_kwargs:
+            if number in self._forward_pre_hooks_with_kwargs:
                 changed = hook(self, args, kwargs)
                 if changed is not None:
                     if not isinstance(changed, tuple) or len(changed) != 2:
@@ -129,22 +130,17 @@ class Called:
     ) -> RemovableHandle:
         """register_forward_pre_hook(hook): call `hook(module, args)` before forward; what it returns becomes the
         arguments. With `with_kwargs`: `hook(module, args, kwargs)`, which returns both or None."""
-        handle = registered(self._forward_pre_hooks, hook, prepend)
-        if with_kwargs:
-            self._forward_hooks_with_kwargs.add(handle.id)
-        return handle
+        marks = [self._forward_pre_hooks_with_kwargs] if with_kwargs else []
+        return registered(self._forward_pre_hooks, hook, prepend, marks)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
         """register_forward_hook(hook): call `hook(module, args, output)` after forward; what it returns becomes the
         output. With `with_kwargs`: `hook(module, args, kwargs, output)`. With `always_call` also after an error."""
-        handle = registered(self._forward_hooks, hook, prepend)
-        if with_kwargs:
-            self._forward_hooks_with_kwargs.add(handle.id)
-        if always_call:
-            self._forward_hooks_always_called.add(handle.id)
-        return handle
+        marks = [self._forward_hooks_with_kwargs] if with_kwargs else []
+        marks += [self._forward_hooks_always_called] if always_call else []
+        return registered(self._forward_hooks, hook, prepend, marks)
 
     # -- backward hooks -----------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from leafgrad.autograd.hooks import RemovableHandle
@@ -109,3 +110,43 @@ def replaced(hooks: OrderedDict[int, Any], module: Any, name: str, value: Any) -
         returned = hook(module, name, value)
         value = value if returned is None else returned
     return value
+
+
+# -- under PyTorch's private names ------------------------------------------------------------------------------------
+
+
+def _variable(hooks: OrderedDict[int, Any], of_calls: bool = False) -> Any:
+    """A dictionary of hooks as a variable of a module. What is assigned to it takes the place of what is in it."""
+
+    def assign(module: Any, given: Any) -> None:
+        for number in hooks if of_calls else ():
+            hooks_of_calls.pop(number, None)
+        kept = dict(given)
+        hooks.clear()
+        hooks.update(kept)
+        for number in hooks if of_calls else ():
+            hooks_of_calls[number] = True
+
+    return property(lambda module: hooks, assign)
+
+
+class WithHooks(ModuleType):
+    """The class of the module that has these dictionaries in PyTorch, where programs reset them by assignment."""
+
+    _global_forward_pre_hooks = _variable(forward_pre_hooks, of_calls=True)
+    _global_forward_hooks = _variable(forward_hooks, of_calls=True)
+    _global_backward_pre_hooks = _variable(backward_pre_hooks, of_calls=True)
+    _global_backward_hooks = _variable(backward_hooks, of_calls=True)
+    _global_forward_hooks_with_kwargs = _variable(forward_hooks_with_kwargs)
+    _global_forward_hooks_always_called = _variable(forward_hooks_always_called)
+    _global_buffer_registration_hooks = _variable(buffer_registration_hooks)
+    _global_module_registration_hooks = _variable(module_registration_hooks)
+    _global_parameter_registration_hooks = _variable(parameter_registration_hooks)
+
+    @property
+    def _global_is_full_backward_hook(self) -> bool | None:
+        return Kind.is_full
+
+    @_global_is_full_backward_hook.setter
+    def _global_is_full_backward_hook(self, value: bool | None) -> None:
+        Kind.is_full = value

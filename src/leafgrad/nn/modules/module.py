@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any, Self
@@ -57,8 +58,9 @@ class Module(Called, Stateful):
             _modules={},
             _forward_pre_hooks=OrderedDict(),
             _forward_hooks=OrderedDict(),
-            _forward_hooks_with_kwargs=set(),
-            _forward_hooks_always_called=set(),
+            _forward_pre_hooks_with_kwargs=OrderedDict(),
+            _forward_hooks_with_kwargs=OrderedDict(),
+            _forward_hooks_always_called=OrderedDict(),
             _backward_pre_hooks=OrderedDict(),
             _backward_hooks=OrderedDict(),
             _is_full_backward_hook=None,
@@ -419,3 +421,6 @@ class Module(Called, Stateful):
 def indented(text: str) -> str:
     """A text of several lines as part of another: all lines but the first move to the right."""
     return text.replace("\n", "\n  ")
+
+
+sys.modules[__name__].__class__ = _global_hooks.WithHooks
