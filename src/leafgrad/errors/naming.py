@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from leafgrad._core.events import Event
 from leafgrad._core.node import Node, Output
 from leafgrad._core.origin import is_internal, line_of
 from leafgrad._core.tensor import TensorBase
@@ -285,9 +286,9 @@ _FLOW = ("JUMP", "POP_JUMP", "FOR_ITER", "RETURN", "YIELD", "POP_TOP", "RAISE")
 
 
 @quietly
-def assignment(node: Node) -> tuple[str, bool] | None:
+def assignment(node: Node | Event) -> tuple[str, bool] | None:
     """The variable in which the statement that recorded `node` stores something, read from the bytecode; and whether
-    that is the result of the node itself, not of something computed from it."""
+    that is the result of the node itself, not of something computed from it. The same for what cut a graph."""
     whole, loaded = True, ""
     index = node.index if isinstance(node, Output) else 0
     several = 0

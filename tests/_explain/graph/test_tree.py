@@ -78,6 +78,16 @@ def test_shared_values_and_several_results() -> None:
     )
 
 
+def test_a_value_that_is_used_twice() -> None:
+    x = torch.ones(2, requires_grad=True)
+    square = x * x
+    loss = square * square
+    assert shown(torch.graph(loss)) == (
+        "loss (2,)\n└ Mul              test_tree.py:*\n  └ Mul  ×2        test_tree.py:*\n    └ x (2,)  ×2   leaf\n"
+    )
+    assert "×2" in torch.graph(loss).svg()
+
+
 def test_cut_points_say_their_line() -> None:
     class Cuts(Net):
         def forward(self, x: Any) -> Any:
@@ -89,7 +99,7 @@ def test_cut_points_say_their_line() -> None:
     loss = model(torch.randn(3, 4)).sum()
     lines = torch.graph(loss, model).text().splitlines()
     cut = next(number for number, line in enumerate(lines) if "hidden = hidden.detach()" in line)
-    assert re.search(r"\(no name\) \(3, 8\) +its graph was cut by detach\(\)   test_tree.py:\d+   hidden", lines[cut])
+    assert re.search(r"hidden \(3, 8\) +its graph was cut by detach\(\)   test_tree.py:\d+   hidden", lines[cut])
     assert lines[cut + 1].split() == ["├", "fc1.weight", "(8,", "4)", "behind", "the", "cut:", "no", "gradient"]
     assert lines[cut + 2].split() == ["└", "fc1.bias", "(8,)", "behind", "the", "cut:", "no", "gradient"]
 

@@ -214,7 +214,8 @@ class Collector:
 
     def _cut(self, cut: Cut, name: str | None, what: str | None) -> Item:
         """A cut point, with the leaves behind it that get no gradient because of it."""
-        title = name or (f"cut by {cut.event.reason}" if what is None else NO_NAME)
+        stored, whole = assignment(cut.event) or (None, False)  # `hidden` of `hidden = hidden.detach()`
+        title = name or (f"cut by {cut.event.reason}" if what is None else stored if stored and whole else NO_NAME)
         lines = [line for line in (what, cut.sentence, *cut.place) if line]
         item = Item("cut", title, lines, cut.place, code=cut.event.code)
         behind = [leaf for leaf in cut.leaves if leaf not in self.reached]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -19,10 +20,12 @@ class Line(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What is still to be printed: a box, which result of it, the indentation of what is below it and of itself."""
+    """What is still to be printed: a box, which result of it and how often it is used there, the indentation of what
+    is below it and of itself."""
 
     box: Box
     port: int
+    times: int
     below: str
     own: str
 
@@ -35,6 +38,7 @@ class Tree:
         self.lines: list[Line] = []
         self.children: dict[int, dict[tuple[int, int], tuple[Box, int]]] = {}
         self.users: dict[int, set[int]] = {}
+        self.times: Counter[tuple[int, int, int]] = Counter()  # how often one uses a result of another
         self.several: set[int] = set()  # boxes of which more than the first result is used
         self.number: dict[int, int] = {}
         self.printed: set[int] = set()
@@ -43,6 +47,7 @@ class Tree:
             if above is not below:
                 port = value.port if isinstance(below, Item) else 0
                 self.children.setdefault(id(above), {})[id(below), port] = (below, port)
+                self.times[id(above), id(below), port] += 1
                 self.users.setdefault(id(below), set()).add(id(above))
                 if port:
                     self.several.add(id(below))
@@ -66,11 +71,12 @@ class Tree:
         cut: list[Box] = []
         if self.lines:
             self.lines.append(Line("", ""))
-        stack = [Step(top, 0, "", "")]
+        stack = [Step(top, 0, 1, "", "")]
         while stack:
             step = stack.pop()
             box = step.box
             output = f"  (result {step.port})" if id(box) in self.several else ""
+            output += f"  ×{step.times}" if step.times > 1 and isinstance(box, Item) else ""
             if id(box) in self.printed:
                 self.lines.append(Line(f"{step.own}→ [{self._numbered(box)}] {short(box)}{output}", ""))
                 continue
@@ -84,8 +90,15 @@ class Tree:
             mark = f"[{self._numbered(box)}] " if len(self.users.get(id(box), ())) > 1 or id(box) in self.number else ""
             names = " < ".join([self._name(one) for one in chain])
             self.lines.append(Line(f"{step.own}{mark}{names}{output}", remark(box)))
-            stack += reversed(list(branches(step.below, self.below(chain[-1]))))
+            stack += reversed(list(self._branches(step.below, chain[-1])))
         return cut
+
+    def _branches(self, indent: str, above: Box) -> Iterable[Step]:
+        below = self.below(above)
+        for position, (box, port) in enumerate(below):
+            last = position == len(below) - 1
+            times = self.times[id(above), id(box), port] if isinstance(above, Item) else 1
+            yield Step(box, port, times, indent + ("  " if last else "│ "), indent + ("└ " if last else "├ "))
 
     def _enter_modules(self, step: Step) -> Step:
         """Print the modules that a box is in, if nothing in them has been printed yet."""
@@ -94,7 +107,7 @@ class Tree:
                 self.printed.add(id(group))
                 if not is_single(group):
                     self.lines.append(Line(f"{step.own}{group.title}", group.lines[0] if group.lines else ""))
-                    step = Step(step.box, step.port, step.below + "  ", step.below + "└ ")
+                    step = step._replace(below=step.below + "  ", own=step.below + "└ ")
         return step
 
     def _chain(self, box: Box) -> list[Box]:
@@ -105,6 +118,8 @@ class Tree:
             if len(below) != 1:
                 break
             box, port = below[0]
+            if self.times[id(chain[-1]), id(box), port] > 1:
+                break
             length += 3 + len(self._name(box))
             same = isinstance(box, Item) and box.kind == "op" and outer(box) is outer(chain[0])
             alone = len(self.users[id(box)]) == 1 and not port and id(box) not in self.several | self.printed
@@ -125,12 +140,6 @@ class Tree:
     def text(self) -> str:
         wide = min(max([len(line.tree) for line in self.lines if line.remark], default=0), WIDEST) + 3
         return "\n".join([f"{line.tree + '  ':<{wide}}{line.remark}".rstrip() for line in self.lines])
-
-
-def branches(indent: str, below: list[tuple[Box, int]]) -> Iterable[Step]:
-    for position, (box, port) in enumerate(below):
-        last = position == len(below) - 1
-        yield Step(box, port, indent + ("  " if last else "│ "), indent + ("└ " if last else "├ "))
 
 
 def is_single(group: Group) -> bool:
