@@ -19,11 +19,14 @@ class Net(nn.Module):
         self.encoder = nn.Linear(3, 4)
         self.fc = nn.Linear(4, 2)
         self.head = nn.Linear(4, 2)
+        self.ignored = nn.Linear(4, 2)
 
     def forward(self, x: Any) -> Any:
         hidden = self.encoder(self.frozen(x))
         hidden = hidden.detach()
-        return self.fc(hidden)
+        result = self.fc(hidden)
+        self.ignored(hidden)
+        return result
 
 
 def explained() -> tuple[Any, Any, Any]:
@@ -50,6 +53,7 @@ def test_every_other_parameter_has_its_reason() -> None:
         assert reasons[name].startswith("cut off at test_explanation.py:")
         assert reasons[name].endswith("hidden = hidden.detach()")
     assert reasons["head.weight"] == "not used for this loss; head was never called"
+    assert reasons["ignored.weight"] == "not used for this loss, though ignored was called"
 
 
 def test_a_cut_names_its_line_its_leaves_and_the_fix() -> None:
@@ -64,7 +68,7 @@ def test_text() -> None:
     _, _, found = explained()
     lines = str(found).split("\n")
     assert lines[0].startswith("loss = ") and lines[0].endswith("loss = model(torch.ones(5, 3)).square().mean()")
-    assert lines[1] == "backward() will reach 2 of 8 parameters through 3 operations"
+    assert lines[1] == "backward() will reach 2 of 10 parameters through 3 operations"
     assert lines[3].split() == ["leaf", "shape", "gets", "a", "gradient", "way"]
     assert repr(found) == str(found)
 
@@ -73,7 +77,7 @@ def test_after_backward() -> None:
     model, loss, _ = explained()
     loss.backward()
     text = str(torch.explain(loss, model))
-    assert "backward() reached 2 of 8 parameters" in text
+    assert "backward() reached 2 of 10 parameters" in text
     assert "its graph was freed at test_explanation.py:" in text and "loss.backward()" in text
     assert "got one" in text
 
@@ -136,3 +140,41 @@ def test_looking_changes_nothing() -> None:
     assert loss._version == version and model.fc.weight.grad is None
     loss.backward()
     assert model.fc.weight.grad is not None
+
+
+def test_a_function_that_returns_no_gradient_is_told() -> None:
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return None
+
+    w = torch.ones(2, requires_grad=True)
+    loss = Double.apply(w).sum()
+    loss.backward()
+    answer = torch.why(w)
+    assert answer.sentence == "w.grad is None: backward went there from loss, but an operation gave no gradient."
+    assert dict(answer.rows)["way"] == "Double > Sum"
+    assert answer.fix == []
+
+
+def test_gradients_that_were_changed_or_assigned() -> None:
+    w = torch.ones(2, requires_grad=True)
+    (w * 2).sum().backward()
+    w.grad.mul_(0.5)
+    assert "changed in place" in torch.why(w).sentence
+    w.grad = torch.ones(2)
+    assert torch.why(w).sentence == "w.grad was assigned."
+    assert json.loads(json.dumps(torch.why(w).to_dict()))["name"] == "w"
+
+
+def test_a_model_that_is_not_used_is_named_and_no_fix_invented() -> None:
+    model = nn.Linear(2, 1)
+    y = torch.zeros(3, 1)
+    loss = nn.functional.mse_loss(y, y)
+    with pytest.raises(RuntimeError, match="; 'model' is not used for it") as caught:
+        loss.backward()
+    assert "fix" not in str(caught.value) and model is not None

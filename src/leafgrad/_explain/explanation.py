@@ -154,6 +154,8 @@ class Explanation(Report):
             module = dict(self._model.named_modules()).get(path)
             if module is not None and not calls.of_module(module) and len(last_calls) < REMEMBERED:
                 return f"not used for this loss; {path} was never called", ""
+            if module is not None and calls.was_called(module, self._reach.nodes):
+                return f"not used for this loss, though {path} was called", ""
         return "not used for this loss", ""
 
     def _find_operands(self) -> list[tuple[str, TensorBase]]:

@@ -24,7 +24,7 @@ from leafgrad.errors.cuts import (
     why_no_graph,
 )
 from leafgrad.errors.form import changed_at
-from leafgrad.errors.naming import Place, here, name_of, namespaces, place_of, users_frames
+from leafgrad.errors.naming import Place, expression, here, name_of, namespaces, place_of, users_frames
 from leafgrad.errors.source import name_of_object
 from leafgrad.nn.modules.module import Module
 from leafgrad.optim.optimizer import Optimizer
@@ -134,6 +134,10 @@ def of_leaf(name: str, leaf: TensorBase) -> Why:
         rows = [about, ("set at", place_of(late.code, late.lasti)), *ran_at]
         sentence = f"{name}.grad is None: it was used before it was told to require grad."
         return Why(name, sentence, rows, [definition_of(name), f"remove {place_of(late.code, late.lasti).spot}"])
+    stopped = passes_that_stopped(leaf)
+    if stopped is not None:
+        sentence = f"{name}.grad is None: backward went there from {stopped[0]}, but an operation gave no gradient."
+        return Why(name, sentence, [about, ("way", stopped[1]), ("used in", stopped[2]), *ran_at])
     others = losses_of(leaf)
     if others:
         sentence = (
@@ -170,9 +174,28 @@ def losses_of(leaf: TensorBase) -> list[str]:
     for name, t in named_tensors():
         if t.node is not None and t.array.size == 1 and name not in found:
             behind = Reach(t)
-            if behind.freed is None and any(one is leaf for one in behind.leaves):
+            if not was_used(name, behind) and any(one is leaf for one in behind.leaves):
                 found[name] = t.node.order
     return sorted(found, key=lambda name: found[name])
+
+
+def was_used(name: str, behind: Reach) -> bool:
+    """Has backward been called on a variable? Then its graph was freed, unless there was nothing to free, or a line
+    says so."""
+    return behind.freed is not None or any(
+        (expression(one.code, one.lasti) or "").startswith(f"{name}.backward(") for one in events_of("backward")
+    )
+
+
+def passes_that_stopped(leaf: TensorBase) -> tuple[str, str, Place] | None:
+    """A tensor whose graph was used by a backward pass and reaches a leaf: its name, the way, and the line next to the
+    leaf."""
+    for name, t in named_tensors():
+        behind = Reach(t) if t.node is not None else None
+        if behind is not None and was_used(name, behind) and any(one is leaf for one in behind.leaves):
+            way = behind.way(leaf)
+            return name, str(way), place_of(way.nodes[0].code, way.nodes[0].lasti)
+    return None
 
 
 def missing_backward(leaf: TensorBase) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from leafgrad.errors.naming import (
     is_tensor,
     is_users,
     name_of,
+    namespaces,
     parts,
     place_of,
     quietly,
@@ -37,6 +39,7 @@ from leafgrad.errors.rewriting import (
     TO_INTEGERS,
     Connecting,
     before_it,
+    loss_of_classes,
     made_as_leaf,
     recording_again,
     requiring_grad,
@@ -93,7 +96,22 @@ def cut_of(event: Event) -> Cut:
 def cut_events() -> list[Event]:
     """All events that have cut a graph, the last first."""
     found = [event for reason in list(kinds) if reason not in OTHERS for event in events_of(reason)]
-    return sorted(found, key=lambda event: -event.time)
+    inside = codes_of_functions()  # whose forward runs without recording, and has a backward instead
+    return sorted([event for event in found if id(event.code) not in inside], key=lambda event: -event.time)
+
+
+def codes_of_functions() -> set[int]:
+    """The forward functions of all classes that are derived from autograd.Function."""
+    module = sys.modules.get("leafgrad.autograd.function")
+    waiting = [] if module is None else [module.Function]
+    found: set[int] = set()
+    while waiting:
+        kind = waiting.pop()
+        waiting += type.__subclasses__(kind)
+        forward = vars(kind).get("forward")
+        code = getattr(getattr(forward, "__func__", forward), "__code__", None)
+        found |= {id(code)} if code is not None else set()
+    return found
 
 
 def why_no_graph(tensor: TensorBase) -> Answer:
@@ -120,7 +138,10 @@ def why_no_graph(tensor: TensorBase) -> Answer:
     if wanting:
         sentence = f"it comes from '{wanting[0]}', which requires grad, by a way that was not recorded"
         return Answer(sentence, [], [])
-    return Answer("neither it nor what it was computed from requires grad", [], view.to_require_grad(tensor))
+    unused = view.unused_modules()
+    beside = f"; '{unused[0]}' is not used for it" if unused else ""
+    fix = view.to_require_grad(tensor)
+    return Answer(f"neither it nor what it was computed from requires grad{beside}", [], fix)
 
 
 def set_too_late(view: Viewpoint, tensor: TensorBase) -> Answer | None:
@@ -263,14 +284,21 @@ class Viewpoint:
         return Answer(f"all parameters of '{name}', from which it comes, are frozen", [], fix, since)
 
     def to_require_grad(self, tensor: TensorBase) -> list[str]:
-        """The leaves that could require grad: those whose gradient the program asks for, if that is known."""
+        """The leaf that should require grad: the one whose gradient the program asks for, or the only one there is."""
         found = [one for one in self.sources(tensor) or [] if one[1].array.dtype.kind in "fc"]
-        if self.program is None or not found:
+        if self.program is None:
             return []
         text = self.program.text
         asked = [one for one in found if re.search(rf"\b{re.escape(one[0])}\.grad\b", text)]
+        if not asked and (len(found) != 1 or self.unused_modules()):
+            return []
         made = [requiring_grad(self.program, one[2]) for one in asked or found if one[2] is not None]
-        return [line for line in made if line][:3]
+        return list(dict.fromkeys([line for line in made if line]))
+
+    def unused_modules(self) -> list[str]:
+        """The variables with modules that could learn."""
+        modules = [(name, value) for names in namespaces() for name, value in names if is_module(value)]
+        return [name for name, module in modules if any(leaf.needs_grad for leaf in leaves_of(module))]
 
 
 def prefixes(name: str) -> set[str]:
@@ -436,7 +464,10 @@ def _fix_of(reached: Slice | None, found: list[Event]) -> list[str]:
             into = [call for call in calls_of(reached) if program.filename in files_of(call)]
             fixes += Connecting(reached.program, reached.statements, list(into)).run()
         return fixes
-    other = smooth_step(program, stmt, cut) or before_it(program, cut, first.reason)
+    made = path[0] if path else None
+    other = (
+        smooth_step(program, stmt, cut) or loss_of_classes(program, made, cut) or before_it(program, cut, first.reason)
+    )
     return [other] if other else []
 
 

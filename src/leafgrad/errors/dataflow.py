@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from leafgrad._core.tensor import links
+
 MOST_STATEMENTS = 2000
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -35,9 +37,12 @@ class Program:
         self.lines = text.split("\n")
         self.functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
+        self.imported = {"torch", "nn", "F", "optim", "np", "math"}  # or given to a cell of a notebook
         for node in ast.walk(self.tree):
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self.imported |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
             if isinstance(node, FUNCTIONS):
                 self.functions.setdefault(node.name, []).append(node)
 
@@ -203,23 +208,34 @@ class Slice:
         if isinstance(stmt, ast.AugAssign):
             parts.append(ast.Name(dotted(stmt.target) or "", ast.Load()))
         self.wanted.append((stmt, names_in(parts)))
-        called = calls_in(parts)
-        self.calls |= called
-        for name in called - self.entered:
-            self.entered.add(name)
-            self.enter(name)
+        self.calls |= calls_in(parts)
+        for call in [node for top in parts for node in ast.walk(top) if isinstance(node, ast.Call)]:
+            called = ast.unparse(call.func)
+            if called not in self.entered:
+                self.entered.add(called)
+                self.enter(call.func)
 
-    def enter(self, name: str) -> None:
+    def enter(self, called: ast.expr) -> None:
         """A function that is called: its value comes from its returns. What is no function may be a module."""
-        known = self.program.functions.get(name)
-        if known is None and not hasattr(builtins, name):
+        name = called.attr if isinstance(called, ast.Attribute) else dotted(called) or ""
+        known = self.program.functions.get(name, [])
+        if not known and self.may_be_module(called, name):
             known = [*self.program.functions.get("forward", []), *self.program.functions.get("__call__", [])]
-        for function in known or []:
+        for function in known:
+            if function.name == "forward" and "staticmethod" in map(dotted, function.decorator_list):
+                continue  # of an autograd.Function, which has its own backward
             for node in ast.walk(function):
                 if isinstance(node, (ast.Return, ast.Yield)) and self.program.scope_of(node) is function:
                     stmt = self.program.statement_of(node)
                     if stmt is not None:
                         self.take(stmt)
+
+    def may_be_module(self, called: ast.expr, name: str) -> bool:
+        """Is what is called neither a function of Python, nor of an imported module, nor a method of tensors?"""
+        root = (dotted(called) or "").partition(".")[0]
+        if isinstance(called, ast.Attribute):
+            return root not in self.program.imported and not hasattr(links.tensor_class, name)
+        return not hasattr(builtins, name)
 
     def find(self, use: ast.stmt, name: str) -> None:
         """The statements before `use` that give `name` its value there."""
@@ -232,10 +248,14 @@ class Slice:
             if isinstance(parent, LOOPS):  # what an earlier turn of it has left
                 if self.defines(parent, name) and name in assigned(parent)[0]:
                     return
-            elif isinstance(parent, WITH) and name in assigned(parent)[0]:
-                self.take(parent)
+            elif isinstance(parent, ast.stmt) and not isinstance(parent, FUNCTIONS) and name in assigned(parent)[0]:
+                self.take(parent)  # with f() as name, if (name := f())
                 return
             if isinstance(parent, FUNCTIONS):
+                if "." in name:  # an attribute, which other functions may have set
+                    for function in [one for same in self.program.functions.values() for one in same]:
+                        for inner in function.body:
+                            self.defines(inner, name)
                 if name.partition(".")[0] in {a.arg for a in ast.walk(parent.args) if isinstance(a, ast.arg)}:
                     self.callers(parent.name)
                 else:
@@ -250,7 +270,7 @@ class Slice:
             if isinstance(node, ast.Call) and function == (dotted(node.func) or "").rpartition(".")[2]:
                 stmt = self.program.statement_of(node)
                 if stmt is not None:
-                    self.entered.add(function)
+                    self.entered.add(ast.unparse(node.func))
                     self.take(stmt)
 
     def defines(self, stmt: ast.AST, name: str) -> bool:

@@ -83,8 +83,9 @@ class Edits:
         return " ".join([line.strip() for line in lines]).strip()
 
     def changes(self, stmt: ast.stmt) -> bool:
-        start, end = self.start(stmt), self.end(stmt)
-        return any(start <= first and last <= end for first, last in self.pieces)
+        """Does a statement, or the head of a compound one, become another?"""
+        spans = [(self.start(part), self.end(part)) for part in header(stmt) if hasattr(part, "lineno")]
+        return any(start <= first and last <= end for first, last in self.pieces for start, end in spans)
 
     def statement(self, stmt: ast.stmt) -> str:
         """A statement as it should be; of a compound one the head."""
@@ -155,11 +156,7 @@ class Connecting:
                 for node in ast.walk(top):
                     if isinstance(node, ast.Call) and self.is_made_of_cut(node):
                         self.connect(node)
-        return [
-            in_place_of(self.program, stmt, self.edits)
-            for stmt in self.statements
-            if self.edits.changes(stmt) and not isinstance(stmt, (*WITH, ast.For, ast.While, ast.If))
-        ]
+        return [in_place_of(self.program, stmt, self.edits) for stmt in self.statements if self.edits.changes(stmt)]
 
     def spread(self, stmt: ast.stmt) -> None:
         """A statement computes with what has left the graph: then so does what comes from it."""
@@ -306,7 +303,8 @@ def is_data(node: ast.AST) -> bool:
 def requiring_grad(program: Program, stmt: ast.stmt) -> str:
     """A statement that makes a tensor, so that it requires grad; nothing if it says so already."""
     value = getattr(stmt, "value", None)
-    if not isinstance(value, ast.expr) or not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
+    target = stmt.targets[0] if isinstance(stmt, ast.Assign) else getattr(stmt, "target", None)
+    if not isinstance(value, ast.expr) or not isinstance(target, (ast.Name, ast.Attribute)):
         return ""
     edits = Edits(program)
     before = edits.statement(stmt)
@@ -383,6 +381,22 @@ def switched(program: Program, stmt: ast.stmt) -> str:
         if isinstance(node, ast.Constant) and node.value is False:
             edits.replace(edits.start(node), edits.end(node), "True")
     return in_place_of(program, stmt, edits) if edits.pieces else ""
+
+
+def loss_of_classes(program: Program, stmt: ast.stmt | None, cut: ast.expr) -> str:
+    """`loss = torch.nn.functional.cross_entropy(logits, y)` for a loss that counts `logits.argmax(1) == y`."""
+    parent = program.parents.get(cut)
+    if not isinstance(parent, ast.Compare) or not isinstance(parent.ops[0], (ast.Eq, ast.NotEq)):
+        return ""
+    if not isinstance(cut, ast.Call) or not isinstance(cut.func, ast.Attribute) or not isinstance(stmt, ast.Assign):
+        return ""
+    edits = Edits(program)
+    logits = cut.args[0] if dotted(cut.func.value) == library() and cut.args else cut.func.value
+    classes = parent.comparators[0] if parent.left is cut else parent.left
+    given = [edits.text_between(edits.start(node), edits.end(node)) for node in (logits, classes)]
+    loss = f"{library()}.nn.functional.cross_entropy({given[0]}, {given[1]})"
+    edits.replace(edits.start(stmt.value), edits.end(stmt.value), loss)
+    return in_place_of(program, stmt, edits)
 
 
 def before_it(program: Program, cut: ast.expr, reason: str) -> str:
