@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from typing import Any
 
 import pytest
@@ -221,3 +222,91 @@ def test_what_is_not_a_tensor_is_refused(root: Any) -> None:
 def test_what_is_no_model_is_refused(model: Any) -> None:
     with pytest.raises(TypeError, match="model has to be a Module, a dictionary of tensors, or tensors"):
         torch.graph(torch.ones(1), model)
+
+
+def of_complex_numbers() -> Any:
+    z = torch.randn(3, dtype=torch.complex64, requires_grad=True)
+    loss = (z * z.conj()).real.sum()
+    loss.backward(retain_graph=True)
+    return torch.graph(loss)
+
+
+def of_bfloat16() -> Any:
+    w = torch.ones(3, dtype=torch.bfloat16, requires_grad=True)
+    loss = (w * w).sum()
+    loss.backward(retain_graph=True)
+    return torch.graph(loss)
+
+
+def inside_of_a_map() -> Any:
+    w, found = torch.randn(3, requires_grad=True), []
+
+    def f(x: Any) -> Any:
+        found.append(torch.graph((x * w).sum()))
+        return x
+
+    torch.func.vmap(f)(torch.randn(4, 3))
+    return found[0]
+
+
+def inside_of_a_derivative() -> Any:
+    found = []
+
+    def f(x: Any) -> Any:
+        found.append(torch.graph((x * x).sum()))
+        return (x * x).sum()
+
+    torch.func.grad(f)(torch.randn(3))
+    return found[0]
+
+
+def of_a_gradient() -> Any:
+    x = torch.randn(3, requires_grad=True)
+    (g,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+    return torch.graph(g.sum(), inner_gradients=True)
+
+
+def with_changes_in_place() -> Any:
+    x = torch.randn(3, requires_grad=True)
+    y = x * 2
+    y[0] = y[1] * 3
+    y[1:].mul_(2)
+    return torch.graph(y.sum(), inner_gradients=True)
+
+
+def with_hooks_for_saved_tensors() -> Any:
+    x = torch.randn(3, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(), torch.from_numpy):
+        loss = x.exp().sum()
+    return torch.graph(loss, inner_gradients=True)
+
+
+def without_elements() -> Any:
+    x = torch.randn(0, 3, requires_grad=True)
+    return torch.graph((x * 2).sum(), inner_gradients=True)
+
+
+def of_a_leaf() -> Any:
+    return torch.graph(torch.ones(3, requires_grad=True))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        of_complex_numbers, of_bfloat16, inside_of_a_map, inside_of_a_derivative, of_a_gradient, with_changes_in_place,
+        with_hooks_for_saved_tensors, without_elements, of_a_leaf,
+    ],
+)  # fmt: skip
+def test_unusual_graphs_are_shown(make: Any) -> None:
+    graph = make()
+    assert "leaf" in graph.text() or make is inside_of_a_derivative
+    assert graph.svg(saved=True).endswith("</svg>\n") and graph.html() and graph.dot()
+
+
+def test_a_graph_that_another_thread_recorded() -> None:
+    model = Net()
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(model(torch.ones(1, 4)).sum()))
+    thread.start()
+    thread.join()
+    assert "model: Net" in torch.graph(found[0], {"model": model}).text()

@@ -61,7 +61,7 @@ class Drawing:
             for (_, target, value), times in group.edges.items():
                 if target is not None:
                     self.arriving.setdefault(target.number, {}).setdefault(value, []).append(times)
-        self.looks = [self.look(one) for one in self.boxes]
+        self._looks: dict[int, Look] = {}  # by the number of a box; made when they are needed
 
     def level(self, group: Group) -> Level:
         known = self.levels.get(group.number)
@@ -80,6 +80,11 @@ class Drawing:
         return known
 
     def look(self, one: Box) -> Look:
+        if one.number not in self._looks:
+            self._looks[one.number] = self._make_look(one)
+        return self._looks[one.number]
+
+    def _make_look(self, one: Box) -> Look:
         lines = [one.title, *one.lines]
         tip = list(lines)
         if isinstance(one, Item):
@@ -125,7 +130,7 @@ class Drawing:
 
     def labels(self, target: Box, value: Value) -> tuple[str, str]:
         """The texts to the right and to the left of an arrow head."""
-        if not self.looks[target.number].labelled:
+        if not self.look(target).labelled:
             return "", ""
         return self.label(target, value), self.times(target, value)
 
@@ -176,7 +181,7 @@ class Drawing:
         return [self.whole, *[one for one in self.boxes if isinstance(one, Group)]]
 
     def described(self, one: Box, parents: dict[int, int]) -> dict[str, Any]:
-        look = self.looks[one.number]
+        look = self.look(one)
         result: dict[str, Any] = {
             "kind": one.kind,
             "parent": parents[id(one.parent)],

@@ -47,7 +47,7 @@ class StaticPicture:
             for position, child in enumerate(group.children)
             if isinstance(child, Group) and child.number in self.opened
         }
-        looks = [drawing.looks[child.number] for child in group.children]
+        looks = [drawing.look(child) for child in group.children]
         boxes = [opened[n].size if n in opened else look.size for n, look in enumerate(looks)]
 
         def leaves(child: int, value: int) -> float:
@@ -85,7 +85,7 @@ class StaticPicture:
                 assert isinstance(child, Group)
                 self.emit(child, inside.opened[position], x0 + x, y0 + y)
             else:
-                look = drawing.looks[child.number]
+                look = drawing.look(child)
                 self.rects[child.number] = (x0 + x, y0 + y, *look.size)
                 tip = escaped("\n".join(look.tip))
                 body = box(child.kind, look.lines, look.size, drawing.saved_lines(child))
