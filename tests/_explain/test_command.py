@@ -94,7 +94,7 @@ def test_the_demo_answers_its_questions(tmp_path: Path) -> None:
     for text in (
         "backward() will reach 3 of 6 parameters",
         "frozen: requires_grad=False since regression.py:16",
-        "spare was never called",
+        "spare was not called",
         "lost at   metric.py:7",
         "1,024 differences instead of 32",
         "v @ J",

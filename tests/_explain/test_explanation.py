@@ -52,7 +52,7 @@ def test_every_other_parameter_has_its_reason() -> None:
     for name in ("frozen.bias", "encoder.weight", "encoder.bias"):
         assert reasons[name].startswith("cut off at test_explanation.py:")
         assert reasons[name].endswith("hidden = hidden.detach()")
-    assert reasons["head.weight"] == "not used for this loss; head was never called"
+    assert reasons["head.weight"] == "not used for this loss; head was not called"
     assert reasons["ignored.weight"] == "not used for this loss, though ignored was called"
 
 

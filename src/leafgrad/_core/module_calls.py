@@ -2,7 +2,8 @@
 
 Nodes take their numbers from one counter that goes down. A module takes one before and one after its `forward`, so the
 nodes between these two are its own, or those of modules that it called. That is all a call costs; who wants to know
-asks later (`leafgrad._explain.modules`). Modules are referred to weakly, and only so many calls are remembered.
+asks later (`leafgrad._explain.modules`). Modules are referred to weakly, and only so many calls are remembered: the
+list has its full length from the beginning, so that a program does not grow by it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,25 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
-from weakref import ReferenceType
+from weakref import ReferenceType, ref
 
 from leafgrad._core.node import take_order
 
-REMEMBERED: Final = 4096
+REMEMBERED: Final = 1024
 
-last_calls: Final[deque[tuple[ReferenceType[Any], int, int, int]]] = deque(maxlen=REMEMBERED)
+
+class Nobody:
+    """The module of calls that have not happened yet."""
+
+
+_nobody: Final = ref(Nobody())
+last_calls: Final[deque[tuple[ReferenceType[Any], int, int, int]]] = deque(
+    [(_nobody, -i, -i, 0) for i in range(REMEMBERED)], maxlen=REMEMBERED
+)
 note_call: Final = last_calls.append  # (module, number before, number after, thread)
 number_now: Final[Callable[[], int]] = take_order
+
+
+def remembered_since() -> int:
+    """From which number on all calls are remembered: 0, the first of all, unless there were too many."""
+    return last_calls[0][1] if last_calls[0][3] else 0

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from leafgrad._core.events import events_of
-from leafgrad._core.module_calls import REMEMBERED, last_calls
+from leafgrad._core.module_calls import remembered_since
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._explain.held_memory import named_tensors
@@ -152,8 +152,9 @@ class Explanation(Report):
         path = name.rpartition(".")[0]
         if isinstance(self._model, Module) and path:
             module = dict(self._model.named_modules()).get(path)
-            if module is not None and not calls.of_module(module) and len(last_calls) < REMEMBERED:
-                return f"not used for this loss; {path} was never called", ""
+            first = max([node.order for node in self._reach.nodes], default=1)  # these numbers go down
+            if module is not None and not calls.of_module(module) and first <= remembered_since():
+                return f"not used for this loss; {path} was not called", ""
             if module is not None and calls.was_called(module, self._reach.nodes):
                 return f"not used for this loss, though {path} was called", ""
         return "not used for this loss", ""

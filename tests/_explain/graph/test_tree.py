@@ -124,8 +124,8 @@ def test_parameters_that_are_not_reached() -> None:
     text = torch.graph(loss, model).text()
     rows = text.partition("not reached:\n")[2].splitlines()
     assert rows[:2] == [
-        "  unused.weight (1, 1)   not used for this loss; unused was never called",
-        "  unused.bias (1,)       not used for this loss; unused was never called",
+        "  unused.weight (1, 1)   not used for this loss; unused was not called",
+        "  unused.bias (1,)       not used for this loss; unused was not called",
     ]
     assert [row.partition("frozen: requires_grad=False since test_tree.py")[0].strip() for row in rows[2:]] == [
         "frozen.weight (1, 1)",
