@@ -59,6 +59,7 @@ def announced(method: Method) -> Method:
 
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self._stepped = True
         if not thread.in_modes:
             return method(self, *args, **kwargs)
         return announce(self, method.__name__, lambda: method(self, *args, **kwargs))
@@ -109,6 +110,7 @@ class Optimizer:
     def _start(self) -> None:
         """What is not part of the state: it is made again where an optimiser is unpickled or copied."""
         self._stepped = False
+        self._watched_step: Any = None  # what a schedule found
         self._step_pre_hooks: Any = None
         self._step_post_hooks: Any = None
         if self._update is not None:
@@ -209,9 +211,15 @@ class Optimizer:
                         if t is not None:
                             t.copy_(new)
 
-    def _has_stepped(self) -> bool:
-        """Did somebody call `step`? Unknown, and so True, for a class that has a `step` of its own."""
-        return self._stepped or type(self).step is not Optimizer.step
+    def _watch_order(self) -> None:
+        """Asked for by the first schedule: was there a step since then, and is `step` still what it was?"""
+        if self._watched_step is None:
+            self._watched_step = vars(self).get("step", Optimizer.step)
+            # a function of somebody's own, which stands where ours would, does not say whether it was called
+            self._stepped = "step" in vars(self) and self._step_pre_hooks is None
+
+    def _step_was_replaced(self) -> bool:
+        return vars(self).get("step", Optimizer.step) is not self._watched_step
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """zero_grad(set_to_none=True): forget the gradients of all parameters, or set them to zero."""
@@ -374,6 +382,8 @@ class Optimizer:
                 hook(self, args, kwargs)
             return result
 
+        if self._watched_step is vars(self).get("step", Optimizer.step):
+            self._watched_step = hooked
         self.step = hooked  # type: ignore[method-assign]
 
     # -- printing -----------------------------------------------------------------------------------------------------
