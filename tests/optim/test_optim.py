@@ -14,7 +14,6 @@ import pytest
 import leafgrad as lg
 import leafgrad.nn as nn
 import leafgrad.optim as optim
-from leafgrad.optim import lr_scheduler
 
 Formula = Callable[[dict[str, Any], Any, Any, int], Any]
 
@@ -411,36 +410,3 @@ def test_errors() -> None:
             make()
     with pytest.warns(UserWarning, match="duplicate parameters"):
         optim.SGD([p, p])
-
-
-# -- schedules --------------------------------------------------------------------------------------------------------
-
-
-def test_schedules() -> None:
-    def rates(make: Callable[[Any], Any]) -> list[float]:
-        optimizer = optim.SGD([with_gradient(1.0)], lr=1.0)
-        schedule = make(optimizer)
-        found = []
-        for _ in range(6):
-            found.append(optimizer.param_groups[0]["lr"])
-            assert schedule.get_last_lr() == found[-1:]
-            optimizer.step()
-            schedule.step()
-        return found
-
-    assert rates(lambda o: lr_scheduler.StepLR(o, 2, 0.5)) == [1, 1, 0.5, 0.5, 0.25, 0.25]
-    assert rates(lambda o: lr_scheduler.MultiStepLR(o, [1, 4], 0.5)) == [1, 0.5, 0.5, 0.5, 0.25, 0.25]
-    assert rates(lambda o: lr_scheduler.LambdaLR(o, lambda e: 1 / (e + 1))) == [1 / (e + 1) for e in range(6)]
-    assert rates(lambda o: lr_scheduler.ExponentialLR(o, 0.5)) == [0.5**e for e in range(6)]
-    cosine = [(1 + np.cos(np.pi * e / 4)) / 2 for e in range(6)]
-    assert rates(lambda o: lr_scheduler.CosineAnnealingLR(o, 4)) == pytest.approx(cosine)
-
-
-def test_plateau() -> None:
-    optimizer = optim.SGD([with_gradient(1.0)], lr=1.0)
-    schedule = lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1)
-    found = []
-    for loss in (1.0, 0.5, 0.5, 0.5, 0.5, 0.5):
-        schedule.step(loss)
-        found.append(optimizer.param_groups[0]["lr"])
-    assert found == [1.0, 1.0, 1.0, 0.5, 0.5, 0.25]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -467,64 +466,3 @@ def test_constructors_take_the_same_arguments() -> None:
         for parameter in ours.parameters.values():
             assert parameter.default == theirs.parameters[parameter.name].default
             assert parameter.kind == theirs.parameters[parameter.name].kind
-
-
-# -- schedules --------------------------------------------------------------------------------------------------------
-
-SCHEDULES: dict[str, Callable[[Any, Any], Any]] = {
-    "step": lambda s, o: s.StepLR(o, 3),
-    "step gamma": lambda s, o: s.StepLR(o, step_size=2, gamma=0.5),
-    "milestones": lambda s, o: s.MultiStepLR(o, [2, 5, 5, 11], gamma=0.3),
-    "lambda": lambda s, o: s.LambdaLR(o, lambda epoch: 0.95**epoch),
-    "lambdas": lambda s, o: s.LambdaLR(o, [lambda epoch: 1 / (1 + epoch), lambda epoch: epoch]),
-    "exponential": lambda s, o: s.ExponentialLR(o, 0.9),
-    "cosine": lambda s, o: s.CosineAnnealingLR(o, 7),
-    "cosine eta_min": lambda s, o: s.CosineAnnealingLR(o, T_max=4, eta_min=0.01),
-}
-
-
-@pytest.mark.parametrize("name", SCHEDULES)
-def test_schedules(name: str) -> None:
-    found = []
-    for lib in LIBRARIES:
-        p, q = lib.nn.Parameter(lib.ones(1)), lib.nn.Parameter(lib.ones(1))
-        optimizer = lib.optim.SGD([{"params": [p]}, {"params": [q], "lr": 0.3}], lr=0.1)
-        schedule = SCHEDULES[name](lib.optim.lr_scheduler, optimizer)
-        rates = [schedule.get_last_lr()]
-        for epoch in range(25):
-            optimizer.step()
-            schedule.step()
-            rates.append([*schedule.get_last_lr(), *[group["lr"] for group in optimizer.param_groups]])
-            if epoch == 10:
-                saved = copy.deepcopy(schedule.state_dict())
-                schedule = SCHEDULES[name](lib.optim.lr_scheduler, optimizer)
-                schedule.load_state_dict(saved)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            schedule.step(6)
-        rates.append(schedule.get_last_lr())
-        found.append(rates)
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("options", [{}, {"mode": "max"}, {"threshold_mode": "abs", "threshold": 0.1, "cooldown": 2}])
-def test_plateau(options: dict[str, Any]) -> None:
-    metrics = [1.0, 0.9, 0.95, 0.91, 0.92, 0.93, 0.94, 0.5, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6]
-    found = []
-    for lib in LIBRARIES:
-        optimizer = lib.optim.SGD([lib.nn.Parameter(lib.ones(1))], lr=0.1)
-        schedule = lib.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=2, factor=0.5, min_lr=0.001, **options)
-        rates = []
-        for metric in metrics:
-            schedule.step(lib.tensor(metric))
-            rates.append(schedule.get_last_lr())
-        found.append(rates)
-    assert found[0] == found[1]
-
-
-def test_wrong_order_is_warned_of() -> None:
-    for lib in LIBRARIES:
-        optimizer = lib.optim.SGD([lib.nn.Parameter(lib.ones(1))], lr=0.1)
-        schedule = lib.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
-        with pytest.warns(UserWarning, match="Detected call of `lr_scheduler.step"):
-            schedule.step()

@@ -1,6 +1,7 @@
 """leafgrad.optim: what to do with gradients.
 
-May import `_core`, `ops`, `autograd`, `_tensor`, `kernels`, `errors`, `_settings` and `_dtypes`.
+May import `_core`, `ops`, `autograd`, `_tensor`, `kernels`, `errors`, `_settings` and `_dtypes`, and `nn` for models
+that are averages.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from leafgrad.optim.optimizer import Optimizer
 from leafgrad.optim.rmsprop import RMSprop
 from leafgrad.optim.sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler", "swa_utils"]
 
 
-if not TYPE_CHECKING:  # for which what is not there is a mistake
-    __getattr__ = _missing.attributes_of(__name__)
+if TYPE_CHECKING:
+    from leafgrad.optim import swa_utils
+else:  # for a type checker, what is not there is a mistake
+    __getattr__ = _missing.attributes_of(__name__, {"swa_utils": "swa_utils"})

@@ -1,7 +1,7 @@
 """leafgrad.optim.lr_scheduler: learning rates that change from epoch to epoch.
 
 A schedule computes the next rate from the present one, not from the first, where it can, so that several of them can be
-used on one optimiser, and a rate that the user changed in between stays changed.
+used on one optimiser, and a rate that the user changed in between stays changed. May import what `optim` may.
 """
 
 from __future__ import annotations

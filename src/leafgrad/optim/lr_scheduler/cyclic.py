@@ -28,7 +28,7 @@ def halved_height(cycle: float) -> float:
 
 
 def decaying_height(gamma: float, epoch: float) -> float:
-    return float(gamma**epoch)
+    return gamma**epoch  # type: ignore[no-any-return]
 
 
 class CyclicLR(MomentumSchedule):
@@ -96,11 +96,10 @@ class CyclicLR(MomentumSchedule):
         height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
-            limits = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True)
-            for group, low, high in limits:
+            momentums = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True)
+            for group, low, high in momentums:
                 self._set_momentum(group, high - (high - low) * height * scale)
-        limits = zip(self.base_lrs, self.max_lrs, strict=True)
-        return [low + (high - low) * height * scale for low, high in limits]
+        return [low + (high - low) * height * scale for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
         """state_dict(): everything but the optimiser. Of a callable object for `scale_fn` the attributes; a function is
