@@ -305,6 +305,10 @@ def optimizers() -> None:
     optimizer.step()
     torch.optim.lr_scheduler.StepLR(optimizer, 1).step(3)
     torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer).step(1.0, epoch=2)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    schedule.get_lr()
+    optimizer.step = lambda: None
+    schedule.step()
 
 
 # -- profilers --------------------------------------------------------------------------------------------------------

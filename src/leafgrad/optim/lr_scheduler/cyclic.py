@@ -28,7 +28,8 @@ def halved_height(cycle: float) -> float:
 
 
 def decaying_height(gamma: float, epoch: float) -> float:
-    return gamma**epoch  # type: ignore[no-any-return]
+    height: float = gamma**epoch
+    return height
 
 
 class CyclicLR(MomentumSchedule):
