@@ -24,7 +24,8 @@ def constant_height(cycle: float) -> float:
 
 
 def halved_height(cycle: float) -> float:
-    return 1 / 2.0 ** (cycle - 1)
+    height: float = 1 / 2.0 ** (cycle - 1)
+    return height
 
 
 def decaying_height(gamma: float, epoch: float) -> float:
