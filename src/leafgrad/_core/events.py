@@ -20,6 +20,8 @@ MOST_LINES: Final = 256  # of each kind of event
 MOST_OBJECTS: Final = 4096  # of each line
 MOST_NODES: Final = 5000  # looked at to find the leaves behind a tensor
 MOST_STEPS: Final = 16  # to find one of them
+OFTEN: Final = 64  # times that a line is asked each time whether the leaves are others,
+SELDOM: Final = 16  # and then every so often
 MOST_SURVEYS: Final = 256  # because of another leaf, of each line
 
 reference: Final[Callable[[Any], Any]] = weakref.ref
@@ -128,16 +130,17 @@ def find(kind: Kind, code: Any, lasti: int) -> Event:
     return event
 
 
-def noted(kind: Kind, what: Any, node: Node | None, caller: Any = None) -> Event:
+def noted(kind: Kind, what: Any, node: Node | None, caller: Any = None, value: Any = None) -> Event:
     """Remember that something happens to `what` at the user's line: a leaf, a module, an optimiser, or a tensor that
     came from `node`, which stands for the leaves that it was computed from. Who knows the frame of the `caller` saves
-    Python the making of all frames on the way there."""
+    Python the making of all frames on the way there. `value` is the number that leaves the graph."""
     frame = origin.user_frame() if caller is None else caller
     code = frame.f_code
     if caller is not None and code is not kind.last.code:
         frame = origin.user_frame(frame)
         code = frame.f_code
     event = event_at(kind, code, frame.f_lasti)
+    event.value = value
     concern(event, what, node)
     return event
 
@@ -150,7 +153,7 @@ def concern(event: Event, what: Any, node: Node | None) -> None:
         # nearest is another: then this is another model, or another run.
         if count & (count - 1) == 0:
             survey(event, node)
-        elif event.surveys < MOST_SURVEYS and is_new(event, node):
+        elif (count < OFTEN or count % SELDOM == 0) and event.surveys < MOST_SURVEYS and is_new(event, node):
             event.surveys += 1
             survey(event, node)
         return

@@ -160,7 +160,7 @@ class TensorMethods(Bases):
             raise errors.not_converted(self, RuntimeError, first, "X.tolist()   # all of them; or X.sum().item()")
         value = number(array)
         if self.needs_grad:  # the number leaves the graph: noted, if somebody misses it there later
-            noted(ITEM, self, self.node, _getframe(1)).value = value
+            noted(ITEM, self, self.node, _getframe(1), value)
         return value
 
     def tolist(self) -> Any:
@@ -185,7 +185,7 @@ class TensorMethods(Bases):
             raise errors.not_converted(self, ValueError, first, "X.tolist()   # all of them; or X.sum().item()")
         value = number(array)
         if self.needs_grad:
-            noted(kind_of(way), self, self.node, _getframe(2)).value = value
+            noted(kind_of(way), self, self.node, _getframe(2), value)
         return value
 
     def __float__(self) -> float:

@@ -16,6 +16,7 @@ Everything here runs only when something has gone wrong. The functions return th
     naming.py    what the user's program calls a tensor, and which line it is at
     source.py    the program as text: where something is assigned, a line with a part replaced
     dataflow.py  which statements of the program a value comes from
+    resolution.py  what names in the source mean at run time
     cuts.py      where a graph was cut, the same for errors and for leafgrad.explain
     rewriting.py lines of the program as they should be
     backward.py  starting a backward pass, graphs that were cut, freed or changed

@@ -11,7 +11,6 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,20 +20,19 @@ from leafgrad._core.node import Node
 from leafgrad._core.origin import line_of
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.errors.dataflow import Program, Slice, assigned, dotted, header, names_in, program_of
+from leafgrad.errors.dataflow import Program, Slice, assigned, header, names_in, program_of
 from leafgrad.errors.naming import (
     Place,
     is_module,
     is_tensor,
-    is_users,
     name_of,
     namespaces,
-    parts,
     place_of,
     quietly,
     users_frame,
     users_frames,
 )
+from leafgrad.errors.resolution import calls_of, files_called, files_of, leaves_of, value_of
 from leafgrad.errors.rewriting import (
     TO_INTEGERS,
     Connecting,
@@ -116,6 +114,11 @@ def codes_of_functions() -> set[int]:
 
 def why_no_graph(tensor: TensorBase) -> Answer:
     """Why does a tensor not require grad?"""
+    return _why_no_graph(tensor) or Answer("neither it nor what it was computed from requires grad", [], [])
+
+
+@quietly
+def _why_no_graph(tensor: TensorBase) -> Answer:
     view = Viewpoint()
     known = None if tensor.rare is None else tensor.rare.graph_break
     if known is not None:
@@ -306,46 +309,6 @@ def prefixes(name: str) -> set[str]:
     return {re.split(r"\[", name)[0], name.partition(".")[0].partition("[")[0]}
 
 
-def files_called(reached: Slice) -> set[str]:
-    """The other files whose functions, and whose modules, the statements of a slice call."""
-    found = {filename for call in calls_of(reached) for filename in files_of(call)}
-    return {filename for filename in found if is_users(filename)} - {reached.program.filename}
-
-
-def calls_of(reached: Slice) -> list[ast.Call]:
-    parts = [part for stmt in reached.statements for part in header(stmt)]
-    return [node for part in parts for node in ast.walk(part) if isinstance(node, ast.Call)]
-
-
-def files_of(call: ast.Call) -> set[str]:
-    """The files of the code that a call runs: of a function, or of a module and those in it."""
-    value = value_of(dotted(call.func) or "")
-    functions = [value]
-    if is_module(value):
-        functions = [getattr(type(module), "forward", None) for module in (value, *inner_modules(value))]
-    return {function.__code__.co_filename for function in functions if isinstance(function, FunctionType)}
-
-
-def value_of(name: str) -> Any:
-    """What a dotted name means in the program, without running any of its code."""
-    first, *rest = name.split(".")
-    for frame in users_frames():
-        for space in (frame.f_locals, frame.f_globals):
-            if first in space:
-                value = space[first]
-                for part in rest:
-                    inside = dict(parts(value) or ()) if is_module(value) or first == "self" else {}
-                    value = vars(value).get(part) if isinstance(value, ModuleType) else inside.get(f".{part}")
-                return value
-    return None
-
-
-def leaves_of(module: Any) -> list[TensorBase]:
-    """The parameters of a module and of those within it."""
-    tables = [object.__getattribute__(one, "__dict__").get("_parameters") for one in (module, *inner_modules(module))]
-    return [p for table in tables if isinstance(table, dict) for p in table.values() if p is not None]
-
-
 @quietly
 def unfrozen(leaf: TensorBase) -> str:
     """The line that told a leaf not to require grad, telling it the opposite."""
@@ -353,18 +316,6 @@ def unfrozen(leaf: TensorBase) -> str:
     program = program_of(event.code.co_filename)
     stmt = None if program is None else program.statement_at(line_of(event.code, event.lasti)[1])
     return "" if program is None or stmt is None else switched(program, stmt)
-
-
-def inner_modules(module: Any) -> list[Any]:
-    """All modules within one."""
-    found: list[Any] = []
-    waiting = [module]
-    while waiting:
-        for _, part in parts(waiting.pop()) or ():
-            if is_module(part) and not any(part is one for one in found):
-                found.append(part)
-                waiting.append(part)
-    return found
 
 
 # -- cuts beside a graph ----------------------------------------------------------------------------------------------

@@ -38,9 +38,20 @@ class Program:
         self.functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
         self.imported = {"torch", "nn", "F", "optim", "np", "math"}  # or given to a cell of a notebook
-        for node in ast.walk(self.tree):
+        self._assigned: dict[ast.stmt, tuple[set[str], set[str]]] = {}
+        self._inside: dict[ast.AST, list[ast.stmt]] = {}
+        self.statements: dict[int, ast.stmt] = {}  # by line, the innermost
+        self.expressions: dict[tuple[int | None, int | None], list[ast.expr]] = {}  # by where they end
+        for node in ast.walk(self.tree):  # from the outside to the inside
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
+            if isinstance(node, ast.stmt):
+                for line in range(first_line(node), (node.end_lineno or node.lineno) + 1):
+                    before = self.statements.get(line)
+                    if before is None or first_line(node) >= first_line(before):
+                        self.statements[line] = node
+            elif isinstance(node, ast.expr):
+                self.expressions.setdefault((node.end_lineno, node.end_col_offset), []).append(node)
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self.imported |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
             if isinstance(node, FUNCTIONS):
@@ -54,12 +65,7 @@ class Program:
 
     def statement_at(self, line: int) -> ast.stmt | None:
         """The innermost statement that has something on this line."""
-        found: ast.stmt | None = None
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.stmt) and first_line(node) <= line <= (node.end_lineno or node.lineno):
-                if found is None or first_line(node) >= first_line(found):
-                    found = node
-        return found
+        return self.statements.get(line)
 
     def statement_of(self, node: ast.AST) -> ast.stmt | None:
         """The statement that an expression is part of."""
@@ -71,17 +77,35 @@ class Program:
         """The function, or the module, that a statement is in."""
         return next((n for n in self.above(node) if isinstance(n, FUNCTIONS)), self.tree)
 
+    def statements_in(self, stmt: ast.AST) -> list[ast.stmt]:
+        """A statement and those in it that belong to the same function."""
+        found = self._inside.get(stmt)
+        if found is None:
+            found = [stmt] if isinstance(stmt, ast.stmt) else []
+            for child in ast.iter_child_nodes(stmt):
+                if isinstance(child, (ast.stmt, ast.ExceptHandler)) and not isinstance(
+                    child, (*FUNCTIONS, ast.ClassDef)
+                ):
+                    found = found + self.statements_in(child)
+            self._inside[stmt] = found
+        return found
+
+    def assigned_by(self, stmt: ast.stmt) -> tuple[set[str], set[str]]:
+        """The same as `assigned`, worked out once."""
+        if stmt not in self._assigned:
+            self._assigned[stmt] = assigned(stmt)
+        return self._assigned[stmt]
+
     def expression_at(self, code: Any, lasti: int) -> ast.expr | None:
         """The expression that an instruction computes."""
         line, last, start, end = next(islice(code.co_positions(), lasti // 2, None))
         call: ast.expr | None = None
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.expr) and (node.end_lineno, node.end_col_offset) == (last, end):
-                if (node.lineno, node.col_offset) == (line, start):
-                    return node
-                # a call of a method in several lines is said to begin with the name of the method
-                if isinstance(node, ast.Call) and node.lineno < (line or 0) and call is None:
-                    call = node
+        for node in self.expressions.get((last, end), ()):
+            if (node.lineno, node.col_offset) == (line, start):
+                return node
+            # a call of a method in several lines is said to begin with the name of the method
+            if isinstance(node, ast.Call) and node.lineno < (line or 0) and call is None:
+                call = node
         return call
 
 
@@ -182,6 +206,7 @@ class Slice:
         self.program = program
         self.ends = ends  # at which statements to look no further back
         self.statements: list[ast.stmt] = []
+        self.taken: set[ast.stmt] = set()
         self.calls: set[str] = set()
         self.wanted: list[tuple[ast.stmt, set[str]]] = []
         self.asked: set[tuple[ast.stmt, str]] = set()
@@ -199,8 +224,9 @@ class Slice:
 
     def take(self, stmt: ast.stmt) -> None:
         """A statement from which the value comes: and so do the values that it reads."""
-        if stmt in self.statements:
+        if stmt in self.taken:
             return
+        self.taken.add(stmt)
         self.statements.append(stmt)
         if self.ends is not None and self.ends(stmt):
             return
@@ -278,14 +304,11 @@ class Slice:
         if isinstance(stmt, (*FUNCTIONS, ast.ClassDef)):
             return False
         certain = False
-        for part in ast.walk(stmt):
-            if isinstance(part, ast.stmt) and (
-                part is stmt or self.program.scope_of(part) is self.program.scope_of(stmt)
-            ):
-                new, changed = assigned(part)
-                if name in new or name in changed:
-                    self.take(part)
-                    certain = certain or (part is stmt and name in new)
+        for part in self.program.statements_in(stmt):
+            new, changed = self.program.assigned_by(part)
+            if name in new or name in changed:
+                self.take(part)
+                certain = certain or (part is stmt and name in new)
         return certain
 
     def lines(self) -> set[int]:
