@@ -66,6 +66,19 @@ def outcome(torch: Any, code: str) -> str:
         getattr(torch.zeros(2, dtype=torch.complex64), method)(value[0]).real.sum().backward()
         return value.grad.tolist()
 
+    def derivative_of_linearized() -> Any:
+        x = torch.ones(1, requires_grad=True)
+        tangent = torch.func.linearize(lambda t: t * t, x)[1](torch.ones(1))
+        (g,) = torch.autograd.grad(tangent, x, allow_unused=True)
+        return g if g is None else g.tolist()
+
+    def changed_after(name: str) -> Any:
+        x = torch.ones(2, 2, requires_grad=True) * 1
+        zeros = torch.zeros(2, dtype=torch.int64)
+        result = x.gather(1, zeros[:, None]) if name == "gather" else torch.nn.functional.cross_entropy(x, zeros)
+        x.mul_(2)
+        return result.sum().backward()
+
     def changed_after_product() -> Any:
         x, y = torch.ones(2, 2, 2, 2, requires_grad=True), torch.ones(2, 2, 2)
         product = x @ y

@@ -170,3 +170,27 @@ def products_along_a_single_element(T: Any) -> Any:
     """Do not depend on it: there is no second derivative."""
     x = T.tensor([[2.0], [3.0]], requires_grad=True)
     return [T.autograd.grad(x.cumprod(dim).sum(), x, create_graph=True)[0] for dim in (0, 1)]
+
+
+@scenario
+def tangents_remember_what_was_changed_in_place(T: Any) -> Any:
+    """Forward mode inside of backward mode: the old values are part of the tangent."""
+    functions = [lambda t: t.clone().mul_(t), lambda t: t.clone().mul_(t).mul_(t), lambda t: t.clone().add_(t).pow_(3)]
+    x = T.tensor([0.5, -1.2, 2.0], dtype=T.float64)
+    return [T.func.grad(lambda t, f=f: T.func.jvp(f, (t,), (t * 2,))[1].sum())(x) for f in functions]
+
+
+@scenario
+def out_of_another_dtype_or_layout(T: Any) -> Any:
+    x = T.arange(6.0).reshape(3, 2).t()
+    functions = [T.neg, T.floor, T.round, T.sign, lambda t, out: T.clamp(t, 1, 2, out=out), T.sin,
+                 lambda t, out: T.where(t > 1, t, t, out=out)]  # fmt: skip
+    seen: list[Any] = [f(x, out=T.empty(0)).stride() for f in functions]
+    return seen + [attempt(lambda f=f: f(x, out=T.empty(2, 3, dtype=T.float64))) for f in functions]
+
+
+@scenario
+def storages_in_any_order_of_dimensions(T: Any) -> Any:
+    x = T.arange(24.0).reshape(2, 3, 4).permute(1, 0, 2)
+    made = [T.ones_like(x), T.zeros_like(x) + x, x.clone()]
+    return [[t.stride(), t.untyped_storage().nbytes(), t.as_strided((6,), (4,)).tolist()] for t in made]

@@ -7,6 +7,7 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
+import fuzz_more_steps
 import fuzz_steps
 from fuzz_steps import has_dims, is_complex, is_float, is_full, is_inexact, name_of, pick
 
@@ -97,11 +98,55 @@ def checkpointed(p: Any, r: Random, entry: Any) -> list[Any]:
     return [checkpoint(block(p, r, x), x, use_reentrant=reentrant)]
 
 
+def nested(p: Any, r: Random, entry: Any) -> list[Any]:
+    """Modes, checkpoints and transforms inside of each other."""
+    torch = p.torch
+    func, utils = [import_module(f"{torch.__name__}.{name}") for name in ("func", "utils.checkpoint")]
+    x = pick(p, r, is_float, is_full, has_dims, lambda x: x.element_size() > 2)
+    x = x if fuzz_steps.does_not_overlap(x) else x.clone()
+    f = block(p, r, x)
+    saving = torch.autograd.graph.saved_tensors_hooks
+    doubled = lambda t: f(t * 2)
+    kept = {
+        "checkpoints": lambda t: utils.checkpoint(lambda u: utils.checkpoint(f, u, use_reentrant=False) * 2, t,
+                                                  use_reentrant=False),
+        "saved in a checkpoint": lambda t: utils.checkpoint(saved, t, use_reentrant=False),
+        "a checkpoint in saved": lambda t: saved(lambda u: utils.checkpoint(f, u, use_reentrant=False), t),
+        "no_grad in a checkpoint": lambda t: utils.checkpoint(quiet, t, use_reentrant=r.random() < 0.3),
+    }  # fmt: skip
+
+    def saved(*given: Any) -> Any:
+        with saving(lambda t: t.detach().clone(), lambda t: t):
+            return given[0](given[1]) if len(given) > 1 else f(given[0])
+
+    def quiet(t: Any) -> Any:
+        with torch.no_grad():
+            factor = t.sin()
+        return f(t) * factor.sum()
+
+    derived = {
+        "vmap of jacrev": lambda: func.vmap(func.jacrev(f))(x),
+        "jvp of grad": lambda: func.jvp(func.grad(lambda t: doubled(t).sum()), (x,), (torch.ones_like(x),))[1],
+        "grad of grad": lambda: func.grad(lambda t: (func.grad(lambda u: doubled(u).sum())(t) ** 2).sum())(x),
+        "vmap of vmap": lambda: func.vmap(func.vmap(f))(x),
+        "vmap by the last": lambda: func.vmap(f, in_dims=-1, out_dims=-1)(x),
+        "vjp of jvp": lambda: func.vjp(lambda t: func.jvp(f, (t,), (t,))[1].sum(), x)[1](torch.ones((), dtype=x.dtype))[
+            0
+        ],
+        "linearize": lambda: func.linearize(f, x.detach())[1](x),  # PyTorch takes it for a constant
+        "grad and value": lambda: func.grad_and_value(lambda t: doubled(t).sum())(x)[0],
+    }
+    name = r.choice([*kept, *derived])
+    entry.text += f" {name}({name_of(p, x)})"
+    return [kept[name](x)] if name in kept else observed(p, derived[name](), x)
+
+
 def transformed(p: Any, r: Random, entry: Any) -> list[Any]:
     func = import_module(f"{p.torch.__name__}.func")
     x = pick(
         p, r, is_float, is_full, has_dims, lambda x: x.element_size() > 2
     )  # PyTorch's tangents of numbers become float64
+    x = x if fuzz_steps.does_not_overlap(x) else x.clone()  # it has no tangents for expanded tensors
     f = block(p, r, x)
     name = r.choice(["grad", "vjp", "jvp", "vmap", "jacrev", "jacfwd", "vmap_grad", "hessian"])
     entry.text += f" {name}({name_of(p, x)})"
@@ -181,6 +226,9 @@ STEPS: list[tuple[list[Step], int]] = [
     ([fuzz_steps.complex_view], 8),
     ([fuzz_steps.in_place], 20),
     ([hook, flags], 8),
-    ([under, checkpointed, transformed], 10),
+    ([under, checkpointed, transformed, nested], 12),
+    ([fuzz_more_steps.converted, fuzz_more_steps.bytes_seen, fuzz_more_steps.formatted, fuzz_more_steps.into], 10),
+    ([fuzz_more_steps.by_index, fuzz_more_steps.loss], 8),
+    ([fuzz_more_steps.of_ones_own, fuzz_more_steps.module], 8),
     ([backward, grad], 8),
 ]

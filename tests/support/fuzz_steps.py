@@ -304,7 +304,7 @@ def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
         name = "squeeze_"
     if name == "clamp_" and x.element_size() == 1:  # bools are refused, in words of their own
         name = "zero_"
-    recorded = r.random() < 0.75
+    recorded = r.random() < 0.75 or (reshaped and x.requires_grad)
     entry.text += f" {name}({name_of(p, x)}, {y if isinstance(y, (int, float)) else name_of(p, y)}, {recorded})"
     before = x._version
     try:

@@ -244,6 +244,7 @@ class Tangents(Mode):
     """The mode that is on in all threads while a level is open."""
 
     wants_tensors = True
+    keeps_saved = True  # tangents are recorded with the values that an operation in place is about to change
 
     def applied(
         self, op: Op, tensors: Sequence[Any], arrays: Sequence[Any], options: tuple[Any, ...], results: Sequence[Any]

@@ -55,6 +55,12 @@ def negated(x: Any, *out: Any) -> Any:
 
 negated.__name__ = np.negative.__name__  # by which leafgrad/optim/update.py calls it
 
+
+def one_divided_by(x: Any, *out: Any) -> Any:
+    """By a division where numbers are complex: for 0, NumPy's reciprocal of these is not infinite."""
+    return np.divide(1, x, *out) if x.dtype.kind == "c" else np.reciprocal(x, *out)
+
+
 # Those that kernels are made of. exp and the like are public operations elsewhere, so the names here are longer.
 absolute: Any = native(np.absolute)
 add: Any = native(np.add)
@@ -65,6 +71,7 @@ maximum: Any = native(np.maximum)
 minimum: Any = native(np.minimum)
 multiply: Any = native(np.multiply)
 negative: Any = native(np.negative, negated)
+one_over: Any = native(np.reciprocal, one_divided_by)
 square_root: Any = native(np.sqrt)
 subtract: Any = native(np.subtract)
 clip: Any = native(_CLIP) if isinstance(_CLIP, np.ufunc) else np.clip  # clip(x, low, high)

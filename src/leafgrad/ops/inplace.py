@@ -115,7 +115,7 @@ def replace(x: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     """`in_place` after the checks."""
     start = take_order()
     old = stand_in(x)
-    if any([mode.keeps_saved for mode in state.modes]):  # they keep what they are given, which is about to change
+    if any([mode.keeps_saved for mode in current_modes()]):  # they keep what they are given, which is about to change
         old.array = old.array.copy(order="K")
     result = function(old, *args, **kwargs)
     check_result(x, result, function.__name__)

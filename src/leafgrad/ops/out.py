@@ -15,9 +15,11 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.inplace import assign
 from leafgrad._core.modes import about_to_change
-from leafgrad._core.tensor import TensorBase, conjugate_behind
+from leafgrad._core.tensor import TensorBase, conjugate_behind, with_layout_noted
 from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._dtypes import can_cast, from_numpy_dtype
+
+SAME_DTYPE = "Found dtype {given.alias} but expected {wanted.alias}"  # what most functions that convert nothing say
 
 
 def into_out(
@@ -48,7 +50,7 @@ def check_no_gradient(name: str, values: list[Any]) -> None:
     for value in values:
         if isinstance(value, (tuple, list)):
             check_no_gradient(name, list(value))
-        elif isinstance(value, TensorBase) and value.needs_grad and state.recording:
+        elif isinstance(value, TensorBase) and state.recording and wants_gradient(value):
             raise RuntimeError(
                 f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
                 "arguments requires grad."
@@ -57,6 +59,12 @@ def check_no_gradient(name: str, values: list[Any]) -> None:
             raise NotImplementedError(
                 f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
             )
+
+
+def wants_gradient(t: TensorBase) -> bool:
+    """Does it require grad, or the tensor that it is a view of?"""
+    view = None if t.rare is None else t.rare.view
+    return t.needs_grad or (view is not None and view.base.needs_grad)
 
 
 def has_tangent(t: TensorBase) -> bool:
@@ -80,13 +88,16 @@ def write_out(name: str, out: TensorBase, array: Any) -> Any:
             "a future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
             "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
         )
-    resize_output(out, array.shape)
+    resize_output(out, array.shape, array)
     return store_output(name, out, array)
 
 
-def resize_output(out: TensorBase, shape: tuple[int, ...]) -> None:
+def resize_output(out: TensorBase, shape: tuple[int, ...], result: Any = None) -> None:
+    """Give `out` another shape: new memory, in which it lies as the result does, if there is one already."""
     if out.array.shape != shape:
-        out.array = np.empty(shape, out.array.dtype)
+        kind = out.array.dtype
+        out.array = np.empty_like(result, kind) if result.__class__ is np.ndarray else np.empty(shape, kind)
+        with_layout_noted(out)
 
 
 def store_output(name: str, out: TensorBase, array: Any) -> Any:

@@ -14,6 +14,7 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import exponential, subtract
 from leafgrad.ops.loss.options import checked_reduction, refuse_gradient
 from leafgrad.ops.pointwise.elementwise import BY_A_NUMBER, mul, true_div
+from leafgrad.ops.pointwise.fill import zero
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import (
     F32,
@@ -21,11 +22,12 @@ from leafgrad.ops.reduce.common import (
     Dims,
     add_reduce,
     is_half,
+    raw,
     refused,
     row_sums,
     starts_of_rows,
     total_of_all,
-)
+)  # fmt: skip
 from leafgrad.ops.reduce.softmax import log_softmax, softmax
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, ValuesOnly, transposed
@@ -186,11 +188,12 @@ class nll_loss(Family):
         reduction = checked_reduction(reduction, size_average, reduce)
         return negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
-    def vjp_input(g: A, target: A, weight: A, input_shape: A, ignore_index: A, reduction: A) -> A:
-        return nll_loss_backward(g, target, weight, input_shape, ignore_index, reduction)
+    def vjp_input(g: A, input: A, target: A, weight: A, ignore_index: A, reduction: A) -> A:
+        back = nll_loss_backward(g, target, weight, raw(input).shape, ignore_index, reduction)
+        return back + zero(input) if isinstance(input, TensorBase) else back  # it depends on it, in PyTorch as well
 
-    def passes_on(name: A, g: A, target: A, weight: A, input_shape: A, ignore_index: A, reduction: A) -> A:
-        return passed_on(name, g, target, weight, input_shape, ignore_index, reduction)
+    def passes_on(name: A, g: A, input: A, target: A, weight: A, ignore_index: A, reduction: A) -> A:
+        return passed_on(name, g, target, weight, raw(input).shape, ignore_index, reduction)
 
     def vmap(batch: A, x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         dim = class_dim(x.shape)

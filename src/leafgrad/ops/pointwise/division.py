@@ -13,6 +13,7 @@ from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad._layouts import copy_in_format, in_common_order
 from leafgrad.ops.creation.fresh import zeros_like
+from leafgrad.ops.out import SAME_DTYPE
 from leafgrad.ops.pointwise.alpha import checked_alpha
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, scaled, sub, true_div
 from leafgrad.ops.promotion import OPERANDS, common_dtype
@@ -211,6 +212,7 @@ def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) ->
         "kernel": kernel,
         "vjp": zeros_like,
         "as_float": False,
+        "out": SAME_DTYPE,
         "kernel_name": f"{name}_vml_cpu",
         "refuses": {BOOL: None, COMPLEX: (NotImplementedError, f"{name} is not supported for complex inputs")},
         **flags,
@@ -233,7 +235,7 @@ class round_(Family):
     follows_layout = True
     in_place = True
     node_names = ("RoundBackward1",)  # to decimals
-    out = True
+    out = SAME_DTYPE
 
     def kernel(x: A, decimals: int) -> A:
         if x.dtype.kind in "iu":

@@ -15,10 +15,11 @@ from leafgrad._core.overrides import UNCHANGED, is_reflected, method_overridden,
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad.kernels import add as plus
-from leafgrad.kernels import divide, exponential, multiply, native, negative
+from leafgrad.kernels import divide, exponential, multiply, native, negative, one_over
 from leafgrad.ops.arguments import names_in_call
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.inplace import in_place
+from leafgrad.ops.out import SAME_DTYPE
 from leafgrad.ops.pointwise.alpha import ALPHA, alpha_in_front, checked_alpha
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
@@ -51,7 +52,7 @@ class Unary(Family, family=True):
     samples: Any = staticmethod(real())
     as_float = True
     in_place: Any = True
-    out = True
+    out: Any = True
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
@@ -78,6 +79,7 @@ NEGATED_BOOL = (
 class neg(Unary):
     """neg(input): each element with its sign changed."""
 
+    out = SAME_DTYPE
     kernel = negative
     writes_into = True
     as_float = False
@@ -190,6 +192,7 @@ SIGN_OF_COMPLEX = "Unlike NumPy, torch.sign is not intended to support complex n
 class sign(Unary):
     """sign(input): -1, 0 or 1 for each element."""
 
+    out = SAME_DTYPE
     kernel = _sign
     in_place_function = False
     as_float = False
@@ -215,6 +218,7 @@ def _sgn(x: Any) -> Any:
 class sgn(Unary):
     """sgn(input): sign(input), and for complex numbers x / abs(x)."""
 
+    out = SAME_DTYPE
     kernel = _sgn
     in_place_function = False
     as_float = False
@@ -251,16 +255,11 @@ class abs(Unary):
         return g * sgn(input)
 
 
-def one_divided_by(x: Any, *out: Any) -> Any:
-    """By a division where numbers are complex: for 0, NumPy's reciprocal of these is not infinite."""
-    return np.divide(1, x, *out) if x.dtype.kind == "c" else np.reciprocal(x, *out)
-
-
 @op
 class reciprocal(Unary):
     """reciprocal(input): one divided by each element."""
 
-    kernel = native(np.reciprocal, one_divided_by)
+    kernel = one_over
     writes_into = True
     samples = real(0.3, 3)
 

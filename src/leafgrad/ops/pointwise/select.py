@@ -19,6 +19,7 @@ from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.index.overwrite import fits
 from leafgrad.ops.inplace import in_place
+from leafgrad.ops.out import SAME_DTYPE
 from leafgrad.ops.pointwise.elementwise import LIMITS, Binary
 from leafgrad.ops.pointwise.where import mismatched_pair, where
 from leafgrad.ops.promotion import as_tensor_operand, common_dtype
@@ -117,7 +118,7 @@ class clamp(Family):
     node_names = ("ClampMinBackward0", "ClampMaxBackward0")  # what clamp_min and clamp_max record
     aten = {"ClampBackward1": "clamp", "ClampMinBackward0": "clamp_min", "ClampMaxBackward0": "clamp_max"}
     aliases = ("clip",)
-    out = True
+    out = SAME_DTYPE
 
     kernel = bounded
     writes_into = True

@@ -29,7 +29,7 @@ class where(Family):
     inputs = ("condition", "input", "other")
     vmap = "elementwise"
     follows_layout = True
-    out = True
+    out = "Expected out type to be {wanted.alias} but got {given.alias}"
 
     kernel = choose
     signatures = (

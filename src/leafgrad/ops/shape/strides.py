@@ -16,7 +16,7 @@ from leafgrad._core.bind import bind_result, execute
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.views import link
-from leafgrad._layouts import steps_of
+from leafgrad._layouts import is_dense, steps_of
 from leafgrad.ops.registry import op, with_kernel
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.view_history import ViewFamily, address, view_steps_backward
@@ -42,7 +42,7 @@ def owner_of(array: Any) -> Any:
 def memory_of(array: Any) -> tuple[Any, int]:
     """All the memory that an array shows a part of, as bytes, and the offset of the array's first element in it."""
     owner = owner_of(array)
-    if not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+    if not is_dense(owner):
         raise NotImplementedError("the memory of this tensor belongs to another library and has gaps: clone() it first")
     return owner.ravel(order="K").view(np.uint8), address(array) - address(owner)
 

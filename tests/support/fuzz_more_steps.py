@@ -1,0 +1,234 @@
+"""More steps of random programs (see fuzz_steps.py): conversions, memory formats, `out=`, elements by index, losses,
+Functions of one's own, modules with hooks."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from random import Random
+from typing import Any
+
+from fuzz_steps import (
+    dim_of,
+    does_not_overlap,
+    has_dims,
+    is_complex,
+    is_float,
+    is_full,
+    is_inexact,
+    name_of,
+    pick,
+    shares_memory,
+)  # fmt: skip
+
+# -- conversions, formats, memory -------------------------------------------------------------------------------------
+
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+
+
+def converted(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, lambda x: x.element_size() > 2 or not is_complex(x))
+    kind = r.choice(["complex64", "complex128"] if is_complex(x) else [*FLOATS, "float64", "float32", "int64", "bool"])
+    form = r.choice(["to", "type", "method", "add"])
+    if kind in ("int64", "bool", "float16", "bfloat16") and not is_finite(x):
+        kind = "float64"  # which integers inf becomes is up to the machine
+    entry.text += f" {form} {kind}({name_of(p, x)})"
+    dtype = getattr(p.torch, kind)
+    if form == "to":
+        return [x.to(dtype)]
+    if form == "type":
+        return [x.type(dtype)]
+    if form == "add" and not is_complex(x):
+        return [x + p.torch.ones(1, dtype=dtype)]
+    methods = {"int64": "long", "float32": "float", "float64": "double", "float16": "half", "complex64": "cfloat",
+               "complex128": "cdouble"}  # fmt: skip
+    return [getattr(x, methods.get(kind, kind))()]
+
+
+def is_finite(x: Any) -> bool:
+    return bool(x.detach().isfinite().all())
+
+
+def bytes_seen(p: Any, r: Random, entry: Any) -> list[Any]:
+    """The same memory as another dtype, and back; changed through the one or the other."""
+    torch = p.torch
+    x = pick(
+        p, r, is_full, has_dims, is_float, lambda x: x.element_size() > 2 and x.is_contiguous() and 1 not in x.shape
+    )
+    kind = getattr(torch, r.choice(["int32", "float32", "int64", "float64", "uint8", "complex64"]))
+    entry.text += f" view({name_of(p, x)}, {kind})"
+    seen = x.detach().view(kind)
+    again = seen.view(x.dtype)
+    if r.random() < 0.5 and seen.dtype != torch.uint8:
+        seen.zero_()
+    return [again]
+
+
+def formatted(p: Any, r: Random, entry: Any) -> list[Any]:
+    torch = p.torch
+    x = pick(p, r, is_full)
+    name = r.choice(["channels_last", "contiguous", "preserve", "like", "permuted", "moved", "unfold", "strided"])
+    entry.text += f" {name}({name_of(p, x)})"
+    if name == "channels_last":
+        images = x.reshape(1, 1, -1, x.shape[-1] if x.dim() else 1).expand(2, 2, -1, -1)
+        return [images.contiguous(memory_format=torch.channels_last)]
+    if name == "contiguous":
+        return [x.contiguous()]
+    if name == "preserve":
+        return [x.clone(memory_format=torch.preserve_format)]
+    if name == "like":
+        return [torch.zeros_like(x), torch.ones_like(x, memory_format=torch.contiguous_format)]
+    if name == "permuted":
+        return [x.swapaxes(dim_of(r, x), dim_of(r, x))]
+    if name == "moved":
+        return [x.movedim(dim_of(r, x), dim_of(r, x))]
+    if name == "unfold":
+        return [x.unfold(dim_of(r, x), 1, 1)]
+    return [x.as_strided((2, 2), (1, 0)) if x.numel() > 1 and x.is_contiguous() else x.view(x.shape)]
+
+
+def into(p: Any, r: Random, entry: Any) -> list[Any]:
+    """`out=`, of the right shape or without elements."""
+    torch = p.torch
+    x = pick(p, r, is_inexact, lambda x: not x.is_inference())
+    name = r.choice(["add", "mul", "sin", "neg", "sum", "where", "clamp", "tanh"])
+    given = {"add": (x, 2), "mul": (x, x), "sum": (x, 0), "where": (x == x, x, x), "clamp": (x, -1, 1)}.get(name, (x,))
+    others = [y for y in p.pool if y.shape == x.shape and y.dtype == x.dtype and does_not_overlap(y)]
+    others = [y for y in others if not (shares_memory(x, y) or y.is_inference())]
+    out = r.choice(others) if others and name != "sum" and r.random() < 0.6 else torch.empty(0, dtype=x.dtype)
+    entry.text += f" {name}({name_of(p, x)}, out={name_of(p, out)})"
+    try:
+        with torch.no_grad() if r.random() < 0.7 else torch.enable_grad():
+            return [getattr(torch, name)(*given, out=out)]
+    except Exception:
+        p.forget(out)
+        raise
+
+
+def by_index(p: Any, r: Random, entry: Any) -> list[Any]:
+    torch = p.torch
+    x = pick(p, r, has_dims, is_full)
+    dim = dim_of(r, x)
+    size = x.shape[dim]
+    at = torch.tensor([r.randrange(size) for _ in range(2)])
+    everywhere = torch.zeros(tuple(x.shape), dtype=torch.int64)
+    x = x.clone()  # which PyTorch often saves for the sake of its shape
+    made = {
+        "index_select": lambda: x.index_select(dim, at),
+        "gather": lambda: x.gather(dim, everywhere),
+        "scatter": lambda: x.scatter(dim, everywhere[..., :1], 0.5),
+        "scatter_add": lambda: x.scatter_add(dim, everywhere, x),
+        "index_add": lambda: x.index_add(dim, at, x.index_select(dim, at)),
+        "index_fill": lambda: x.index_fill(dim, at, 2),
+        "take_along_dim": lambda: x.take_along_dim(everywhere, dim),
+        "roll": lambda: x.roll(1, dim),
+        "flip": lambda: x.flip(dim),
+        "tril": lambda: x.tril(),
+        "masked_select": lambda: x.masked_select(x == x),
+        "repeat": lambda: x.repeat(2, *[1] * (x.dim() - 1)),
+        "diag_embed": lambda: x.diag_embed(),
+    }
+    name = r.choice([*made])
+    entry.text += f" {name}({dim})"
+    return [made[name]()]
+
+
+def loss(p: Any, r: Random, entry: Any) -> list[Any]:
+    """Losses and layers; with their second derivative, if it can be had."""
+    F = import_module(f"{p.torch.__name__}.nn.functional")
+    torch = p.torch
+    x = pick(p, r, is_full, is_float, has_dims, lambda x: x.element_size() > 2)
+    scores = x.clone().reshape(-1, x.shape[-1])  # cross_entropy saves them, and PyTorch what it makes of them
+    classes = torch.arange(scores.shape[0]) % scores.shape[1]
+    reduction = r.choice(["mean", "sum", "none"])
+    made = {
+        "mse": lambda: F.mse_loss(x, x.detach() * 2, reduction=reduction),
+        "l1": lambda: F.l1_loss(x, x.detach() * 2 + 1, reduction=reduction),
+        "smooth": lambda: F.smooth_l1_loss(x, x.detach() * 2, reduction=reduction),
+        "nll": lambda: F.nll_loss(scores, classes, reduction=reduction),
+        "cross_entropy": lambda: F.cross_entropy(scores, classes, reduction=reduction),
+        "bce": lambda: F.binary_cross_entropy_with_logits(x, torch.ones_like(x), reduction=reduction),
+        "linear": lambda: F.linear(scores, scores.detach() + 1),
+    }
+    name = r.choice([*made])
+    entry.text += f" {name}({name_of(p, x)}, {reduction})"
+    value = made[name]()
+    if not value.requires_grad or not x.requires_grad or r.random() < 0.5:
+        return [value]
+    (g,) = torch.autograd.grad(value.sum(), x, create_graph=True)
+    second = None
+    if g.requires_grad:
+        (second,) = torch.autograd.grad((g * g).sum(), x, allow_unused=True, retain_graph=True)
+    derivatives = [g.detach(), torch.zeros_like(x) if second is None else second]
+    return [value, *[each.clone(memory_format=torch.contiguous_format) + 0 for each in derivatives]]
+
+
+# -- Functions and modules --------------------------------------------------------------------------------------------
+
+
+def of_ones_own(p: Any, r: Random, entry: Any) -> list[Any]:
+    x = pick(p, r, is_inexact)
+    name = r.choice(["saves_input", "saves_result", "two_results", "no_gradient", "in_place", "as_is", "view"])
+    entry.text += f" {name}({name_of(p, x)})"
+    made = function_of(p, name).apply(x.clone() if name == "in_place" else x)
+    return list(made) if isinstance(made, tuple) else [made]
+
+
+def function_of(p: Any, name: str) -> Any:
+    """A Function that doubles its argument, or squares it, in one way or another."""
+
+    class Function(p.torch.autograd.Function):  # type: ignore[misc,name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            if name == "in_place":
+                ctx.mark_dirty(x)
+                return x.mul_(2)
+            if name in ("as_is", "view"):
+                return x if name == "as_is" else x.view(x.shape)
+            y = x * x
+            ctx.save_for_backward(y if name == "saves_result" else x)
+            if name == "no_gradient":
+                flags = x == x
+                ctx.mark_non_differentiable(flags)
+                return y, flags
+            return (y, x * 3) if name == "two_results" else y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, *others: Any) -> Any:
+            if name in ("in_place", "as_is", "view"):
+                return g * 2
+            (kept,) = ctx.saved_tensors
+            return g * kept.conj() * 2 + (others[0] * 3 if name == "two_results" else 0)
+
+    return Function
+
+
+def module(p: Any, r: Random, entry: Any) -> list[Any]:
+    """A module with hooks; its parameters are no leaves of the program, what its hooks see is."""
+    nn = import_module(f"{p.torch.__name__}.nn")
+    torch = p.torch
+    x = pick(p, r, is_full, is_float, has_dims, lambda x: x.element_size() > 2)
+    name = r.choice(["forward", "pre", "backward", "backward_pre", "replaced"])
+    entry.text += f" {name}({name_of(p, x)})"
+    layer = nn.Linear(x.shape[-1], 2, dtype=x.dtype)
+    with torch.no_grad():
+        layer.weight.copy_(torch.arange(layer.weight.numel()).reshape(layer.weight.shape) * 0.1 - 0.2)
+        layer.bias.fill_(0.3)
+    model = nn.Sequential(layer, nn.Tanh())
+
+    def note(*given: Any) -> None:
+        p.calls.append([f"module of step {entry.step}", *[None if g is None else list(g.shape) for g in given]])
+
+    if name == "forward":
+        model.register_forward_hook(lambda module, args, result: note(*args, result))
+    elif name == "pre":
+        model.register_forward_pre_hook(lambda module, args: (args[0] * 2,))
+    elif name == "backward":
+        model.register_full_backward_hook(lambda module, inner, outer: note(*inner, *outer))
+    elif name == "backward_pre":
+        layer.register_full_backward_pre_hook(lambda module, outer: tuple([g * 2 for g in outer]))
+    else:
+        layer.register_full_backward_hook(
+            lambda module, inner, outer: tuple([None if g is None else g * 2 for g in inner])
+        )
+    # PyTorch saves a copy of what is not contiguous, leafgrad the tensor
+    return [model(x.clone(memory_format=torch.contiguous_format))]
