@@ -22,7 +22,6 @@ from leafgrad.ops.reduce.common import (
     Dims,
     add_reduce,
     is_half,
-    raw,
     refused,
     row_sums,
     starts_of_rows,
@@ -170,8 +169,7 @@ class nll_loss(Family):
         rows = as_rows(x)
         chosen, factors, total_weight = decisions(rows.shape[1], target, weight, ignore_index, x.dtype)
         losses = -rows.take(starts_of_rows(*rows.shape) + chosen)
-        if is_half(x.dtype):
-            losses = losses.astype(F32)
+        losses = losses.astype(F32) if is_half(x.dtype) else losses
         if factors is not None:
             losses = np.where(factors == 0, 0, losses * factors)  # ignored infinities are ignored
         return combine(losses, total_weight, reduction, x.shape, x.dtype)
@@ -189,11 +187,11 @@ class nll_loss(Family):
         return negative_log_likelihood(input, target, weight, ignore_index, reduction)
 
     def vjp_input(g: A, input: A, target: A, weight: A, ignore_index: A, reduction: A) -> A:
-        back = nll_loss_backward(g, target, weight, raw(input).shape, ignore_index, reduction)
+        back = nll_loss_backward(g, target, weight, input.shape, ignore_index, reduction)
         return back + zero(input) if isinstance(input, TensorBase) else back  # it depends on it, in PyTorch as well
 
     def passes_on(name: A, g: A, input: A, target: A, weight: A, ignore_index: A, reduction: A) -> A:
-        return passed_on(name, g, target, weight, raw(input).shape, ignore_index, reduction)
+        return passed_on(name, g, target, weight, input.shape, ignore_index, reduction)
 
     def vmap(batch: A, x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         dim = class_dim(x.shape)
@@ -249,9 +247,8 @@ class nll_loss_backward(Family):
         return np.where(np.expand_dims(classes, dim) == all_classes, np.expand_dims(shares, dim), 0)
 
     def reference(torch: Any, g: Any, target: Any, weight: Any, shape: Any, ignore_index: int, reduction: str) -> Any:
-        loss = torch.nn.functional.nll_loss
         known = {"ignore_index": ignore_index, "reduction": reduction}
-        return transposed(torch, lambda x: loss(x, target, weight, **known), shape, g)
+        return transposed(torch, lambda x: torch.nn.functional.nll_loss(x, target, weight, **known), shape, g)
 
     samples = lambda t: [
         S(t(), t(3, dtype="int64", low=0, high=4), None, (3, 4), -100, "mean"),
