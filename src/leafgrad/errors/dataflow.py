@@ -278,10 +278,7 @@ class Slice:
                 self.take(parent)  # with f() as name, if (name := f())
                 return
             if isinstance(parent, FUNCTIONS):
-                if "." in name:  # an attribute, which other functions may have set
-                    for function in [one for same in self.program.functions.values() for one in same]:
-                        for inner in function.body:
-                            self.defines(inner, name)
+                self.find_attribute(name)
                 if name.partition(".")[0] in {a.arg for a in ast.walk(parent.args) if isinstance(a, ast.arg)}:
                     self.callers(parent.name)
                 else:
@@ -289,6 +286,16 @@ class Slice:
                         self.defines(outer, name)
                 return
             stmt = parent
+        self.find_attribute(name)
+
+    def find_attribute(self, name: str) -> None:
+        """Attributes may be set by any function; what is `model.total` outside is `self.total` there."""
+        if "." in name:
+            inside = {name, f"self.{name.rpartition('.')[2]}"}
+            for function in [one for same in self.program.functions.values() for one in same]:
+                for stmt in function.body:
+                    for each in inside:
+                        self.defines(stmt, each)
 
     def callers(self, function: str) -> None:
         """A value that a function was given: it comes from the calls of that function."""

@@ -176,8 +176,12 @@ class Connecting:
 
     def has_cut(self, nodes: list[ast.AST]) -> bool:
         """Is something among these parts that has left the graph, or that is computed from it?"""
-        if names_in(nodes) & self.names or calls_in(nodes) & self.functions:
+        read = names_in(nodes)
+        if read & self.names or calls_in(nodes) & self.functions:
             return True
+        attributes = {name.removeprefix("self.") for name in self.names if name.startswith("self.")}
+        if any("." in name and name.rpartition(".")[2] in attributes for name in read):
+            return True  # set as self.total, read as model.total
         return any(node in self.cuts for top in nodes for node in ast.walk(top))
 
     def is_made_of_cut(self, call: ast.Call) -> bool:
@@ -216,7 +220,7 @@ class Connecting:
             (not owner and name in CONVERSIONS)
             or (numpys and name in OF_NUMPY)
             or (ours and name == "detach")
-            or name == "Parameter"
+            or name in ("Parameter", "new_tensor")
         ):
             self.edits.only_argument(call)
         elif ours and name in MAKERS:

@@ -18,7 +18,7 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import empty_array, empty_like_array
 from leafgrad.ops.arguments import REFUSED, as_int, declared_and_checked, matched
 from leafgrad.ops.creation.fresh import fresh
-from leafgrad.ops.creation.from_data import check_options, copied, finished, option, warn_of_copy
+from leafgrad.ops.creation.from_data import check_options, copied, finished, option, warn_of_copy, without_history
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.out import resize_output, store_output
 from leafgrad.ops.signature import (
@@ -298,7 +298,7 @@ def new_tensor(self: Tensor, data: Any, **options: Options) -> Tensor:
         warn_of_copy("tensor.new_tensor(sourceTensor)")
     own = _dtypes.from_numpy_dtype((data if isinstance(data, TensorBase) else self).array.dtype)
     make = lambda dtype: copied(data, _dtypes.from_numpy_dtype(dtype))
-    return create("new_tensor", options, make, default=lambda: own)
+    return without_history(create("new_tensor", options, make, default=lambda: own), data)
 
 
 FUNCTIONS = by_name(
