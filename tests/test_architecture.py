@@ -44,6 +44,7 @@ FILES: dict[str, tuple[str, str]] = {
     "profiler": ("autograd errors", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
+    "serialization": ("_files", ""),
     "storage": ("ops", ""),
 }
 
@@ -90,7 +91,7 @@ OWN_NAMES = {"errors", "kernels"}
 TORCH_NAMES = {
     "accelerator", "autograd", "cuda", "func", "nn", "ops", "optim", "overrides", "profiler", "random", "return_types",
 }  # fmt: skip
-TORCH_NAMES |= {"storage", "utils"}
+TORCH_NAMES |= {"serialization", "storage", "utils"}
 
 
 class Import(NamedTuple):

@@ -91,6 +91,7 @@ _LATER = {
     "Generator": "random", "default_generator": "random", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random",
     **{f"{kind}Storage": "storage" for kind in ("", "Untyped", "Typed", *[kind.alias for kind in _ALL_DTYPES])},
+    "load": "serialization", "save": "serialization", "serialization": "serialization",
     "set_printoptions": "_tensor.printing", "vmap": "func", "explain": "_explain.explanation",
     **{name: f"_explain.{name}" for name in ("check", "grad_report", "graph_memory", "guard", "summary", "vjp_report")},
     "graph": "_explain.graph", "why": "_explain.why",

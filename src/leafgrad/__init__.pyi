@@ -16,6 +16,7 @@ from leafgrad import overrides as overrides
 from leafgrad import profiler as profiler
 from leafgrad import random as random
 from leafgrad import return_types as return_types
+from leafgrad import serialization as serialization
 from leafgrad import storage as storage
 from leafgrad import utils as utils
 from leafgrad._device import Size as Size
@@ -36,6 +37,8 @@ from leafgrad._explain.guard import guard as guard
 from leafgrad._explain.summary import summary as summary
 from leafgrad._explain.vjp_report import vjp_report as vjp_report
 from leafgrad._explain.why import why as why
+from leafgrad._files.reading import load as load
+from leafgrad._files.writing import save as save
 from leafgrad._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from leafgrad._settings import get_default_device as get_default_device
 from leafgrad._settings import get_num_interop_threads as get_num_interop_threads

@@ -54,7 +54,7 @@ class dtype:
         return f"torch.{self.name}"
 
     def __reduce__(self) -> str:
-        return self.name  # unpickles to the same object
+        return "bool_" if self is bool_ else self.name  # the name here: unpickles to the same object
 
 
 def _load_bfloat16() -> np.dtype[Any]:

@@ -1,0 +1,41 @@
+"""Python's own unpickler, which runs whatever a file says: for files that are trusted. PyTorch's names are looked up in
+leafgrad."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from leafgrad import _missing
+from leafgrad._files.rebuilding import NAMES
+
+
+def find_torch(module: str, name: str) -> Any:
+    """What leafgrad has in the place of something of PyTorch's."""
+    if (path := f"{module}.{name}") in NAMES:
+        return NAMES[path]
+    place = module.partition(".")[2]
+    try:
+        found: Any = _missing.part(place) if place else sys.modules["leafgrad"]
+    except ModuleNotFoundError:
+        raise _missing.missing_module(module) from None
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def unpickled(data: bytes, find_storage: Callable[[tuple[Any, ...]], Any], pickle_module: Any, options: Any) -> Any:
+    """The object in a pickle."""
+
+    class TorchUnpickler(pickle_module.Unpickler):  # type: ignore[misc]
+        def find_class(self, module: str, name: str) -> Any:
+            if module == "torch" or module.startswith("torch."):
+                return find_torch(module, name)
+            return super().find_class(module, name)
+
+        def persistent_load(self, entry: Any) -> Any:
+            return find_storage(entry)
+
+    return TorchUnpickler(io.BytesIO(data), **options).load()

@@ -1,0 +1,84 @@
+"""Files between leafgrad and PyTorch, both ways."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import leafgrad
+from stored_objects import OBJECTS, described
+
+
+def saved(library: Any, obj: Any) -> io.BytesIO:
+    buffer = io.BytesIO()
+    library.save(obj, buffer)
+    buffer.seek(0)
+    return buffer
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize("mmap", [False, True])
+def test_pytorch_loads_what_leafgrad_saves(name: str, mmap: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.pt"
+    leafgrad.save(OBJECTS[name](leafgrad), path)
+    assert described(torch.load(path, weights_only=True, mmap=mmap)) == described(OBJECTS[name](torch))
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_leafgrad_loads_what_pytorch_saves(name: str) -> None:
+    assert described(leafgrad.load(saved(torch, OBJECTS[name](torch)))) == described(OBJECTS[name](leafgrad))
+
+
+@pytest.mark.parametrize("source, target", [(torch, leafgrad), (leafgrad, torch)])
+def test_sharing(source: Any, target: Any) -> None:
+    loaded = target.load(saved(source, OBJECTS["views"](source)))
+    loaded["base"][3] = 100.0
+    assert loaded["part"][0] == 100.0 and loaded["transposed"][3, 0] == 100.0
+
+
+@pytest.mark.parametrize("source, target", [(torch, leafgrad), (leafgrad, torch)])
+def test_whole_modules(source: Any, target: Any) -> None:
+    model = source.nn.Sequential(source.nn.Linear(3, 2), source.nn.Tanh(), source.nn.Linear(2, 1))
+    loaded = target.load(saved(source, model), weights_only=False)
+    assert loaded(target.ones(3)).item() == pytest.approx(model(source.ones(3)).item(), rel=1e-6)
+
+
+@pytest.mark.parametrize("source, target", [(torch, leafgrad), (leafgrad, torch)])
+def test_the_rng_state_goes_on(source: Any, target: Any) -> None:
+    source.manual_seed(7)
+    source.randn(3)
+    state = target.load(saved(source, source.get_rng_state()))
+    target.set_rng_state(state)
+    assert target.randn(20).tolist() == source.randn(20).tolist()
+
+
+MISTAKES = {
+    "cuda": lambda t: t.load(saved(t, t.ones(1)), map_location="cuda"),
+    "unknown device": lambda t: t.load(saved(t, t.ones(1)), map_location="xyz"),
+    "module": lambda t: t.load(saved(t, t.nn.ReLU())),
+    "empty": lambda t: t.load(io.BytesIO()),
+    "truncated": lambda t: t.load(io.BytesIO(saved(t, t.ones(1)).getvalue()[:-50])),
+    "no file": lambda t: t.load(3),
+    "nothing to write to": lambda t: t.save(1, 3),
+    "no folder": lambda t: t.save(1, "/no/such/folder/a.pt"),
+    "dtypes": lambda t: t.save([x := t.ones(1), x.view(t.int32)], io.BytesIO()),
+    "pickle_module": lambda t: t.load(saved(t, 1), pickle_module=pickle, weights_only=True),
+    "mmap": lambda t: t.load(saved(t, 1), mmap=True),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes(name: str) -> None:
+    raised = []
+    for library in (torch, leafgrad):
+        with pytest.raises(Exception) as error:
+            MISTAKES[name](library)
+        raised.append((type(error.value), str(error.value).split(". ")[0].splitlines()[:1]))
+    theirs, ours = raised
+    assert theirs[0] is ours[0]
+    assert name == "empty" or theirs[1] == ours[1]  # PyTorch says nothing about an empty file
