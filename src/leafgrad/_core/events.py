@@ -157,7 +157,10 @@ def concern(event: Event, what: Any, node: Node | None) -> None:
             event.surveys += 1
             survey(event, node)
         return
-    known = event.objects.get(id(what))
+    objects = event.objects
+    if count >= OFTEN and count % SELDOM and len(objects) == 1:
+        return  # an optimiser, for instance, that has always been the same
+    known = objects.get(id(what))
     if known is None or known[0]() is not what:
         event.add(what, event.code, event.lasti)
 

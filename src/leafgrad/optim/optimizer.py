@@ -40,6 +40,8 @@ Params = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Group]
 _f32: Any = np.dtype(np.float32)
 _f64: Any = np.dtype(np.float64)
 
+_getframe = sys._getframe
+
 
 class _Required:
     """Stands for a default that a group has to give."""
@@ -223,7 +225,7 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """zero_grad(set_to_none=True): forget the gradients of all parameters, or set them to zero."""
-        noted(ZERO_GRAD, self, None, sys._getframe(1))
+        noted(ZERO_GRAD, self, None, _getframe(1))
         if switches.modes and thread.in_modes:
             announce(self, "zero_grad", partial(self._zero_grad, set_to_none))
         else:
