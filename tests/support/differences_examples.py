@@ -55,6 +55,12 @@ def outcome(torch: Any, code: str) -> str:
             part.mul_(2)
         return part.grad_fn.name()
 
+    def real_view_of_reshaped() -> Any:
+        z = torch.ones(2, dtype=torch.complex64, requires_grad=True) * 1
+        part = torch.view_as_real(z)
+        z.unsqueeze_(0)
+        return part.sum().backward()
+
     def two_passes_through_sgn() -> Any:
         x = torch.ones(1, requires_grad=True)
         x.sgn().sum().backward()

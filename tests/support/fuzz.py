@@ -277,7 +277,7 @@ MODIFIED = (
 SHAPE_OR_DTYPE = (
     r"\w*Error: (.*not implemented for|.*not supported for|The size of tensors must match|mat1 and mat2 shapes|"
     r"Expected size for|dot : |Dimension out of range|zero-dimensional tensor|expected .* dtype|"
-    r"expected scalar type|inconsistent tensor size)"
+    r"expected scalar type|inconsistent tensor size|addmv input tensors)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 EXPLAINED = [
@@ -286,7 +286,9 @@ EXPLAINED = [
     ("backward|grad|end", MODIFIED, r"RuntimeError: (Trying to use a saved tensor that has been detached in-place|"
      r"Output is a view and its base)", "two mistakes in one call"),
     ("", r"dtype torch.complex64", r"torch.complex32", "small floats"),
-    ("", GIVES, r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
+    ("", r"\w*Error: .*ComplexFloat", r"\w*Error: .*ComplexHalf", "small floats"),
+    ("backward|grad|end", rf"{GIVES}|{MODIFIED}", r"RuntimeError: invalid gradient", "mistakes of PyTorch"),
+    ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
     ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",
      "nothing", "what is one operation"),

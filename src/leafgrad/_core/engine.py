@@ -437,7 +437,7 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
     rare = leaf.rare
     hooks = None if rare is None else rare.hooks
     if not leaf.needs_grad or (rare is not None and rare.view is not None and rare.view.silent):
-        if hooks is not None:  # it did need a gradient when the graph was recorded, and its hooks are there still
+        if hooks is not None and not leaf.needs_grad:  # it did when the graph was recorded, and its hooks are there
             g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
             hooks.accumulated(leaf, g, create_graph)
         return
