@@ -15,8 +15,15 @@ import leafgrad.optim as optim
 from leafgrad._core.bind import execute
 from leafgrad._core.modes import Observer
 from leafgrad.optim import update
+from leafgrad.optim.adadelta import adadelta_step
+from leafgrad.optim.adagrad import adagrad_step
 from leafgrad.optim.adam import adam_step
+from leafgrad.optim.adamax import adamax_step
+from leafgrad.optim.asgd import asgd_step
+from leafgrad.optim.nadam import nadam_step
+from leafgrad.optim.radam import radam_step
 from leafgrad.optim.rmsprop import rmsprop_step
+from leafgrad.optim.rprop import rprop_step
 from leafgrad.optim.sgd import sgd_step
 
 # For each option of each update the values that it takes here: zero as well, where a formula asks.
@@ -25,6 +32,13 @@ OPTIONS: dict[Any, list[tuple[Any, ...]]] = {
     sgd_step: [(0.1,), (0, 0.9), (0, 0.3), (0, 0.2), FLAG, FLAG, FLAG],
     adam_step: [(0.1,), ((0.9, 0.99),), (1e-8,), (0, 0.2), FLAG, FLAG, FLAG, (3.0,)],
     rmsprop_step: [(0.1,), (0.9,), (1e-8,), (0, 0.2), (0, 0.9), FLAG, FLAG],
+    adamax_step: [(0.1,), ((0.9, 0.99),), (1e-8,), (0, 0.2), FLAG, (3.0,)],
+    nadam_step: [(0.1,), ((0.9, 0.99),), (1e-8,), (0, 0.2), (0.004,), FLAG, FLAG, ((3.0, 0.5),)],
+    radam_step: [(0.1,), ((0.9, 0.99),), (1e-8,), (0, 0.2), FLAG, FLAG, ((3.0, 0), (3.0, 0.5))],
+    adagrad_step: [(0.1,), (0, 0.1), (0, 0.2), (1e-8,), FLAG, (3.0,)],
+    adadelta_step: [(0.1,), (0.9,), (1e-8,), (0, 0.2), FLAG],
+    rprop_step: [(0.1,), ((0.5, 1.2),), ((1e-6, 1.0),), FLAG],
+    asgd_step: [(0.1,), (0.1,), (0, 0.2), FLAG, ((0.1, 0), (0.1, 0.5))],
 }
 CASES = [(op, options) for op, choices in OPTIONS.items() for options in itertools.product(*choices)]
 

@@ -23,6 +23,15 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "adam maximize": ("Adam", {"maximize": True}),
     "amsgrad": ("Adam", {"amsgrad": True}),
     "adamw": ("AdamW", {"weight_decay": 0.1}),
+    "adamax": ("Adamax", {"weight_decay": 0.1}),
+    "nadam": ("NAdam", {"weight_decay": 0.1}),
+    "nadam decoupled": ("NAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True}),
+    "radam": ("RAdam", {"weight_decay": 0.1, "betas": (0.8, 0.9)}),
+    "radam decoupled": ("RAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True}),
+    "adagrad": ("Adagrad", {"weight_decay": 0.1, "lr_decay": 0.1}),
+    "adadelta": ("Adadelta", {"weight_decay": 0.1}),
+    "rprop": ("Rprop", {"step_sizes": (0.01, 1.0)}),
+    "asgd": ("ASGD", {"weight_decay": 0.1, "t0": 1.0, "lambd": 0.1}),
     "rmsprop": ("RMSprop", {}),
     "rmsprop centered": ("RMSprop", {"centered": True, "alpha": 0.9}),
     "rmsprop momentum": ("RMSprop", {"momentum": 0.9, "weight_decay": 0.1}),
@@ -50,8 +59,11 @@ def run(lib: Any, name: str, options: dict[str, Any], rate: bool, steps: int = 4
 PYTORCH_FAILS = {
     ("sgd momentum", True), ("sgd dampening", True), ("amsgrad", False), ("amsgrad", True),
     ("rmsprop centered", False), ("rmsprop", True), ("rmsprop centered", True), ("rmsprop momentum", True),
+    ("adamax", False), ("adamax", True), ("nadam", True), ("nadam decoupled", True), ("adagrad", True),
+    ("adadelta", True), ("rprop", False),
 }  # fmt: skip
-ALL = [(name, rate) for name in CASES for rate in (False, True) if (name, rate) not in PYTORCH_FAILS]
+NUMBERS = {("rprop", True), ("asgd", True)}  # the state has the rate as a number, in either library
+ALL = [(name, rate) for name in CASES for rate in (False, True) if (name, rate) not in PYTORCH_FAILS | NUMBERS]
 
 
 @pytest.mark.parametrize("name, rate", sorted(PYTORCH_FAILS))

@@ -14,68 +14,15 @@ import torch
 import leafgrad
 import leafgrad.nn
 import leafgrad.optim
+from optim_cases import CASES, training, twenty_steps
 
 LIBRARIES = (leafgrad, torch)
+NAMES = sorted({name for name, _ in CASES.values()})
 torch.set_num_threads(1)  # the tests are small, and several of them run at the same time
-
-# Every option of every optimiser, alone and in the combinations that meet in the formulas.
-CASES: dict[str, tuple[str, dict[str, Any]]] = {
-    "sgd": ("SGD", {"lr": 0.1}),
-    "sgd default": ("SGD", {}),
-    "sgd momentum": ("SGD", {"lr": 0.1, "momentum": 0.9}),
-    "sgd nesterov": ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
-    "sgd dampening": ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3}),
-    "sgd decay": ("SGD", {"lr": 0.1, "weight_decay": 0.05}),
-    "sgd maximize": ("SGD", {"lr": 0.001, "maximize": True}),
-    "sgd all": ("SGD", {"lr": 0.05, "momentum": 0.8, "dampening": 0.2, "weight_decay": 0.01, "maximize": False}),
-    "sgd all nesterov": ("SGD", {"lr": 0.05, "momentum": 0.8, "weight_decay": 0.01, "nesterov": True}),
-    "sgd all maximize": ("SGD", {"lr": 0.001, "momentum": 0.8, "weight_decay": 0.01, "maximize": True}),
-    "adam": ("Adam", {"lr": 0.01}),
-    "adam default": ("Adam", {}),
-    "adam betas": ("Adam", {"lr": 0.01, "betas": (0.7, 0.9), "eps": 1e-5}),
-    "adam decay": ("Adam", {"lr": 0.01, "weight_decay": 0.05}),
-    "adam amsgrad": ("Adam", {"lr": 0.01, "amsgrad": True}),
-    "adam maximize": ("Adam", {"lr": 0.001, "maximize": True}),
-    "adam decoupled": ("Adam", {"lr": 0.01, "weight_decay": 0.1, "decoupled_weight_decay": True}),
-    "adam all": ("Adam", {"lr": 0.001, "weight_decay": 0.05, "amsgrad": True, "maximize": True}),
-    "adamw": ("AdamW", {"lr": 0.01}),
-    "adamw decay": ("AdamW", {"lr": 0.01, "weight_decay": 0.2}),
-    "adamw no decay": ("AdamW", {"lr": 0.01, "weight_decay": 0}),
-    "adamw amsgrad": ("AdamW", {"lr": 0.01, "amsgrad": True}),
-    "adamw all": ("AdamW", {"lr": 0.001, "weight_decay": 0.1, "amsgrad": True, "maximize": True}),
-    "rmsprop": ("RMSprop", {"lr": 0.0002}),
-    "rmsprop alpha": ("RMSprop", {"lr": 0.0002, "alpha": 0.8, "eps": 1e-5}),
-    "rmsprop decay": ("RMSprop", {"lr": 0.0002, "weight_decay": 0.05}),
-    "rmsprop momentum": ("RMSprop", {"lr": 0.0002, "momentum": 0.7}),
-    "rmsprop centered": ("RMSprop", {"lr": 0.0002, "centered": True}),
-    "rmsprop maximize": ("RMSprop", {"lr": 0.0005, "maximize": True}),
-    "rmsprop all": ("RMSprop", {"lr": 0.001, "momentum": 0.5, "centered": True, "weight_decay": 0.01}),
-}
 
 
 def values(tensor: Any) -> Any:
     return np.array(tensor.detach().tolist())
-
-
-def training(lib: Any, case: str, steps: int = 100, dtype: str = "float32") -> tuple[list[float], list[Any], Any]:
-    """The losses of a small network, its parameters in the end, and the optimiser. Smooth functions only: at the
-    corner of a ReLU one unit in the last place is enough to make two curves differ."""
-    name, options = CASES[case]
-    lib.manual_seed(0)
-    kind = getattr(lib, dtype)
-    nn = lib.nn
-    model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 12), nn.Sigmoid(), nn.Linear(12, 3)).to(kind)
-    inputs, targets = lib.randn(32, 8).to(kind), lib.randint(0, 3, (32,))
-    criterion = nn.CrossEntropyLoss()
-    optimizer = getattr(lib.optim, name)(model.parameters(), **options)
-    losses = []
-    for _ in range(steps):
-        optimizer.zero_grad()
-        loss = criterion(model(inputs), targets)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses, [values(p) for p in model.parameters()], optimizer
 
 
 def check_states(ours: Any, theirs: Any, rtol: float, atol: float) -> None:
@@ -110,6 +57,15 @@ def test_training_curves_in_double_precision(case: str) -> None:
     for mine, their in zip(ours[1], theirs[1], strict=True):
         np.testing.assert_allclose(mine, their, rtol=1e-10, atol=1e-11)
     check_states(ours[2], theirs[2], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("case", CASES)
+def test_twenty_steps(case: str, dtype: str) -> None:
+    precision = 1e-5 if dtype == "float32" else 1e-11
+    np.testing.assert_allclose(
+        twenty_steps(leafgrad, case, dtype), twenty_steps(torch, case, dtype), rtol=precision, atol=precision
+    )
 
 
 def one_parameter(lib: Any, array: Any, gradient: Any) -> Any:
@@ -214,7 +170,7 @@ def check_parameters(*models: Any) -> None:
         np.testing.assert_allclose(mine, their, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop"])
+@pytest.mark.parametrize("name", NAMES)
 def test_groups(name: str) -> None:
     models, texts = [], []
     for lib in LIBRARIES:
@@ -239,7 +195,7 @@ def test_groups(name: str) -> None:
 
 STATES: list[tuple[str, dict[str, Any]]] = [
     (name, options)
-    for name in ("SGD", "Adam", "AdamW", "RMSprop")
+    for name in NAMES
     for options in ({}, {"momentum": 0.9}, {"amsgrad": True}, {"centered": True, "momentum": 0.5})
     if set(options) <= set(inspect.signature(getattr(torch.optim, name)).parameters)
 ]
@@ -281,7 +237,7 @@ def test_loading_casts_to_the_parameters() -> None:
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop"])
+@pytest.mark.parametrize("name", NAMES)
 def test_named_parameters(name: str) -> None:
     texts = []
     for lib in LIBRARIES:

@@ -7,7 +7,7 @@ from typing import Any
 from leafgrad._core.tensor import TensorBase
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.ops.registry import op
-from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options
+from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_betas, check_options
 from leafgrad.optim.update import Update, in_place, steps
 
 Value = Any  # an array, a number, or a tensor in place of either
@@ -76,9 +76,7 @@ class Adam(Optimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_options(lr, epsilon=eps)
-        for i, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        check_betas(betas)
         check_options(lr, weight_decay=weight_decay)
         if [type(beta) for beta in betas] != [float, float] and not all(isinstance(b, TensorBase) for b in betas):
             raise ValueError("betas must be either both floats or both Tensors")
@@ -92,6 +90,10 @@ class Adam(Optimizer):
 
     def _kept(self, group: Group) -> tuple[str, ...]:
         return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
+
+    def _recorded_count(self, state: State, count: Any) -> Any:
+        # PyTorch's corrections are as precise as the number of the step, a tensor: float32 as a rule
+        return state["step"].clone()
 
 
 class AdamW(Adam):

@@ -127,13 +127,18 @@ class Optimizer:
         """What is updated beside a parameter: names in its state, in the order of the inputs of the update."""
         raise NotImplementedError(f"{type(self).__name__} defines neither an update nor step()")
 
-    def _prepare(self, p: Any, kept: tuple[str, ...]) -> tuple[State, Any]:
-        """The state of a parameter, made at its first step, and how many steps it has had, this one included."""
+    def _first(self, name: str, p: Any, group: Group) -> Any:
+        """What is kept for a parameter, before its first step."""
+        return zeros_for(p)
+
+    def _prepare(self, p: Any, kept: tuple[str, ...], group: Group) -> tuple[State, Any]:
+        """The state of a parameter, made at its first step, and how many steps it has had, this one included; more than
+        that where the update needs it."""
         state = self.state[p]
         if not state:
             state["step"] = step_counter()
             for name in kept:
-                state[name] = zeros_for(p)
+                state[name] = self._first(name, p, group)
         counter = state["step"].array
         if switches.modes and thread.in_modes:  # somebody sees operations
             execute(links.add, (counter, constant(1, counter.dtype)), (), counter)
@@ -170,7 +175,7 @@ class Optimizer:
                 if watched:
                     about_to_change(p)
                 if kept:
-                    state, count = self._prepare(p, kept)
+                    state, count = self._prepare(p, kept, group)
                     if count != last:
                         if arrays:
                             self._execute(arrays, group, last)
@@ -202,9 +207,8 @@ class Optimizer:
             kept = self._kept(group)
             for p in group["params"]:
                 if p._grad is not None:
-                    state, count = self._prepare(p, kept) if kept else ({}, 0)
-                    # PyTorch's corrections are as precise as the number of the step, a tensor: float32 as a rule
-                    last = [state["step"].clone() if "step" in state else count] if self._counts else []
+                    state, count = self._prepare(p, kept, group) if kept else ({}, 0)
+                    last = [self._recorded_count(state, count)] if self._counts else []
                     tensors = [p, *[state[name] if name in kept else None for name in self._update.inputs[2:]]]
                     # copies, because all of them change before the step is differentiated
                     copy, *copies = [None if t is None else t.clone() for t in tensors]
@@ -212,6 +216,9 @@ class Optimizer:
                     for t, new in zip(tensors, results):
                         if t is not None:
                             t.copy_(new)
+
+    def _recorded_count(self, state: State, count: Any) -> Any:
+        return count
 
     def _watch_order(self) -> None:
         """Asked for by the first schedule: was there a step since then, and is `step` still what it was?"""
@@ -417,6 +424,8 @@ def loaded(name: str, value: Any, p: Any) -> Any:
         return value if isinstance(value, TensorBase) else step_counter(float(value))
     if isinstance(value, TensorBase):
         return value.to(dtype=p.dtype) if p.is_floating_point() else value  # type: ignore[attr-defined]
+    if isinstance(value, list):
+        return [loaded(name, entry, p) for entry in value]
     return value
 
 
@@ -429,6 +438,18 @@ def step_counter(count: float = 0.0) -> Any:
 def zeros_for(p: Any) -> Any:
     """A tensor of zeros with the shape, dtype and memory layout of a parameter."""
     return wrap(np.zeros_like(p.array))
+
+
+def full_for(p: Any, value: Any) -> Any:
+    """The same with a number in place of zero; complex numbers are pairs of it."""
+    number = float(value)
+    return wrap(np.full_like(p.array, complex(number, number) if p.array.dtype.kind == "c" else number))
+
+
+def check_betas(betas: Any) -> None:
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
 def check_options(lr: Any, **options: float) -> None:

@@ -79,7 +79,7 @@ class SGD(Optimizer):
     def _kept(self, group: Group) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] else ()
 
-    def _prepare(self, p: Any, kept: tuple[str, ...]) -> tuple[State, Any]:
+    def _prepare(self, p: Any, kept: tuple[str, ...], group: Group) -> tuple[State, Any]:
         """The state of a parameter, and whether this is its first step."""
         state = self.state[p]
         first = state.get("momentum_buffer") is None

@@ -143,7 +143,7 @@ def run_in_blocks(run: Callable[..., None], p: Array, g: Array, *kept: Array) ->
 
 LOOPS = (
     kernels.add, kernels.subtract, kernels.multiply, kernels.divide, kernels.negative, kernels.square_root,
-    kernels.maximum, np.positive,
+    kernels.maximum, kernels.minimum, kernels.absolute, np.positive, np.sign,
 )  # fmt: skip
 SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}  # of numbers
 
@@ -167,6 +167,10 @@ class Symbol(NDArrayOperatorsMixin):
     sqrt: Any = lambda self: np.sqrt(self)
     maximum: Any = lambda self, other: np.maximum(self, other)
     clone: Any = lambda self: np.positive(self)
+    abs: Any = lambda self: np.absolute(self)
+    sign: Any = lambda self: np.sign(self)
+    relu: Any = lambda self: np.maximum(self, 0.0)
+    clamp: Any = lambda self, low, high: np.minimum(np.maximum(self, low), high)
     detach: Any = lambda self: self
 
 
@@ -224,7 +228,7 @@ class Trace:
                 places[result] = result
                 lines.append(f"{result} = {kernel}({given})")
                 continue
-            by_name = "out=" if kernel == "maximum" else ""  # NumPy wants it so
+            by_name = "out=" if kernel in ("maximum", "minimum") else ""  # NumPy wants it so
             lines.append(f"{kernel}({given}, {by_name}{places[result]})")
         return lines + [f"{home}[...] = {places[r]}" for r, home in homes.items() if places[r] != home]
 

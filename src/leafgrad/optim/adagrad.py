@@ -1,0 +1,80 @@
+"""Adagrad: gradients divided by the root of the sum of their squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leafgrad._tensor.tensor import Tensor
+from leafgrad.ops.registry import op
+from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options, full_for, step_counter
+from leafgrad.optim.update import Update, in_place, steps
+
+Value = Any  # an array, a number, or a tensor in place of either
+
+
+@op
+class adagrad_step(Update):
+    """adagrad_step(param, grad, sum, lr, lr_decay, weight_decay, eps, maximize, step): s = s + g²;
+    p = p - lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps)."""
+
+    inputs = ("param", "grad", "sum")
+    options = ("lr", "lr_decay", "weight_decay", "eps", "maximize", "step")
+    results = 2
+
+    def formula(
+        p: Value, g: Value, s: Value, lr: Value, lr_decay: Value, weight_decay: Value, eps: Value, maximize: bool,
+        t: Value,
+    ) -> tuple[Value, ...]:  # fmt: skip
+        if maximize:
+            g = -g
+        if weight_decay:
+            g = p * weight_decay + g
+        s = s + g * g
+        return p - g / (s.sqrt() + eps) * (lr / (1 + (t - 1) * lr_decay)), s
+
+    kernel = in_place(formula, inputs)
+    samples = steps(
+        "Adagrad", {"lr": 0.1}, {"lr_decay": 0.5, "eps": 1e-3, "weight_decay": 0.1},
+        {"initial_accumulator_value": 0.3, "maximize": True},
+    )  # fmt: skip
+
+
+class Adagrad(Optimizer):
+    """Adagrad(params, lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, *,
+    maximize=False)"""
+
+    _update = adagrad_step
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float | Tensor = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_options(
+            lr, lr_decay=lr_decay, weight_decay=weight_decay, initial_accumulator_value=initial_accumulator_value,
+            epsilon=eps,
+        )  # fmt: skip
+        defaults = {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+        for group in self.param_groups:  # the only optimiser whose state is there before the first step
+            for p in group["params"]:
+                self.state[p].update(step=step_counter(), sum=self._first("sum", p, group))
+
+    def _kept(self, group: Group) -> tuple[str, ...]:
+        return ("sum",)
+
+    def _first(self, name: str, p: Any, group: Group) -> Any:
+        return full_for(p, self.defaults["initial_accumulator_value"])
