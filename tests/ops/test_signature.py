@@ -25,7 +25,7 @@ SHOWN = {
     "out: tuple[Tensor, ...] | None = None) -> return_types.topk",
     "arange": "(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None, "
     "dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, "
-    "requires_grad: bool = False, pin_memory: bool = False) -> Tensor",
+    "requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor",
 }
 
 

@@ -10,26 +10,30 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any, Final
-from weakref import ReferenceType, ref
+from weakref import ref
 
 from leafgrad._core.node import take_order
 
 REMEMBERED: Final = 1024
 
-
-class Nobody:
-    """The module of calls that have not happened yet."""
-
-
-_nobody: Final = ref(Nobody())
-last_calls: Final[deque[tuple[ReferenceType[Any], int, int, int]]] = deque(
+number_now: Final[Callable[[], int]] = take_order
+reference: Final[Callable[[Any], Any]] = ref
+this_thread: Final[Callable[[], int]] = get_ident
+_nobody: Final[Any] = ref(set())  # the module of calls that have not happened yet
+last_calls: Final[deque[tuple[Any, int, int, int]]] = deque(
     [(_nobody, -i, -i, 0) for i in range(REMEMBERED)], maxlen=REMEMBERED
 )
-note_call: Final = last_calls.append  # (module, number before, number after, thread)
-number_now: Final[Callable[[], int]] = take_order
+_append: Final[Any] = last_calls.append
+
+
+def note_call(module: Any, before: int) -> None:
+    """A call of a module has ended that began when the counter stood at `before`."""
+    _append((reference(module), before, number_now(), this_thread()))
 
 
 def remembered_since() -> int:
     """From which number on all calls are remembered: 0, the first of all, unless there were too many."""
-    return last_calls[0][1] if last_calls[0][3] else 0
+    first = last_calls[0]
+    return first[1] if first[3] else 0

@@ -58,7 +58,7 @@ negated.__name__ = np.negative.__name__  # by which leafgrad/optim/update.py cal
 
 def one_divided_by(x: Any, *out: Any) -> Any:
     """By a division where numbers are complex: for 0, NumPy's reciprocal of these is not infinite."""
-    return np.divide(1, x, *out) if x.dtype.kind == "c" else np.reciprocal(x, *out)
+    return np.divide(1, x, *out) if np.iscomplexobj(x) else np.reciprocal(x, *out)
 
 
 # Those that kernels are made of. exp and the like are public operations elsewhere, so the names here are longer.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable
-from threading import get_ident
 from typing import Any
-from weakref import ref
 
 from leafgrad import errors
 from leafgrad._core.module_calls import note_call, number_now
@@ -53,7 +51,7 @@ class Called:
             result = self._call_with_hooks(args, kwargs)
         else:  # `**kwargs` copies a dictionary, even an empty one
             result = self.forward(*args, **kwargs) if kwargs else self.forward(*args)
-        note_call((ref(self), before, number_now(), get_ident()))
+        note_call(self, before)
         return result
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
