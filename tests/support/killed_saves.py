@@ -2,7 +2,8 @@
 
     python tests/support/killed_saves.py [number of kills, 200] [seed]
 
-The file has to be the whole of one that the process wrote, or the one of before.
+The file has to be the whole of one that the process wrote, or the one of before. And some of the kills have to come in
+the middle of a save, which leaves a temporary file behind: otherwise nothing was tested.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ WRITER = """
 import sys
 import leafgrad as torch
 number = int(sys.argv[2])
+torch.save(number, sys.argv[1] + ".first")  # imports what saving needs, so that the kill does not come before any save
 print("ready", flush=True)
 while True:
     number += 1
@@ -44,11 +46,12 @@ def main(count: int, seed: int) -> None:
                 writer.kill()
             loaded = torch.load(path)  # raises if it is not whole
             assert (loaded["values"] == loaded["number"]).all() and set(loaded["more"]) == {loaded["number"]}
-            unfinished = [name for name in os.listdir(folder) if name != "model.pt"]
+            unfinished = [name for name in os.listdir(folder) if name.endswith(".tmp")]
             outcomes["killed while writing" if unfinished else "killed between two files"] += 1
             outcomes["new file" if loaded["number"] > before else "old file"] += 1
             for name in unfinished:
                 os.unlink(Path(folder) / name)
+    assert outcomes["killed while writing"] and outcomes["new file"], outcomes
     print(f"{count} kills: {dict(outcomes.most_common())}")
 
 
