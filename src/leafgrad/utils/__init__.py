@@ -1,4 +1,4 @@
-"""leafgrad.utils: checkpointing, and helpers for hooks. Each part is imported when it is first asked for.
+"""leafgrad.utils: checkpointing, data loaders, and helpers for hooks. Each part is imported when it is first asked for.
 
 May import `_core`, `ops`, `autograd`, `errors` and `_dtypes`.
 """
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from leafgrad import _missing
 
-__all__ = ["checkpoint", "hooks"]
+__all__ = ["checkpoint", "data", "hooks"]
 
 
 if TYPE_CHECKING:
     from leafgrad.utils import checkpoint as checkpoint
+    from leafgrad.utils import data as data
     from leafgrad.utils import hooks as hooks
 
 else:
