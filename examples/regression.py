@@ -21,17 +21,6 @@ class LinearRegression(nn.Module):
         return self.linear(x)
 
 
-def describe_gradient(tensor):
-    """The size of the gradient, or why there is none."""
-    if not tensor.requires_grad:
-        return "None (does not require grad)"
-    if not tensor.is_leaf:
-        return "None (not a leaf)"
-    if tensor.grad is None:
-        return "None (no backward reached it)"
-    return f"norm {tensor.grad.norm().item():.4f}"
-
-
 torch.manual_seed(0)
 X = torch.randn(100, 1, requires_grad=True)
 y = 2 * X.detach() + 1 + torch.randn(100, 1) * 0.1
@@ -57,15 +46,14 @@ for name, param in model.named_parameters():
 
 # The optimizer clears the gradients of the parameters it was given. X is not one of them: its gradient is the sum over
 # all epochs.
-print("\nWhich leaves got which gradient:")
-leaves = {**dict(model.named_parameters()), "X": X, "y": y}
-print(f"{'name':<14} {'shape':<10} gradient")
-for name, leaf in leaves.items():
-    print(f"{name:<14} {tuple(leaf.shape)!s:<10} {describe_gradient(leaf)}")
+print("\nWhich leaves got a gradient, and by which way:")
+print(torch.explain(loss, model))
+print()
+print(torch.why(X))
 
 # A graph is best looked at before backward(), which frees what it has saved.
 loss = criterion(model(X), y)
 graph = torch.graph(loss, model)
-print("\nThe graph of the loss:")
+print("\nThe graph of the next loss:")
 print(graph)
 print(f"\nThe same as a picture, for a browser: {graph.save(PICTURE)}")

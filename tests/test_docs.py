@@ -9,11 +9,13 @@ import pytest
 
 import documents
 
-EVERY_PAGE = sorted(documents.DOCS.rglob("*.md"))
+EVERY_PAGE = [documents.README, *sorted(documents.DOCS.rglob("*.md"))]
 QUESTIONS = sorted((documents.DOCS / "questions").glob("*.md"))
 
 
-@pytest.mark.parametrize("page", [documents.DOCS / "explaining.md", *QUESTIONS], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [documents.README, documents.DOCS / "explaining.md", *QUESTIONS], ids=lambda page: page.stem
+)
 def test_the_programs_print_what_the_page_says(page: Path) -> None:
     assert documents.check_snippets(page.read_text(encoding="utf-8")) > 0
 

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGES = [DOCS / "how-it-works.md", DOCS / "explaining.md", *sorted((DOCS / "questions").glob("*.md"))]
+README = DOCS.parent / "README.md"
+PAGES = [README, DOCS / "how-it-works.md", DOCS / "explaining.md", *sorted((DOCS / "questions").glob("*.md"))]
 
 
 class Snippet(NamedTuple):
