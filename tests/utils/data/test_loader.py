@@ -148,6 +148,15 @@ def test_an_epoch_that_is_left_early_ends_its_workers() -> None:
     assert no_processes_left()
 
 
+def test_workers_that_are_sending_end_by_themselves() -> None:
+    """Batches that do not fit into a pipe, which nobody will receive: the workers are not waited for and terminated."""
+    loader: Any = iter(DataLoader(TensorDataset(torch.ones(64, 50_000)), 4, num_workers=2))
+    next(loader)
+    processes = [worker.process for worker in loader.pool.workers]
+    loader.pool.close()
+    assert [process.exitcode for process in processes] == [0, 0]
+
+
 def test_persistent_workers_stay_and_an_epoch_can_be_left() -> None:
     loader = DataLoader(Samples(), num_workers=2, persistent_workers=True)
     first = {child.pid for child in multiprocessing.active_children()}

@@ -96,7 +96,8 @@ class Multiline(str):
 
 
 class Sender(threading.Thread):
-    """Sends results while the worker makes the next ones."""
+    """Sends results while the worker makes the next ones. Whoever ends a worker does not wait for them, so this thread
+    dies with the process; it may be in the middle of a send that nobody will receive."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(daemon=True)
@@ -116,14 +117,10 @@ class Sender(threading.Thread):
 
     def run(self) -> None:
         try:
-            while (message := self.waiting.get()) is not None:
-                transport.send(self.connection, message)
+            while True:
+                transport.send(self.connection, self.waiting.get())
         except OSError:  # the main process does not listen any more
             pass
-
-    def finish(self) -> None:
-        self.waiting.put(None)
-        self.join()
 
 
 def seed_worker(base_seed: int, worker_id: int) -> int:
@@ -168,7 +165,6 @@ def worker_loop(job: Job, worker_id: int, connection: Connection) -> None:
             else:
                 result = fetched(fetcher, index, job.iterable, worker_id, where)
             sender.put(number, result, where)
-        sender.finish()
     except KeyboardInterrupt:
         pass  # the main process gets it as well, and says so
 
