@@ -16,7 +16,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 
-from optim_cases import CASES, twenty_steps
+from optim_cases import ALL, twenty_steps
 
 DIGITS = {"float32": 9, "float64": 15}
 
@@ -30,5 +30,5 @@ def parameters(case: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    text = "{" + ",\n".join([f"{json.dumps(case)}: {json.dumps(parameters(case))}" for case in CASES]) + "}\n"
+    text = "{" + ",\n".join([f"{json.dumps(case)}: {json.dumps(parameters(case))}" for case in ALL]) + "}\n"
     (Path(__file__).parent / "optimizers.json.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))

@@ -15,15 +15,15 @@ import pytest
 import leafgrad as lg
 import leafgrad.nn as nn
 import leafgrad.optim as optim
-from optim_cases import CASES, twenty_steps
+from optim_cases import ALL, precision_of, twenty_steps
 
 STORED = json.loads(gzip.decompress((Path(__file__).parents[1] / "data" / "optimizers.json.gz").read_bytes()))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ALL)
 def test_parameters_after_twenty_steps_are_pytorchs(case: str, dtype: str) -> None:
-    precision = 1e-5 if dtype == "float32" else 1e-11
+    precision = precision_of(case, dtype)
     np.testing.assert_allclose(twenty_steps(lg, case, dtype), STORED[case][dtype], rtol=precision, atol=precision)
 
 
@@ -39,9 +39,9 @@ def trained(optimizer: Any, p: Any, steps: int) -> Any:
     return p.detach().clone()
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ALL)
 def test_training_goes_on_from_a_saved_state(case: str) -> None:
-    name, options = CASES[case]
+    name, options = ALL[case]
     p, q = (nn.Parameter(lg.tensor([[1.0, -2.0], [0.5, 0.1]])) for _ in range(2))
     first = getattr(optim, name)([p], **options)
     q.data.copy_(trained(first, p, 4))
@@ -53,7 +53,7 @@ def test_training_goes_on_from_a_saved_state(case: str) -> None:
 
 OPTIONS = [
     (name, option)
-    for name in sorted({name for name, _ in CASES.values()})
+    for name in sorted({name for name, _ in ALL.values()})
     for option in ("foreach", "fused")
     if option in getattr(optim, name).__init__.__code__.co_varnames
 ]
@@ -86,6 +86,24 @@ ERRORS: list[tuple[str, Callable[[Any], Any]]] = [
     ("Invalid eta values: 0.5, 0.9", lambda p: optim.Rprop(p, etas=(0.5, 0.9))),
     ("Invalid weight_decay value: -1", lambda p: optim.ASGD(p, weight_decay=-1)),
     ("Tensor lr must be 1-element", lambda p: optim.ASGD(p, lr=lg.ones(2))),
+    ("Invalid learning rate: -1", lambda p: optim.LBFGS(p, lr=-1)),
+    (
+        "LBFGS doesn't support per-parameter options",
+        lambda p: optim.LBFGS([{"params": p}, {"params": [nn.Parameter(lg.ones(1))]}]),
+    ),
+    ("Tensor lr must be 1-element", lambda p: optim.Adafactor(p, lr=lg.ones(2))),
+    ("Learning rate should be >= 0 but is: -1", lambda p: optim.Adafactor(p, lr=-1)),
+    ("beta2_decay should be <= 0 but is: 1", lambda p: optim.Adafactor(p, beta2_decay=1)),
+    ("epsilon1 should be >= 0 but is: -1", lambda p: optim.Adafactor(p, eps=(-1, 0))),
+    ("epsilon2 should be >= 0 but is: -1", lambda p: optim.Adafactor(p, eps=(None, -1))),
+    ("Clipping threshold d should be >= 1 but is: 0", lambda p: optim.Adafactor(p, d=0)),
+    ("weight_decay should be >= 0 but is: -1", lambda p: optim.Adafactor(p, weight_decay=-1)),
+    ("momentum should be >= 0 but is: -1", lambda p: optim.Muon(p, momentum=-1)),
+    ("weight decay should be >= 0 but is: -1", lambda p: optim.Muon(p, weight_decay=-1)),
+    ("Adjust learning rate function x is not supported", lambda p: optim.Muon(p, adjust_lr_fn="x")),
+    ("Muon only supports 2D parameters", lambda p: optim.Muon([nn.Parameter(lg.ones(2))])),
+    ("Number of steps must be less than 100", lambda p: trained(optim.Muon(p, ns_steps=100), p[0], 1)),
+    ("Coefficients must be a tuple of exactly 3", lambda p: trained(optim.Muon(p, ns_coefficients=(1,)), p[0], 1)),  # type: ignore[arg-type]
 ]
 
 
@@ -102,3 +120,72 @@ def test_rprop_survives_infinite_gradients() -> None:
     for p.grad in (lg.ones(2), lg.tensor([float("-inf"), float("inf")])):
         optimizer.step()
     assert p.tolist() == pytest.approx([-1.0, -2.2]) and optimizer.state[p]["prev"][0] == 0
+
+
+@pytest.mark.parametrize("name", ["Adafactor", "Muon"])
+def test_complex_parameters_are_refused(name: str) -> None:
+    p = nn.Parameter(lg.ones(2, 2, dtype=lg.complex64))
+    p.grad = lg.ones(2, 2, dtype=lg.complex64)
+    with pytest.raises(RuntimeError, match=f"{name} does not support complex parameters"):
+        getattr(optim, name)([p]).step()
+
+
+def test_sparse_adam_is_refused() -> None:
+    with pytest.raises(NotImplementedError, match="leafgrad has dense tensors only: use Adam"):
+        optim.SparseAdam([nn.Parameter(lg.ones(1))])
+
+
+# -- LBFGS ------------------------------------------------------------------------------------------------------------
+
+
+def rosenbrock(line_search: str | None, steps: int) -> tuple[Any, list[float], Any]:
+    p = nn.Parameter(lg.tensor([-1.2, 1.0], dtype=lg.float64))
+    optimizer = optim.LBFGS([p], lr=1 if line_search else 0.1, line_search_fn=line_search)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        assert lg.is_grad_enabled()
+        loss = (1 - p[0]) ** 2 + 100 * (p[1] - p[0] ** 2) ** 2
+        loss.backward()
+        return loss
+
+    with lg.no_grad():
+        losses = [optimizer.step(closure).item() for _ in range(steps)]
+    return p, losses, optimizer
+
+
+def test_lbfgs_finds_the_bottom_of_a_valley() -> None:
+    p, losses, optimizer = rosenbrock("strong_wolfe", 6)
+    assert p.tolist() == pytest.approx([1.0, 1.0], abs=1e-4) and losses[0] == pytest.approx(24.2)
+    state = optimizer.state[p]
+    assert state["n_iter"] < 100 and set(state) == {
+        "func_evals", "n_iter", "d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss", "al",
+    }  # fmt: skip
+
+
+def test_lbfgs_stops_where_the_gradient_is_small() -> None:
+    p, _, optimizer = rosenbrock("strong_wolfe", 1)
+    before, calls = p.tolist(), optimizer.state[p]["func_evals"]
+    optimizer.param_groups[0]["tolerance_grad"] = 1.0
+    optimizer.step(lambda: (p.grad.zero_(), lg.tensor(0.0))[1])
+    assert p.tolist() == before and optimizer.state[p]["func_evals"] == calls + 1
+
+
+def test_lbfgs_knows_one_line_search() -> None:
+    with pytest.raises(RuntimeError, match="only 'strong_wolfe' is supported"):
+        rosenbrock("golden", 1)
+
+
+def test_lbfgs_takes_complex_parameters_and_some_without_gradient() -> None:
+    p, unused = nn.Parameter(lg.tensor([1 + 2j, -1j])), nn.Parameter(lg.ones(2))
+    optimizer = optim.LBFGS([p, unused], line_search_fn="strong_wolfe")
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = ((p - 0.5j).abs() ** 2).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    np.testing.assert_allclose(p.detach().numpy(), [0.5j, 0.5j], atol=1e-5)
+    assert unused.tolist() == [1.0, 1.0]

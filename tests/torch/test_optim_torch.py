@@ -14,7 +14,7 @@ import torch
 import leafgrad
 import leafgrad.nn
 import leafgrad.optim
-from optim_cases import CASES, training, twenty_steps
+from optim_cases import ALL, CASES, precision_of, training, twenty_steps
 
 LIBRARIES = (leafgrad, torch)
 NAMES = sorted({name for name, _ in CASES.values()})
@@ -60,9 +60,9 @@ def test_training_curves_in_double_precision(case: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ALL)
 def test_twenty_steps(case: str, dtype: str) -> None:
-    precision = 1e-5 if dtype == "float32" else 1e-11
+    precision = precision_of(case, dtype)
     np.testing.assert_allclose(
         twenty_steps(leafgrad, case, dtype), twenty_steps(torch, case, dtype), rtol=precision, atol=precision
     )

@@ -11,20 +11,24 @@ from typing import TYPE_CHECKING, Any
 from leafgrad import _missing
 from leafgrad.optim import lr_scheduler
 from leafgrad.optim.adadelta import Adadelta
+from leafgrad.optim.adafactor import Adafactor
 from leafgrad.optim.adagrad import Adagrad
 from leafgrad.optim.adam import Adam, AdamW
 from leafgrad.optim.adamax import Adamax
 from leafgrad.optim.asgd import ASGD
+from leafgrad.optim.lbfgs import LBFGS
+from leafgrad.optim.muon import Muon
 from leafgrad.optim.nadam import NAdam
 from leafgrad.optim.optimizer import Optimizer
 from leafgrad.optim.radam import RAdam
 from leafgrad.optim.rmsprop import RMSprop
 from leafgrad.optim.rprop import Rprop
 from leafgrad.optim.sgd import SGD
+from leafgrad.optim.sparse_adam import SparseAdam
 
 __all__ = [
-    "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SGD",
-    "lr_scheduler", "swa_utils",
+    "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer",
+    "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
 
 

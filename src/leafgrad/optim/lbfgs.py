@@ -1,0 +1,168 @@
+"""LBFGS: steps along directions that take the curvature into account, as far as the last gradients show it.
+
+The direction is -H g, where H is an estimate of the inverse of the Hessian: it maps the differences of the last
+gradients to the differences of the parameters, and is never written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from leafgrad._tensor.tensor import Tensor
+from leafgrad.autograd.grad_mode import enable_grad, no_grad
+from leafgrad.ops.pointwise.complex import view_as_real
+from leafgrad.ops.shape.join import cat
+from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options
+from leafgrad.optim.wolfe import strong_wolfe
+
+Number = Any  # a number, or a tensor of one element
+Vector = Any  # all parameters or gradients in a row
+
+
+class LBFGS(Optimizer):
+    """LBFGS(params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-07, tolerance_change=1e-09, history_size=100,
+    line_search_fn=None): `step(closure)` makes up to `max_iter` steps, and calls the closure about as often. With
+    line_search_fn='strong_wolfe' the length of a step is searched for; otherwise it is the learning rate."""
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float | Tensor = 1,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:
+        check_options(lr)
+        defaults = {
+            "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,
+            "line_search_fn": line_search_fn,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+        if len(self.param_groups) != 1:
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+
+    @no_grad()
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
+        """step(closure): several steps. The closure computes the loss and its gradients."""
+        group = self.param_groups[0]
+        state = self.state[group["params"][0]]
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
+
+        def evaluate() -> tuple[float, Vector]:
+            with enable_grad():
+                value = float(closure())
+            return value, self._gradient()
+
+        with enable_grad():
+            first = closure()
+        loss, gradient = float(first), self._gradient()
+        state["func_evals"] += 1
+        if gradient.abs().max() > group["tolerance_grad"]:
+            self._iterate(group, state, evaluate, loss, gradient)
+        return first
+
+    def _iterate(
+        self, group: Group, state: State, evaluate: Callable[[], tuple[float, Vector]], loss: float, gradient: Vector
+    ) -> None:
+        lr, limit, tolerance = float(group["lr"]), group["max_iter"], group["tolerance_change"]
+        evaluations = 1
+        for iteration in range(1, limit + 1):
+            state["n_iter"] += 1
+            direction = self._direction(group, state, gradient)
+            t: Number = lr if state["n_iter"] > 1 else min(1.0, 1.0 / gradient.abs().sum()) * lr
+            state.update(d=direction, t=t, prev_flat_grad=gradient.clone(), prev_loss=loss)
+            slope = gradient.dot(direction)
+            if slope > -tolerance:
+                return
+            before, calls = loss, 0
+            if group["line_search_fn"] is not None:
+                if group["line_search_fn"] != "strong_wolfe":
+                    raise RuntimeError("only 'strong_wolfe' is supported")
+                at = self._evaluated_at(evaluate, direction)
+                most = group["max_eval"] - evaluations
+                loss, gradient, t, calls = strong_wolfe(at, direction, t, loss, gradient, slope, most)
+                state["t"] = t
+                self._move(t, direction)
+            else:
+                self._move(t, direction)
+                if iteration != limit:  # after the last step nobody asks for the loss
+                    loss, gradient = evaluate()
+                    calls = 1
+            evaluations += calls
+            state["func_evals"] += calls
+            if (
+                evaluations >= group["max_eval"]
+                or gradient.abs().max() <= group["tolerance_grad"]
+                or direction.mul(t).abs().max() <= tolerance
+                or abs(loss - before) < tolerance
+            ):
+                return
+
+    def _direction(self, group: Group, state: State, gradient: Vector) -> Vector:
+        """-H g, by two loops over the last steps, the first one backwards."""
+        if state["n_iter"] == 1:
+            state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+            return gradient.neg()
+        changes, moves, ro = state["old_dirs"], state["old_stps"], state["ro"]
+        change, move = gradient.sub(state["prev_flat_grad"]), state["d"].mul(state["t"])
+        curvature = change.dot(move)
+        if curvature > 1e-10:
+            if len(changes) == group["history_size"]:
+                for entries in (changes, moves, ro):
+                    entries.pop(0)
+            changes.append(change)
+            moves.append(move)
+            ro.append(1.0 / curvature)
+            state["H_diag"] = curvature / change.dot(change)
+        parts = state.setdefault("al", [None] * group["history_size"])
+        result = gradient.neg()
+        for i in reversed(range(len(changes))):
+            parts[i] = moves[i].dot(result) * ro[i]
+            result = result - changes[i] * parts[i]
+        result = result * state["H_diag"]
+        for i in range(len(changes)):
+            result = result + moves[i] * (parts[i] - changes[i].dot(result) * ro[i])
+        return result
+
+    def _gradient(self) -> Vector:
+        """The gradients of all parameters in one row; complex numbers are pairs."""
+        rows = []
+        for p in self.param_groups[0]["params"]:
+            gradient = p.new_zeros(p.shape) if p.grad is None else p.grad
+            rows.append(as_real(gradient).reshape(-1))
+        return cat.function(rows)
+
+    def _move(self, t: Number, direction: Vector) -> None:
+        """Go a part of the way in a direction."""
+        start = 0
+        for p in self.param_groups[0]["params"]:
+            numbers = as_real(p)
+            end = start + numbers.numel()
+            numbers.add_(direction[start:end].reshape(numbers.shape) * t)
+            start = end
+
+    def _evaluated_at(
+        self, evaluate: Callable[[], tuple[float, Vector]], direction: Vector
+    ) -> Callable[[Number], tuple[float, Vector]]:
+        """A function that says what the loss and the gradient are after a part of the way, and stays here."""
+        params = self.param_groups[0]["params"]
+        start = [p.clone() for p in params]
+
+        def at(t: Number) -> tuple[float, Vector]:
+            self._move(t, direction)
+            result = evaluate()
+            for p, old in zip(params, start, strict=True):
+                p.copy_(old)
+            return result
+
+        return at
+
+
+def as_real(t: Any) -> Any:
+    return view_as_real.function(t) if t.is_complex() else t

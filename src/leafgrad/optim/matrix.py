@@ -1,0 +1,39 @@
+"""Optimisers that treat a parameter as a matrix, not element by element: their step is made of public operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from leafgrad._core.tensor import TensorBase
+from leafgrad.autograd.grad_mode import enable_grad, no_grad
+from leafgrad.optim.optimizer import Group, Optimizer, State
+
+
+class MatrixOptimizer(Optimizer):
+    """A subclass says how a parameter changes: `_change`."""
+
+    def _change(self, p: Any, g: Any, state: State, group: Group) -> None:
+        raise NotImplementedError
+
+    @no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """step(closure=None): update all parameters that have a gradient. A closure computes the loss again."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    if p.is_complex():
+                        raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
+                    self._change(p, p.grad, self.state[p], group)
+        return loss
+
+    @staticmethod
+    def _check_rate(lr: Any) -> None:
+        if isinstance(lr, TensorBase) and lr.array.size != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        if lr < 0.0:
+            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
