@@ -111,7 +111,10 @@ def in_common_order(arrays: Sequence[Array], out: Array) -> Array:
     else:
         return out if out.flags.c_contiguous else out.copy()
     order = order_in_memory(*given)
-    return out if out.transpose(order).flags.c_contiguous else in_order(out, order)
+    laid = out.transpose(order)
+    if laid.flags.c_contiguous and (1 not in laid.shape or laid.strides == np.empty(laid.shape, laid.dtype).strides):
+        return out
+    return in_order(out, order)  # also for dimensions of one element, by whose strides `format_of` decides
 
 
 def copy_in_order_of(arrays: Sequence[Array], out: Array) -> Array:
@@ -167,7 +170,9 @@ def in_format_of_all(arrays: Sequence[Array], out: Array) -> Array:
         return out
     found = {format_of(x) for x in arrays}
     wanted = found.pop() if len(found) == 1 else contiguous_format
-    return out if lies_in_format(out, wanted) else copy_in_format(out, wanted)
+    if lies_in_format(out, wanted) and (1 not in out.shape or wanted is contiguous_format):
+        return out
+    return copy_in_format(out, wanted)  # also for the strides of dimensions of one element
 
 
 def check_format(wanted: Any) -> memory_format:

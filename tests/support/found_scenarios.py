@@ -194,3 +194,53 @@ def storages_in_any_order_of_dimensions(T: Any) -> Any:
     x = T.arange(24.0).reshape(2, 3, 4).permute(1, 0, 2)
     made = [T.ones_like(x), T.zeros_like(x) + x, x.clone()]
     return [[t.stride(), t.untyped_storage().nbytes(), t.as_strided((6,), (4,)).tolist()] for t in made]
+
+
+@scenario
+def slices_that_leave_nothing_out(T: Any) -> Any:
+    """Are recorded if a bound counts from the end, also of a dimension without elements."""
+    slices = [slice(None, -1), slice(-3, None), slice(0, 5), slice(0, 3, 1), slice(-3, None, 1), slice(0, -1, 1)]
+    indices = [form for s in slices for form in ((s,), (s, ...), (None, s), (..., s))]
+    return [T.ones(n, 3, requires_grad=True)[index].grad_fn.name() for n in (0, 3) for index in indices]
+
+
+@scenario
+def layouts_of_elements_picked_beside_single_ones(T: Any) -> Any:
+    """The index has a say in dimensions of one element."""
+    at = T.tensor([0, 0])
+    x, y = T.ones(2, 3).t().unsqueeze(0), T.ones(3, 2).t().unsqueeze(1)
+    return [x[:, at].stride(), x[..., at].stride(), y[None, :1][..., at].stride(), y[None, :, 0][:, at].stride()]
+
+
+@scenario
+def products_of_batches_lie_in_rows(T: Any) -> Any:
+    x = T.arange(16.0).reshape(2, 2, 2, 2).permute(1, 0, 2, 3)
+    made = [x @ x, T.matmul(x, x[0]), x[0] @ x, x.half() @ x.half(), x.permute(0, 1, 3, 2) @ x]
+    return [made[0], [t.stride() for t in made]]
+
+
+@scenario
+def images_of_one_column_keep_their_format(T: Any) -> Any:
+    x = T.arange(12.0).reshape(2, 2, 3, 1).contiguous(memory_format=T.channels_last)
+    made = [x.relu(), x * 2, x + x, x.bfloat16().relu()]
+    joined = [T.cat([x, made[0]], -1), T.cat([made[1], made[2]], 1), T.stack([made[0], x])]
+    return [[t.stride() for t in made], [t.stride() for t in joined]]
+
+
+@scenario
+def gradients_retained_before_reshaping_in_place(T: Any) -> Any:
+    """Keep the shape that the tensor had, and count what was computed of it then."""
+    ways = [lambda t: t.unsqueeze_(0), lambda t: t.t_(), lambda t: t.as_strided_((3, 2), (2, 1)),
+            lambda t: t.mul_(3).transpose_(0, 1), lambda t: t.t_().unsqueeze_(0)]  # fmt: skip
+    seen: list[Any] = []
+    for reshape in ways:
+        for view in (False, True):
+            x = T.ones(2, 3, requires_grad=True)
+            y = (x * 2)[:] if view else x * 2
+            y.retain_grad()
+            y.register_hook(seen.append)
+            later = y + 1
+            reshape(y)
+            (later.sum() + y.sum() * 2).backward()
+            seen += [y.grad, x.grad, y.grad_fn.name()]
+    return seen

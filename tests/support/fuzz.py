@@ -179,8 +179,10 @@ def difference(ours: list[Entry], theirs: list[Entry]) -> str:
         if a.text != b.text:
             return f"step {a.step}: another program, {a.text}, not {b.text}"
         tolerance = max([tolerance, *[precision_of(y) for y in b.seen]])
+        # half precision rounds by the size of what a sum was made of: of gradients, that of the others of the pass
+        scale = max([largest_of(y) for y in b.seen], default=1.0) if tolerance >= TOLERANCE["float16"] else 1.0
         for x, y in itertools.zip_longest(a.seen, b.seen, fillvalue="nothing"):
-            if found := unequal(x, y, tolerance):
+            if found := unequal(x, y, tolerance, scale):
                 return f"step {a.step}, {a.text.split('(')[0]}: {found}"
     return ""
 
@@ -189,17 +191,26 @@ def precision_of(seen: Any) -> float:
     return TOLERANCE.get(seen.facts["dtype"].removeprefix("torch."), 0.0) if isinstance(seen, Seen) else 0.0
 
 
-def unequal(ours: Any, theirs: Any, tolerance: float) -> str:
+def largest_of(seen: Any) -> float:
+    """The largest finite number in a tensor, but at least 1."""
+    if not isinstance(seen, Seen) or seen.values.dtype.kind not in "fc":
+        return 1.0
+    return float(np.max(np.abs(seen.values[np.isfinite(seen.values)]), initial=1.0))
+
+
+def unequal(ours: Any, theirs: Any, tolerance: float, scale: float = 1.0) -> str:
+    """How two things differ; values by at most `tolerance` times the largest of them, or times `scale`."""
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        return next((found for x, y in zip(ours, theirs) if (found := unequal(x, y, tolerance))), "")
+        return next((found for x, y in zip(ours, theirs) if (found := unequal(x, y, tolerance, scale))), "")
     if not (isinstance(ours, Seen) and isinstance(theirs, Seen)):
         return "" if type(ours) is type(theirs) and ours == theirs else f"{short(ours)}, not {short(theirs)}"
     for name, fact in theirs.facts.items():
         if ours.facts[name] != fact:
-            return f"{name} {ours.facts[name]}, not {fact}"
+            shape = f" of shape {ours.facts['shape']}" if name == "strides" else ""
+            return f"{name} {ours.facts[name]}{shape}, not {fact}"
     a, b = ours.values, theirs.values
     finite = np.isfinite(b) & np.isfinite(a) if b.dtype.kind in "fc" else np.ones(b.shape, bool)
-    largest = max([1.0, *np.abs(b[finite]).reshape(-1)]) if b.size else 1.0
+    largest = max([scale, *np.abs(b[finite]).reshape(-1)]) if b.size else scale
     if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
         return f"values {short(ours)}, not {short(theirs)}"
     if b.dtype.kind == "b" or b.dtype.kind in "iu":
@@ -287,9 +298,10 @@ EXPLAINED = [
      r"Output is a view and its base)", "two mistakes in one call"),
     ("", r"dtype torch.complex64", r"torch.complex32", "small floats"),
     ("", r"\w*Error: .*ComplexFloat", r"\w*Error: .*ComplexHalf", "small floats"),
-    ("backward|grad|end", rf"{GIVES}|{MODIFIED}", r"RuntimeError: invalid gradient", "mistakes of PyTorch"),
+    ("backward|grad|end|nested", rf"{GIVES}|{MODIFIED}", r"RuntimeError: invalid gradient", "mistakes of PyTorch"),
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
+    ("joined (cat|stack)", r"strides .* of shape .*\b1\b", r"\(", "strides of dimensions of one element"),
     ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",
      "nothing", "what is one operation"),
 ]  # fmt: skip

@@ -313,16 +313,29 @@ def warn_if_has_hooks(tensor: Any) -> None:
             )
 
 
-def give_history(tensor: Any, node: Node) -> None:
+def give_history(tensor: Any, node: Node, reshaped: bool = False) -> None:
     """Make `node` the one that a tensor comes from. Hooks belong to the value that it had when they were registered;
-    a gradient that is retained is always that of the newest value."""
-    retained = tensor.rare is not None and tensor.rare.retains_grad
+    a gradient that is retained is that of the newest value, in the shape that it had before it was `reshaped`."""
+    retained = not reshaped and tensor.rare is not None and tensor.rare.retains_grad
     if retained and tensor.node is not None:
-        hooks_of(tensor).keep_for = None
+        retaining_hooks(tensor).keep_for = None
     tensor.node = node
     tensor.needs_grad = True
     if retained:
         hooks_of(tensor).keep_for = weakref.ref(tensor)
+
+
+def retaining_hooks(tensor: Any) -> Hooks:
+    """The hooks in the care of which the gradient of a tensor is retained: those of its node or, after it was reshaped
+    in place, of one before it."""
+    node = tensor.node
+    while True:
+        hooks = of_node(node)
+        if hooks.keep_for is not None and hooks.keep_for() is tensor:
+            return hooks
+        if isinstance(node, Output) or len(node.inputs) != 1 or not isinstance(node.inputs[0], Node):
+            return of_node(tensor.node)
+        node = node.inputs[0]
 
 
 links.give_history = give_history

@@ -145,9 +145,9 @@ def stand_in(x: TensorBase) -> Any:
     return old
 
 
-def check_writable(x: TensorBase, *others: TensorBase) -> None:
+def check_writable(x: TensorBase, *others: TensorBase, only_shape: bool = False) -> None:
     """Refuse changes of what may not be changed, and prepare x for a change. `others` are the tensors that the new
-    values are computed from, beside x."""
+    values are computed from, beside x; with `only_shape` there are no new values."""
     if x.rare is not None and x.rare.inference and not state.inference:
         raise errors.inference_changed(x)
     if x.rare is not None and conjugate_behind(x) is not None:
@@ -160,11 +160,23 @@ def check_writable(x: TensorBase, *others: TensorBase) -> None:
         # What is changed are elements of the base. So their history is the base's: also of those that the input of
         # as_strided did not show, without the hooks of the view, which belong to what it was, and without the
         # Function of the user's that made it, which says of itself that it does nothing else.
-        node = x.node
-        has_hooks = node is not None and node.hooks is not None
-        if view.steps[0][0] is as_strided or isinstance(node, CallNode) or has_hooks:
+        is_other = view.steps[0][0] is as_strided or isinstance(x.node, CallNode) or has_hooks(x.node, len(view.steps))
+        if is_other and not only_shape:
             view.node_version = -1
         settle(x)
+
+
+def has_hooks(node: Any, steps: int) -> bool:
+    """Are there hooks on the way from a view to its base, which has so many steps?"""
+    for _ in range(steps):
+        if not isinstance(node, Node):
+            return False
+        if node.hooks is not None:
+            return True
+        if isinstance(node, Output) or len(node.inputs) != 1:
+            return False
+        node = node.inputs[0]
+    return False
 
 
 def check_history(x: TensorBase, others: Sequence[Any]) -> bool:

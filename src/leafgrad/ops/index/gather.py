@@ -45,7 +45,8 @@ def take_at(x: Array, dim: int, count: int, at: Array) -> Array:
     # in PyTorch's eyes x is expanded where it is indexed, and the index everywhere else
     strides = (*x.strides[:dim], *(0,) * at.ndim, *x.strides[dim + count :])
     spread = np.lib.stride_tricks.as_strided(x, taken.shape, strides)
-    return copy_in_order_of((spread, at.reshape(at.shape + (1,) * (x.ndim - dim - count))), taken)
+    index = at.reshape((1,) * dim + at.shape + (1,) * (x.ndim - dim - count))
+    return copy_in_order_of((spread, index), taken)
 
 
 def put_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:

@@ -30,7 +30,7 @@ from leafgrad.ops.index.masks import masked_fill, places_of_mask
 from leafgrad.ops.index.overwrite import fits, number_as, overwrite
 from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
-from leafgrad.ops.index.slices import IN_FRONT, OF_PARTS, new_dimension, select, slice_, view_at, write_slice
+from leafgrad.ops.index.slices import IN_FRONT, OF_PARTS, new_dimension, select, slice_, takes_all, view_at, write_slice
 from leafgrad.ops.inplace import check_history, check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
@@ -130,16 +130,6 @@ def simple(index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
         else:
             return None
     return operation
-
-
-def takes_all(part: Slice, size: int) -> bool:
-    """Does a slice with plain bounds leave nothing out? Then PyTorch does not record it."""
-    start, stop = part.start, part.stop
-    return (
-        part.step is None
-        and (start is None or start == 0)
-        and (stop is None or (stop.__class__ is int and stop >= size))
-    )
 
 
 def marked(index: Any, array: Array) -> Array | None:

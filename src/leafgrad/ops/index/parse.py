@@ -12,7 +12,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad.ops.creation import from_data
 from leafgrad.ops.index.gather import INT64, outside
-from leafgrad.ops.index.slices import ALL, alias, new_dimension, select, slice_
+from leafgrad.ops.index.slices import ALL, alias, new_dimension, select, slice_, takes_all
 
 Array = Any
 
@@ -132,7 +132,7 @@ def read(index: Any, shape: tuple[int, ...]) -> Reading:
             view.append(int(part))
             operation = select
         elif part.__class__ is Slice:
-            if part.indices(shape[dim]) != (0, shape[dim], 1):
+            if not takes_all(part, shape[dim]):
                 operation = slice_
             view.append(part)
             arrays.append(None)

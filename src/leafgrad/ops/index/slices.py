@@ -66,10 +66,17 @@ class Part(ViewFamily, family=True):
             else:
                 if part.__class__ is not Slice:
                     found = f"SelectBackward0({found})"
-                elif part.start not in (None, 0) or part.indices(shape[dim]) != (0, shape[dim], 1):
+                elif not takes_all(part, shape[dim]):
                     found = f"SliceBackward0({found})"
                 dim += 1
         return "AliasBackward0(input)" if found == "input" else found
+
+
+def takes_all(part: Slice, size: int) -> bool:
+    """Is a slice written in such a way that it leaves nothing out? Then PyTorch does not record it. Bounds that count
+    from the end it does record, also where they leave nothing out."""
+    start, stop, step = part.start, part.stop, part.step
+    return (step is None or step == 1) and (start is None or start == 0) and (stop is None or stop >= size)
 
 
 def view_at(operation: Any, t: TensorBase, index: tuple[Any, ...]) -> Any:

@@ -22,7 +22,7 @@ from leafgrad.ops.linalg import checks, folding
 from leafgrad.ops.linalg.checks import Call, alike
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
-from leafgrad.ops.registry import Family, composite, op, renamed
+from leafgrad.ops.registry import Family, composite, in_rows, op, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.view_history import view_of
 from leafgrad.ops.shape.views import permute, transpose, unsqueeze, view
@@ -66,8 +66,8 @@ def any_product(a: Any, b: Any) -> Any:
     """The product of two arrays of any number of dimensions from one on."""
     if b.ndim > 2:
         if is_half(a.dtype):
-            return np.matmul(a.astype(_f32), b.astype(_f32)).astype(a.dtype)
-        return np.matmul(a, b)
+            return in_rows(np.matmul(a.astype(_f32), b.astype(_f32)).astype(a.dtype))
+        return in_rows(np.matmul(a, b))
     if a.ndim <= 2:
         return product(a, b)
     # a batch times one matrix is a single product of taller matrices

@@ -34,7 +34,7 @@ from leafgrad.ops.signature import Dim, MemoryFormat, Shape, Sizes, Tensor, decl
 
 def look_through(x: Any, operation: Any, *args: Any) -> Any:
     """Make `x` what the view `operation.function(x, *args)` is."""
-    check_writable(x)
+    check_writable(x, only_shape=True)
     old = stand_in(x)
     if old.rare is not None:
         old.rare.inference = False  # of tensors made in inference_mode, nobody says what they are a view of
@@ -57,7 +57,7 @@ def look_through(x: Any, operation: Any, *args: Any) -> Any:
         in_place = operation.named[names[names.index(seen.node.op.node_name) + len(names) // 2]]
         seen.node.op = in_place.conjugated if in_place.conjugated and array.dtype.kind == "c" else in_place
         seen.node.op.gradient_rules()  # which are the same, but have to be read
-        links.give_history(x, seen.node)
+        links.give_history(x, seen.node, True)
     with_layout_noted(x)
     for mode in current_modes():
         mode.reshaped(x, *step)
@@ -80,7 +80,7 @@ def view_in_place(name: str, operation: Any) -> Any:
     def method(self: Any, *args: Any) -> Any:
         if name != f"{operation.name}_":  # another name of it
             return METHODS[f"{operation.name}_"](self, *args)
-        check_writable(self)
+        check_writable(self, only_shape=True)
         if operation is t and self.array.ndim > 2:
             raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
         return look_through(self, operation, *args)
