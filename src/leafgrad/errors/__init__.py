@@ -14,7 +14,7 @@ Everything here runs only when something has gone wrong. The functions return th
 
     form.py      how a message looks
     naming.py    what the user's program calls a tensor, and which line it is at
-    source.py    the program as text: where something is assigned, a line with a part replaced
+    source.py    single statements of the program: where something is assigned, a line with a part replaced
     dataflow.py  which statements of the program a value comes from
     resolution.py  what names in the source mean at run time
     cuts.py      where a graph was cut, the same for errors and for leafgrad.explain

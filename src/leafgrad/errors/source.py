@@ -1,4 +1,5 @@
-"""The user's program as text: where something is assigned, what a call passes on, and lines with a part replaced.
+"""Single statements of the user's program: where something is assigned, what is running, and the line with a part
+replaced. Whoever needs to know where values come from takes dataflow.py, which this is built on.
 
 Everything here may fail (there is no source, the program is written in another way), and then returns None: a finding
 without a fix is better than a wrong one."""
@@ -6,64 +7,49 @@ without a fix is better than a wrong one."""
 from __future__ import annotations
 
 import ast
-import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from leafgrad.errors.naming import Place, namespaces, quietly, shown_name, users_frame, was_written
+from leafgrad.errors.dataflow import Program, program_of
+from leafgrad.errors.naming import Place, namespaces, quietly, users_frame, was_written
+from leafgrad.errors.rewriting import ATOMS, Edits, spot
 
 
 class Statement(NamedTuple):
-    """A statement on one line of a file."""
+    """A statement of a file."""
 
-    filename: str
-    line: int
-    text: str  # without indentation
+    program: Program
     tree: ast.stmt
 
     @property
+    def text(self) -> str:
+        return Edits(self.program).line(self.tree)
+
+    @property
     def place(self) -> Place:
-        return Place(f"{shown_name(self.filename) or self.filename}:{self.line}", self.text)
+        return Place(spot(self.program, self.tree), self.text)
 
     def part(self, node: ast.expr) -> str:
-        """The text of an expression in the statement."""
-        return ast.get_source_segment(self.text, node) or ast.unparse(node)
+        """The text of an expression in the statement, in one line."""
+        edits = Edits(self.program)
+        return edits.text_between(edits.start(node), edits.end(node))
 
-    def replaced(self, node: ast.expr, new: str) -> str | None:
-        """The statement with other text in the place of an expression, if that is on its line."""
-        if node.lineno != node.end_lineno or node.end_col_offset is None:
-            return None
-        text = self.text.encode()  # columns count bytes
-        return (text[: node.col_offset] + new.encode() + text[node.end_col_offset :]).decode()
-
-
-def statement_at(filename: str, line: int) -> Statement | None:
-    """The statement on a line, if it begins and ends there."""
-    text = linecache.getline(filename, line).strip()
-    return parsed(filename, line, text)
+    def replaced(self, node: ast.expr, new: str) -> str:
+        """The statement with other text in the place of an expression."""
+        edits = Edits(self.program)
+        edits.replace(edits.start(node), edits.end(node), new)
+        return edits.line(self.tree)
 
 
 @quietly
-def parsed(filename: str, line: int, text: str) -> Statement | None:
-    (tree,) = ast.parse(text).body
-    return Statement(filename, line, text, tree)
-
-
-@quietly
-def assignments(filename: str, wanted: Callable[[ast.expr], bool]) -> list[Statement]:
-    """The statements of a file that assign to something, in their order."""
-    source = "".join(linecache.getlines(filename))
-    found: list[Statement] = []
-    for node in ast.walk(ast.parse(source)):
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        if any([wanted(target) for target in targets]) and node.lineno == node.end_lineno:  # type: ignore[attr-defined]
-            one = statement_at(filename, node.lineno)  # type: ignore[attr-defined]
-            if one is not None:
-                found.append(one)
-    return sorted(found, key=lambda one: one.line)
+def assignments(filename: str, name: str) -> list[Statement]:
+    """The statements of a file that give `name` a value, `model` or `self.layers`, in their order."""
+    program = program_of(filename)
+    if program is None:
+        return []
+    found = {stmt for stmt in program.statements.values() if name in program.assigned_by(stmt)[0]}
+    return [Statement(program, stmt) for stmt in sorted(found, key=lambda stmt: stmt.lineno)]
 
 
 def assignment_of_attribute(owner: type, name: str) -> Statement | None:
@@ -71,23 +57,17 @@ def assignment_of_attribute(owner: type, name: str) -> Statement | None:
     for kind in owner.__mro__:
         for code in [part.__code__ for part in vars(kind).values() if isinstance(part, FunctionType)]:
             lines = [line for _, _, line in code.co_lines() if line is not None]
-            found = assignments(code.co_filename, lambda target: is_attribute_of_self(target, name))
-            for one in found or []:
-                if one.line in lines:
+            this = code.co_varnames[0] if code.co_argcount else "self"
+            for one in assignments(code.co_filename, f"{this}.{name}") or []:
+                if one.tree.lineno in lines:
                     return one
     return None
 
 
-def is_attribute_of_self(target: ast.expr, name: str) -> bool:
-    return isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.attr == name
-
-
-def assignment_of_variable(name: str, frame: Any = None) -> Statement | None:
+def assignment_of_variable(name: str) -> Statement | None:
     """Where a variable of the user's got its value: the last assignment above the line that is running."""
-    frame = users_frame() if frame is None else frame
-    code = frame.f_code
-    found = assignments(code.co_filename, lambda target: isinstance(target, ast.Name) and target.id == name)
-    above = [one for one in found or [] if one.line <= frame.f_lineno]
+    frame = users_frame()
+    above = [one for one in assignments(frame.f_code.co_filename, name) or [] if one.tree.lineno <= frame.f_lineno]
     return above[-1] if above else None
 
 
@@ -128,16 +108,10 @@ def running_expression() -> tuple[Statement, ast.expr] | None:
 @quietly
 def expression_at(code: Any, lasti: int) -> tuple[Statement, ast.expr] | None:
     """The statement that an instruction belongs to, and the expression in it that it computes."""
-    line, _, start, end = list(code.co_positions())[lasti // 2]
-    statement = None if line is None else statement_at(code.co_filename, line)
-    if statement is None or start is None or end is None:
-        return None
-    whole = linecache.getline(code.co_filename, line)
-    indent = len(whole) - len(whole.lstrip())
-    for node in ast.walk(statement.tree):
-        if isinstance(node, ast.expr) and (node.col_offset, node.end_col_offset) == (start - indent, end - indent):
-            return statement, node
-    return None
+    program = program_of(code.co_filename)
+    node = None if program is None else program.expression_at(code, lasti)
+    stmt = None if program is None or node is None else program.statement_of(node)
+    return None if program is None or node is None or stmt is None else (Statement(program, stmt), node)
 
 
 def with_method(which: int, method: str, keyword: str = "") -> str | None:
@@ -153,5 +127,4 @@ def with_method(which: int, method: str, keyword: str = "") -> str | None:
     if statement is None or operand is None or isinstance(operand, ast.Starred):
         return None
     text = statement.part(operand)
-    simple = isinstance(operand, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
-    return statement.replaced(operand, f"{text if simple else f'({text})'}.{method}")
+    return statement.replaced(operand, f"{text if isinstance(operand, ATOMS) else f'({text})'}.{method}")
