@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import io
+import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
 from leafgrad.errors.warning import warn
 from leafgrad.ops.shape import storage
+from leafgrad.utils import data
 from leafgrad.utils.checkpoint import checkpoint, checkpoint_sequential
 
 SOURCES = Path(torch.__file__).parent
@@ -309,6 +312,41 @@ def optimizers() -> None:
     schedule.get_lr()
     optimizer.step = lambda: None
     schedule.step()
+
+
+# -- files and data ---------------------------------------------------------------------------------------------------
+
+
+@case
+def files() -> None:
+    file = io.BytesIO()
+    torch.save(torch.ones(2), file)
+    file.seek(0)
+    torch.load(file, encoding="utf-8", weights_only=True)
+    file.seek(0)
+    os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"
+    try:
+        torch.load(file)
+    finally:
+        del os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"]
+
+
+class LongerThanTold(data.IterableDataset[int]):
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(3))
+
+    def __len__(self) -> int:
+        return 2
+
+
+@case
+def loaders() -> None:
+    data.random_split([1, 2], [1.0, 0.0])
+    next(iter(data.DataLoader([1], pin_memory=True)))
+    data.DataLoader([1], num_workers=1000)
+    loader = data.DataLoader(LongerThanTold())
+    len(loader)
+    list(loader)
 
 
 # -- profilers --------------------------------------------------------------------------------------------------------
