@@ -244,3 +244,73 @@ def gradients_retained_before_reshaping_in_place(T: Any) -> Any:
             (later.sum() + y.sum() * 2).backward()
             seen += [y.grad, x.grad, y.grad_fn.name()]
     return seen
+
+
+@scenario
+def losses_of_certain_decisions(T: Any) -> Any:
+    """Are zeros, negative ones unless they are summed."""
+    f = T.nn.functional
+    seen = []
+    for shape in ((2,), (1, 2), (1, 2, 1), (1, 2, 1, 1)):
+        scores = T.tensor([1000.0, 0.0]).reshape(shape)
+        for target in (0, -100):
+            targets = T.full(scores.sum(1).shape if len(shape) > 1 else (), target)
+            for reduction in ("none", "sum") if target else ("none", "sum", "mean"):
+                for weight in (None, T.tensor([1.0, 2.0])):
+                    seen.append(f.cross_entropy(scores, targets, weight, reduction=reduction).reciprocal())
+                    seen.append(f.nll_loss(T.zeros(shape), targets, weight, reduction=reduction).reciprocal())
+    return seen
+
+
+@scenario
+def transforms_at_views_whose_base_was_changed(T: Any) -> Any:
+    """The views learn of their base's new history when a transform meets them, also as tangents and cotangents."""
+
+    def square(t: Any) -> Any:
+        return t * t
+
+    seen = []
+    ones = T.ones(2, 2)
+    for f in (
+        lambda v: T.func.jvp(square, (ones,), (v,))[1],
+        lambda v: T.func.vjp(square, ones)[1](v)[0],
+        lambda v: T.func.vjp(square, v)[1](ones)[0],
+        lambda v: T.func.jacrev(square)(v),
+    ):
+        memory, b = T.ones(2, 2), T.tensor([2.0], requires_grad=True)
+        view = memory.permute(1, 0)
+        memory.sub_(b)
+        seen.append(T.autograd.grad(f(view).sum(), b)[0])
+    return seen
+
+
+@scenario
+def results_detached_in_place_after_a_recorded_gradient(T: Any) -> Any:
+    """The gradient has saved what the rule was given, which is not the tensor that is detached."""
+
+    def second(f: Any, early: bool) -> Any:
+        x = T.tensor([1.0, 2.0], dtype=T.float64, requires_grad=True)
+        y = x.tanh()
+        z = f(y)
+        if early:
+            y.detach_()
+        g = T.autograd.grad(z.sum(), x, create_graph=True)[0]
+        y.detach_()
+        return T.autograd.grad(g.sum(), x)[0]
+
+    functions = [lambda y: y + 1, lambda y: y.view(2) * 2, lambda y: y * y]
+    return [attempt(second, f, early) for f in functions for early in (False, True)]
+
+
+@scenario
+def leaves_moved_into_the_interior_of_a_graph(T: Any) -> Any:
+    seen = []
+    for freeze in (lambda x: x.detach_(), lambda x: x.requires_grad_(False)):
+        for change in (lambda x, w: x.fill_(w), lambda x, w: x.mul_(w), lambda x, w: x.__setitem__(0, w)):
+            x, w = T.tensor([1.0, 2.0], requires_grad=True), T.tensor(3.0, requires_grad=True)
+            z = x + 2
+            freeze(x)
+            change(x, w)
+            seen += [attempt(lambda x=x, w=w, z=z: T.autograd.grad((z + x).sum(), w, retain_graph=True)[0])]
+            seen += [attempt((z + x).sum().backward), x.is_leaf]
+    return seen

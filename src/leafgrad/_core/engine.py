@@ -29,7 +29,7 @@ from leafgrad._core.events import BACKWARD, event_at
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.recorder import edge
-from leafgrad._core.saved import changed, unusable
+from leafgrad._core.saved import changed, messages, unusable
 from leafgrad._core.sequence import put_in_sequence
 from leafgrad._core.special import ORDINARY, STOP, Special, passed_hooks
 from leafgrad._core.tensor import OWN_DTYPE, TensorBase, links, ndarray, wrap
@@ -434,6 +434,8 @@ def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -
 
 def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
     """Add a gradient to `leaf.grad`. The first one is moved there, not copied, if nobody else holds it."""
+    if leaf.node is not None and g is not None:
+        raise messages().leaf_in_the_interior(leaf)
     rare = leaf.rare
     hooks = None if rare is None else rare.hooks
     if not leaf.needs_grad or (rare is not None and rare.view is not None and rare.view.silent):

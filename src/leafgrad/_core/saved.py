@@ -8,7 +8,7 @@ from typing import Any
 from leafgrad._core.modes import current_modes
 from leafgrad._core.node import Edge, Freed, Node, Output, output_of, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT
-from leafgrad._core.tensor import RareFields, state, wrap, wrap_node
+from leafgrad._core.tensor import RareFields, ndarray, state, wrap, wrap_node
 
 
 def changed(versions: tuple[Any, ...]) -> bool:
@@ -106,7 +106,10 @@ def tensor_at(array: Any, origin: Edge) -> Any:
 
 
 def output_tensor(node: Node, index: int, array: Any) -> Any:
-    """A saved result as a tensor that comes out of `node`."""
+    """A saved result as a tensor that comes out of `node`: another one than the result itself, so what saves it may
+    still be used when that is detached in place."""
+    if array.__class__ is ndarray:
+        array = array.view()
     if isinstance(node.shape, tuple) and node.shape and isinstance(node.shape[0], tuple):
         return wrap_node(array, output_of(node, index, array.shape, array.dtype))
     return wrap_node(array, node)

@@ -142,6 +142,15 @@ def saved_tensor_detached(node: Node | None) -> RuntimeError:
     )
 
 
+def leaf_in_the_interior(leaf: TensorBase) -> RuntimeError:
+    return mistake(
+        RuntimeError,
+        "leaf variable has been moved into the graph interior",
+        ("tensor", f"{describe(leaf)}: a leaf when the graph was recorded, the result of a change in place now"),
+        fix="x = x.detach().clone()   # and change that in place",
+    )
+
+
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
     "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "

@@ -48,7 +48,8 @@ class Aliases:
         """Do these tensors depend on something else that wants a gradient?"""
         if not self.recorded:
             return False
-        _, leaves = reach([edge(t) for t in tensors if isinstance(t, TensorBase) and t.needs_grad])
+        places = [(edge(t), t) for t in tensors if isinstance(t, TensorBase)]  # views first learn what their base is
+        _, leaves = reach([place for place, t in places if t.needs_grad])
         return any([leaf not in self.leaves for leaf in leaves])
 
     def released(self, t: Any) -> Any:

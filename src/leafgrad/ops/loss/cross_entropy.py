@@ -168,7 +168,8 @@ class nll_loss(Family):
     def kernel(x: A, target: A, weight: A, ignore_index: int, reduction: str) -> A:
         rows = as_rows(x)
         chosen, factors, total_weight = decisions(rows.shape[1], target, weight, ignore_index, x.dtype)
-        losses = -rows.take(starts_of_rows(*rows.shape) + chosen)
+        taken = rows.take(starts_of_rows(*rows.shape) + chosen)
+        losses = -taken if reduction == "none" and x.ndim > 1 else 0 - taken  # a sum of nothing is no negative zero
         losses = losses.astype(F32) if is_half(x.dtype) else losses
         if factors is not None:
             losses = np.where(factors == 0, 0, losses * factors)  # ignored infinities are ignored
@@ -344,6 +345,8 @@ class cross_entropy(Family):
         exponential(e, e)
         sums = row_sums(e)
         np.subtract(np.log(sums), losses, losses)
+        if reduction == "none" and x.ndim > 1:
+            losses[losses == 0] = -0.0  # as in nll_loss: a single loss is its negated log-probability
         if counts is not None:
             losses = np.where(counts, losses, 0)  # not even infinite ones
             count = int(np.count_nonzero(counts))
