@@ -12,7 +12,7 @@ from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._core.thread_state import silence_numpy, state
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import exponential, subtract
-from leafgrad.ops.loss.options import checked_reduction, refuse_gradient
+from leafgrad.ops.loss.options import check_smoothing, checked_reduction, refuse_gradient
 from leafgrad.ops.pointwise.elementwise import BY_A_NUMBER, mul, true_div
 from leafgrad.ops.pointwise.fill import zero
 from leafgrad.ops.pointwise.where import where
@@ -441,11 +441,6 @@ def only_values(*tensors: TensorBase) -> bool:
     return all([t.rare is None or t.rare.tangents is None for t in tensors])
 
 
-def _check_smoothing(label_smoothing: float) -> None:
-    if not 0 <= label_smoothing <= 1:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-
-
 def _of_probabilities(
     input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, label_smoothing: float
 ) -> Any:
@@ -457,7 +452,7 @@ def _of_probabilities(
         )
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
-    _check_smoothing(label_smoothing)
+    check_smoothing(label_smoothing)
     dim = class_dim(shape)
     if weight is not None:
         check_weight(input.array, weight, "cross_entropy: ")
@@ -483,7 +478,7 @@ def _for_classes(weight: Any, shape: Dims) -> Any:
 
 def _smoothed(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, label_smoothing: float) -> Any:
     """The cross entropy of class numbers, mixed with that of equal probabilities for all classes."""
-    _check_smoothing(label_smoothing)
+    check_smoothing(label_smoothing)
     shape = input.array.shape
     dim = class_dim(shape)
     scores = log_softmax.function(input, dim)

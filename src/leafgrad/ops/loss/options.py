@@ -111,3 +111,8 @@ def share(g: A, losses: A, reduction: str, factor: float = 1) -> A:
     if factor == 1:
         return g
     return times(g, constant(factor, g.dtype)) if g.__class__ is np.ndarray else g * factor
+
+
+def check_smoothing(label_smoothing: float) -> None:
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
