@@ -329,7 +329,7 @@ def dsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
 def dsplit(input: Tensor, indices: Shape) -> tuple[Tensor, ...]: ...
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """behind each other, along dimension 2."""
-def einsum(*args: Any) -> Tensor:
+def einsum(equation: builtins.str, *operands: Tensor) -> Tensor:
     """the sum of products that an equation names: 'ij,jk->ik' is a product of matrices, 'ii' a trace, '...ij->...ji' a transpose of many. Letters that are missing on the right are summed over; without an arrow those are the ones that stand there twice. Also einsum(operand, [0, 1], ..., [1, 0]), with numbers."""
 @overload
 def empty(*size: builtins.int, memory_format: MemoryFormat | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:

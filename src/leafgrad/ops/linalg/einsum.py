@@ -47,6 +47,7 @@ def refuse(text: str) -> NoReturn:
     ],
     method=False,
     in_python=("function",),
+    signatures=("(equation: str, *operands: Tensor) -> Tensor",),
 )
 def einsum(*args: Any) -> Tensor:
     """einsum(equation, *operands): the sum of products that an equation names: "ij,jk->ik" is a product of matrices,
