@@ -67,7 +67,8 @@ def any_product(a: Any, b: Any) -> Any:
     if b.ndim > 2:
         if is_half(a.dtype):
             return in_rows(np.matmul(a.astype(_f32), b.astype(_f32)).astype(a.dtype))
-        return in_rows(np.matmul(a, b))
+        out = np.matmul(a, b)
+        return in_rows(out) if out.ndim > 3 else out  # one dimension of batches has no order
     if a.ndim <= 2:
         return product(a, b)
     # a batch times one matrix is a single product of taller matrices
