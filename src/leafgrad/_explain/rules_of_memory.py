@@ -19,7 +19,8 @@ class GrowingGraph(Rule):
             for one in growing():
                 evidence = (
                     f"keeps the graphs of {plural(one.graphs, 'loss', 'losses')} alive ({memory(one.nbytes)}, about "
-                    f"{memory(one.nbytes / one.graphs)} more a step), although their backward pass is over."
+                    f"{memory(one.nbytes / one.graphs)} more a step), although their backward pass is over: "
+                    f"{one.backward_at}"
                 )
                 place = one.grows_at or Place(one.name, "")
                 self.report(Finding("growing graph", place, evidence, (Fix(one.fix, place),) if one.fix else ()))
