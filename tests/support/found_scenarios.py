@@ -314,3 +314,14 @@ def leaves_moved_into_the_interior_of_a_graph(T: Any) -> Any:
             seen += [attempt(lambda x=x, w=w, z=z: T.autograd.grad((z + x).sum(), w, retain_graph=True)[0])]
             seen += [attempt((z + x).sum().backward), x.is_leaf]
     return seen
+
+
+@scenario
+def repeated_elements_lie_row_by_row(T: Any) -> Any:
+    """And are a view of the copy, whatever the order of dimensions was."""
+    seen = []
+    for x in (T.ones(2, 3), T.ones(3, 2).t(), T.ones(2, 3, 4).permute(2, 0, 1)):
+        for repeats, dim in ((1, 0), (2, 0), (2, -1), (3, None)):
+            y = T.repeat_interleave(x.clone().requires_grad_(), repeats, dim)
+            seen.append([y.stride(), y._is_view(), y.grad_fn.name()])
+    return seen

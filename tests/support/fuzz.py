@@ -285,6 +285,7 @@ GIVES = r"(?!\w*Error: )"  # a result, or nothing, but no error
 MODIFIED = (
     r"RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation"
 )
+FREED = r"RuntimeError: Trying to backward through the graph a second time"
 SHAPE_OR_DTYPE = (
     r"\w*Error: (.*not implemented for|.*not supported for|The size of tensors must match|mat1 and mat2 shapes|"
     r"Expected size for|dot : |Dimension out of range|zero-dimensional tensor|expected .* dtype|"
@@ -298,7 +299,8 @@ EXPLAINED = [
      r"Output is a view and its base)", "two mistakes in one call"),
     ("", r"dtype torch.complex64", r"torch.complex32", "small floats"),
     ("", r"\w*Error: .*ComplexFloat", r"\w*Error: .*ComplexHalf", "small floats"),
-    ("backward|grad|end|nested", rf"{GIVES}|{MODIFIED}", r"RuntimeError: invalid gradient", "mistakes of PyTorch"),
+    ("backward|grad|end|nested", rf"{GIVES}|{MODIFIED}|{FREED}", r"RuntimeError: invalid gradient",
+     "mistakes of PyTorch"),
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
     ("joined (cat|stack)", r"strides .* of shape .*\b1\b", r"\(", "strides of dimensions of one element"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
+from leafgrad._device import contiguous_format
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.dimensions import wrap_dim
@@ -103,7 +104,8 @@ def _each(input: Any, repeats: int, dim: int, output_size: int | None) -> Any:
         first = f"repeat_interleave: Invalid output_size, expected {shape[dim] * repeats} but got {output_size}"
         raise errors.mistake(RuntimeError, first)
     spread = expand.function(unsqueeze.function(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
-    return reshape(clone.function(spread), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
+    copy = clone.function(spread, memory_format=contiguous_format)
+    return reshape(copy, (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
 
 
 def _counts_along(count: int, repeats: Any) -> Any:
