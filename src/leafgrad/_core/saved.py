@@ -108,7 +108,7 @@ def tensor_at(array: Any, origin: Edge) -> Any:
 def output_tensor(node: Node, index: int, array: Any) -> Any:
     """A saved result as a tensor that comes out of `node`: another one than the result itself, so what saves it may
     still be used when that is detached in place."""
-    if array.__class__ is ndarray:
+    if state.recording and array.__class__ is ndarray:
         array = array.view()
     if isinstance(node.shape, tuple) and node.shape and isinstance(node.shape[0], tuple):
         return wrap_node(array, output_of(node, index, array.shape, array.dtype))
