@@ -77,11 +77,16 @@ def without_trailing_spaces(text: str) -> list[str]:
     return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
+def comparable(text: str) -> list[str]:
+    """The lines of an output without the sizes of whole graphs: compiled nodes have another size."""
+    return without_trailing_spaces(re.sub(r"\([\d.]+ [kM]?B, about [\d.]+ [kM]?B more a step\)", "(...)", text))
+
+
 def check_snippets(text: str) -> int:
     """Run all snippets of a page, and return how many there are."""
     page = snippets(text)
     for snippet, printed in zip(page, outputs(page), strict=True):
-        assert without_trailing_spaces(printed) == without_trailing_spaces(snippet.printed), (
+        assert comparable(printed) == comparable(snippet.printed), (
             f"the snippet at line {snippet.line} printed\n{printed}"
         )
     return len(page)

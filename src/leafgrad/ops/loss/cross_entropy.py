@@ -189,7 +189,8 @@ class nll_loss(Family):
 
     def vjp_input(g: A, input: A, target: A, weight: A, ignore_index: A, reduction: A) -> A:
         back = nll_loss_backward(g, target, weight, input.shape, ignore_index, reduction)
-        return back + zero(input) if isinstance(input, TensorBase) else back  # it depends on it, in PyTorch as well
+        # It depends on the input, in PyTorch as well; subtracted, because -0.0 + 0.0 is another number.
+        return back - zero(input) if isinstance(input, TensorBase) else back
 
     def passes_on(name: A, g: A, input: A, target: A, weight: A, ignore_index: A, reduction: A) -> A:
         return passed_on(name, g, target, weight, input.shape, ignore_index, reduction)
