@@ -290,9 +290,9 @@ def a_mode_that_changes_results(T: Any) -> Any:
             result = func(*args, **(kwargs or {}))
             return result * 2 if isinstance(result, T.Tensor) else result
 
-    x = T.ones(2)
+    x, matrix = T.ones(2), T.ones(2, 1)  # PyTorch warns of the .T of a vector, but once in a process
     with Doubled():
-        inside = [T.ones(2), x + 1, x.exp(), T.nn.functional.relu(x), x[0], x.T]
+        inside = [T.ones(2), x + 1, x.exp(), T.nn.functional.relu(x), x[0], matrix.T]
     return inside, x + 1
 
 
