@@ -297,7 +297,7 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     thread: dict[str, Any] = state.__dict__  # at once: a single look at the state of a thread takes as long
     before = thread["recording"]
     usual = before is True or before is False
-    watched = switches.leaf_hooks or switches.checkpoints or switches.batched_graphs > 0
+    watched = switches.leaf_hooks or switches.checkpoints or switches.batched_graphs > 0 or switches.reordered
     if watched or not usual or keep_graph or thread["depth"]:
         backward((root,), (g,), keep_graph, False)
         return
