@@ -40,11 +40,14 @@ FILES: dict[str, tuple[str, str]] = {
     "_settings": ("_core _device _dtypes kernels", "leafgrad _build ops"),
     "accelerator": ("_missing", ""),
     "cuda": ("_missing", ""),
+    "fft": ("_tensor", ""),
+    "linalg": ("_tensor", ""),
     "overrides": ("leafgrad _core _missing _tensor nn ops", ""),
     "profiler": ("autograd errors", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
     "serialization": ("_files", ""),
+    "special": ("_tensor", ""),
     "storage": ("ops", ""),
 }
 
@@ -91,7 +94,7 @@ OWN_NAMES = {"errors", "kernels"}
 TORCH_NAMES = {
     "accelerator", "autograd", "cuda", "func", "nn", "ops", "optim", "overrides", "profiler", "random", "return_types",
 }  # fmt: skip
-TORCH_NAMES |= {"serialization", "storage", "utils"}
+TORCH_NAMES |= {"fft", "linalg", "serialization", "special", "storage", "utils"}
 
 
 class Import(NamedTuple):

@@ -1,6 +1,6 @@
 """Writes the stubs that type checkers and editors read for what is put together at run time: the functions of
-`leafgrad`, the methods of Tensor that are operations, and the named results. And leafgrad/ops/names.py, which knows in
-which module each of them is.
+`leafgrad` and of its namespaces, the methods of Tensor that are operations, and the named results.
+And leafgrad/ops/names.py, which knows in which module each of them is.
 
     python tools/make_stubs.py           writes them
     python tools/make_stubs.py --check   says which of them are not up to date
@@ -10,6 +10,7 @@ All of it comes from the declarations (leafgrad/ops/signature.py), so a new oper
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 import textwrap
@@ -25,7 +26,6 @@ import leafgrad.return_types
 from leafgrad._device import layout, memory_format
 from leafgrad._tensor import install
 from leafgrad._tensor.op_methods import OpMethods
-from leafgrad.nn import functional
 from leafgrad.ops.creation.legacy import TensorType
 from leafgrad.ops.registry import entries
 from leafgrad.ops.shape.storage import StorageType
@@ -36,6 +36,8 @@ NOTE = "# Written by tools/make_stubs.py from the declarations of the operations
 WORDS = "Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape"
 # Modules and tensors have attributes called `int`, `float`, `bool`, ..., which would be found first.
 BUILTIN = re.compile(r"(?<![\w.\"'])(bool|complex|float|int|object|str|type)(?![\w\"'])")
+
+FUNCTIONAL = [*PACKAGE.glob("nn/_functional/[!_]*.py")]
 
 # What the operators take; those that are not here take a tensor or a number.
 OPERATORS = {
@@ -66,7 +68,8 @@ def stubs() -> dict[Path, str]:
     return {
         PACKAGE / "__init__.pyi": functions_stub(),
         PACKAGE / "_tensor" / "op_methods.pyi": methods_stub(),
-        PACKAGE / "nn" / "functional.pyi": functional_stub(),
+        PACKAGE / "nn" / "__init__.pyi": classes_stub("nn"),
+        **{namespace_file(name): namespace_stub(name) for name in placed() if name != "nn"},
         PACKAGE / "return_types.pyi": results_stub(),
         PACKAGE / "ops" / "names.py": names_module(),
     }
@@ -89,6 +92,18 @@ def places() -> list[str]:
     ]
 
 
+@functools.cache
+def placed() -> dict[str, dict[str, dict[str, Any]]]:
+    """What is in namespaces such as `leafgrad.linalg`, by their names and by the modules that have it."""
+    layers = [file.relative_to(PACKAGE) for file in sorted([*PACKAGE.glob("nn/modules/[!_]*.py"), *FUNCTIONAL])]
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for place in [*places(), *[file.with_suffix("").as_posix().replace("/", ".") for file in layers]]:
+        for namespace, there in install.placed_in(import_module(f"leafgrad.{place}")).items():
+            if there:
+                found.setdefault(namespace, {})[place] = there
+    return dict(sorted(found.items()))
+
+
 def names_module() -> str:
     modules = {place: import_module(f"leafgrad.{place}") for place in places()}
     functions = {place: set(install.functions_in(module)) for place, module in modules.items()}
@@ -99,6 +114,11 @@ def names_module() -> str:
     text = [NOTE, f'"""{doc}"""\n', "# fmt: off"]
     for title, found in (("FUNCTIONS", functions), ("METHODS", methods)):
         text += [f"{title}: dict[str, str] = {{", *[row(place, names) for place, names in found.items()], "}"]
+    text.append("PLACES: dict[str, dict[str, str]] = {  # the same for namespaces")
+    for namespace, there in placed().items():
+        rows = [textwrap.indent(row(place, set(names)), "    ") for place, names in there.items()]
+        text += [f'    "{namespace}": {{', *rows, "    },"]
+    text.append("}")
     text.append(f"ATTRIBUTES = {tuple(sorted(attributes))}  # of METHODS, those that are no methods")
     return "\n".join(text) + "\n"
 
@@ -182,11 +202,37 @@ def one_line(doc: str | None) -> str:
     return re.sub(r"^(\w+\([^:]*\)(, )?)+(, each with [^:]*)?: ", "", text).replace('"', "'")
 
 
-def functional_stub() -> str:
-    text = [NOTE, "import builtins", "from typing import Any\n", "from leafgrad._tensor.tensor import Tensor"]
-    text += ["from leafgrad.ops.signature import Dtype\n"]
-    for name in functional.__all__:
-        text += function_stub(name, getattr(functional, name), declaration_of(getattr(functional, name)))
+def namespace_file(namespace: str) -> Path:
+    return PACKAGE / f"{namespace.replace('.', '/')}.pyi"
+
+
+def namespace_stub(namespace: str) -> str:
+    """The functions of a namespace."""
+    text = [
+        NOTE,
+        "import builtins",
+        "from collections.abc import Sequence",
+        "from typing import Any, Literal, overload\n",
+    ]
+    text += ["from leafgrad import return_types", "from leafgrad._tensor.tensor import Tensor"]
+    text += [f"from leafgrad.ops.signature import {WORDS}", "from leafgrad.random import Generator\n"]
+    functions = {name: function for there in placed()[namespace].values() for name, function in there.items()}
+    for name in sorted(functions):
+        text += function_stub(name, functions[name], declaration_of(functions[name]))
+    return "\n".join(text) + "\n"
+
+
+def classes_stub(namespace: str) -> str:
+    """The modules and classes of a package: where each of them is."""
+    folder = PACKAGE / namespace
+    files = [file.stem for file in folder.glob("[!_]*.py")]
+    files += [file.parent.name for file in folder.glob("[!_]*/__init__.py")]
+    text = [NOTE, *[f"from leafgrad.{namespace} import {name} as {name}" for name in sorted(files)]]
+    package = import_module(f"leafgrad.{namespace}")
+    for name in package.__all__:
+        value = getattr(package, name)
+        if not isinstance(value, types.ModuleType):
+            text.append(f"from {value.__module__} import {name} as {name}")
     return "\n".join(text) + "\n"
 
 

@@ -86,13 +86,14 @@ _links.functions = globals()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _LATER = {
-    "_C": "_C", "accelerator": "accelerator", "cuda": "cuda", "func": "func", "nn": "nn", "optim": "optim",
+    "_C": "_C", "accelerator": "accelerator", "cuda": "cuda", "fft": "fft", "func": "func",
+    "linalg": "linalg", "nn": "nn", "optim": "optim",
     "overrides": "overrides", "profiler": "profiler", "random": "random", "storage": "storage", "utils": "utils",
     "Generator": "random", "default_generator": "random", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random",
     **{f"{kind}Storage": "storage" for kind in ("", "Untyped", "Typed", *[kind.alias for kind in _ALL_DTYPES])},
     "load": "serialization", "save": "serialization", "serialization": "serialization",
-    "set_printoptions": "_tensor.printing", "vmap": "func", "explain": "_explain.explanation",
+    "special": "special", "set_printoptions": "_tensor.printing", "vmap": "func", "explain": "_explain.explanation",
     **{name: f"_explain.{name}" for name in ("check", "grad_report", "graph_memory", "guard", "summary", "vjp_report")},
     "graph": "_explain.graph", "why": "_explain.why",
 }  # fmt: skip

@@ -8,7 +8,9 @@ from leafgrad import _C as _C
 from leafgrad import accelerator as accelerator
 from leafgrad import autograd as autograd
 from leafgrad import cuda as cuda
+from leafgrad import fft as fft
 from leafgrad import func as func
+from leafgrad import linalg as linalg
 from leafgrad import nn as nn
 from leafgrad import ops as ops
 from leafgrad import optim as optim
@@ -17,6 +19,7 @@ from leafgrad import profiler as profiler
 from leafgrad import random as random
 from leafgrad import return_types as return_types
 from leafgrad import serialization as serialization
+from leafgrad import special as special
 from leafgrad import storage as storage
 from leafgrad import utils as utils
 from leafgrad._device import Size as Size

@@ -1,5 +1,5 @@
-"""Writes op_values.json.gz: what PyTorch computes for every sample of every operation, with gradients of first and
-second order, for tests that run without PyTorch. tests/support/op_values.py says what the file holds.
+"""Writes the files in op_values/: what PyTorch computes for every sample of every operation, with gradients of first
+and second order, for tests that run without PyTorch. tests/support/op_values.py says what they hold.
 
 Run it with PyTorch and leafgrad installed: ``python tests/data/make_op_values.py``.
 """
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 
 from op_checks import Case, Entry, entries
 from op_torch import NO_GRADIENT, NO_SECOND_GRADIENT, array_of, array_to_torch, in_torch, never
-from op_values import ORDERS, Library, Values, computed, dtypes_of, samples_of, write
+from op_values import FOLDER, ORDERS, Library, Values, computed, dtypes_of, file_of, samples_of, write
 
 PYTORCH = Library(torch, array_to_torch, lambda t: np.array(array_of(t)), in_torch, torch.autograd.grad)
 
@@ -61,4 +61,10 @@ def values_of(entry: Entry) -> dict[str, list[Values | None]]:
 
 
 if __name__ == "__main__":
-    write({entry.name: values_of(entry) for entry in entries()})
+    found: dict[Path, dict[str, dict[str, list[Values | None]]]] = {}
+    for entry in entries():
+        found.setdefault(file_of(entry), {})[entry.name] = values_of(entry)
+    for file in FOLDER.glob("*.json.gz"):
+        file.unlink()
+    for file, values_there in found.items():
+        write(file, values_there)

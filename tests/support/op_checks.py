@@ -47,7 +47,7 @@ def public_name(entry: Entry) -> str:
 
 
 def is_public(entry: Entry) -> bool:
-    return bool(public_name(entry)) or entry.name in vars(lg.nn.functional)
+    return bool(public_name(entry)) or entry.name in lg.nn.functional.__all__ or bool(entry.places)
 
 
 # -- tensors ----------------------------------------------------------------------------------------------------------

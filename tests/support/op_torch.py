@@ -39,9 +39,11 @@ def counterpart(entry: Entry) -> Callable[..., Any]:
         return functools.partial(entry.reference, torch)
     if entry.reference is not None:
         return operator.attrgetter(entry.reference)(torch)  # type: ignore[no-any-return]
+    if entry.places and not public_name(entry):
+        return operator.attrgetter(entry.places[0])(torch)  # type: ignore[no-any-return]
     name = public_name(entry) or entry.name
     places = [torch, torch.Tensor, F, torch.linalg, torch.special]
-    if name in vars(lg.nn.functional):
+    if name in lg.nn.functional.__all__:
         places.insert(0, F)  # torch has functions of the same names, for its own use
     found = [getattr(place, name) for place in places if callable(getattr(place, name, None))]
     assert found, f"PyTorch has no {name}, and the block does not say what it is there"

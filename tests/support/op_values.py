@@ -1,8 +1,8 @@
-"""What PyTorch computes for every sample of every operation, kept in a file for tests that run without PyTorch.
+"""What PyTorch computes for every sample of every operation, kept in files for tests that run without PyTorch.
 
-`tests/data/make_op_values.py` writes the file. It holds results only: the tensors of samples and the cotangents come
-from sample_numbers.py, the same ones everywhere. For each operation and dtype there is a list with one item for each
-sample, None if PyTorch refuses the sample in that dtype, or else
+`tests/data/make_op_values.py` writes the files, one for each folder of operations. They hold results only: the tensors
+of samples and the cotangents come from sample_numbers.py, the same ones everywhere. For each operation and dtype there
+is a list with one item for each sample, None if PyTorch refuses the sample in that dtype, or else
 
     [results, first gradients, second gradients]
 
@@ -27,7 +27,7 @@ from leafgrad._core.tensor import wrap
 from leafgrad.ops.samples import ValuesOnly
 from op_checks import Array, Case, Entry, assert_close, cases, is_public, random_like, tolerance
 
-FILE = Path(__file__).parent.parent / "data" / "op_values.json.gz"
+FOLDER = Path(__file__).parent.parent / "data" / "op_values"
 HINT = "run tests/data/make_op_values.py, with PyTorch installed"
 
 # For which dtypes there are values, and up to which derivative.
@@ -141,7 +141,13 @@ def decoded(text: str) -> Array:
 Stored = dict[str, dict[str, list[Any]]]  # operation, dtype, number of the sample
 
 
-def write(stored: dict[str, dict[str, list[Values | None]]]) -> None:
+def file_of(entry: Entry) -> Path:
+    """Where the values of an operation are: "reduce.json.gz" for leafgrad/ops/reduce/..., "optim.json.gz"."""
+    _, package, *rest = entry.module.split(".")
+    return FOLDER / f"{rest[0] if package == 'ops' else package}.json.gz"
+
+
+def write(file: Path, stored: dict[str, dict[str, list[Values | None]]]) -> None:
     """One line for each operation; no time in the header, so that the same values make the same file."""
 
     def plain(values: Values | None) -> Any:
@@ -151,12 +157,14 @@ def write(stored: dict[str, dict[str, list[Values | None]]]) -> None:
         f"{json.dumps(name)}:{json.dumps({d: [plain(v) for v in of] for d, of in stored[name].items()})}"
         for name in sorted(stored)
     ]
-    FILE.write_bytes(gzip.compress(("{" + ",\n".join(lines) + "}\n").encode(), 9, mtime=0))
+    file.write_bytes(gzip.compress(("{" + ",\n".join(lines) + "}\n").encode(), 9, mtime=0))
 
 
 @functools.cache
 def stored_values() -> Stored:
-    found: Stored = json.loads(gzip.decompress(FILE.read_bytes()))
+    found: Stored = {}
+    for file in sorted(FOLDER.glob("*.json.gz")):
+        found.update(json.loads(gzip.decompress(file.read_bytes())))
     return found
 
 

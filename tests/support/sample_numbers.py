@@ -1,6 +1,6 @@
 """Pseudo-random numbers that stay the same for ever: whole multiples of 2**-20, made by integer arithmetic alone.
 
-Stored results of other libraries belong to them (tests/data/op_values.json.gz), and the streams of `numpy.random` may
+Stored results of other libraries belong to them (tests/data/op_values), and the streams of `numpy.random` may
 change from one version to the next. Such multiples are the same numbers in single and in double precision.
 """
 

@@ -1,11 +1,13 @@
-"""The functions of `leafgrad` and the methods of Tensor come from modules that are imported when a program first uses
-one of their names: leafgrad/ops/names.py knows which. A module has operations and functions composed of them (see
-leafgrad/ops/registry.py), and what it says itself in its FUNCTIONS and METHODS."""
+"""The functions of `leafgrad`, the methods of Tensor and what is in namespaces such as `leafgrad.linalg` and
+`leafgrad.nn` come from modules that are imported when a program first uses one of their names: leafgrad/ops/names.py
+knows which. A module has operations and functions composed of them (see leafgrad/ops/registry.py), and what it says
+itself in its FUNCTIONS and METHODS; those of nn have what they list in `__all__`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
+import sys
+from collections.abc import Callable, Mapping
+from types import FunctionType, ModuleType
 from typing import Any
 
 from leafgrad import _missing
@@ -19,6 +21,9 @@ from leafgrad.ops.registry import Operation, entries, in_place_names, in_place_o
 
 # which module has a function of `leafgrad`
 MODULES = {name: module for module, found in names.FUNCTIONS.items() for name in found.split()}
+
+# The packages whose modules list in `__all__` what they have for a namespace: classes, or functions.
+WHOLE: dict[str, tuple[str, type]] = {"nn.modules": ("nn", type), "nn._functional": ("nn.functional", FunctionType)}
 
 
 def install(module: ModuleType) -> None:
@@ -43,6 +48,47 @@ def functions_in(module: ModuleType) -> dict[str, Callable[..., Any]]:
     for entry in entries(module.__name__):
         found.update(functions_of(entry))
     return found
+
+
+def placed_in(module: ModuleType) -> dict[str, dict[str, Any]]:
+    """What a module has for namespaces, by their names."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in entries(module.__name__):
+        for place in entry.places:
+            namespace, _, name = place.rpartition(".")
+            found.setdefault(namespace, {})[name] = function_of(entry, name, entry.out)
+    package = module.__name__.removeprefix("leafgrad.").rpartition(".")[0]
+    if package in WHOLE:
+        namespace, kind = WHOLE[package]
+        listed = {name: getattr(module, name) for name in module.__all__}
+        found.setdefault(namespace, {}).update({name: v for name, v in listed.items() if isinstance(v, kind)})
+    for namespace, there in found.items():
+        for value in there.values():
+            if isinstance(value, FunctionType):
+                value.__module__ = f"leafgrad.{namespace}"  # where users, pickles and handlers of calls find it
+    return found
+
+
+Names = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
+
+
+def namespace(module_name: str, later: Mapping[str, str] | None = None) -> Names:
+    """The `__getattr__`, `__dir__` and `__all__` of a module that is such a namespace. `later`: its own modules that
+    are imported when they are first asked for, as in `_missing.attributes_of`."""
+    here, own = module_name.removeprefix("leafgrad."), sys.modules[module_name]
+    places = {name: place for place, found in names.PLACES.get(here, {}).items() for name in found.split()}
+    otherwise = _missing.attributes_of(module_name, later)
+
+    def __getattr__(name: str) -> Any:
+        if name not in places:
+            return otherwise(name)
+        for each, value in placed_in(_missing.part(places[name]))[here].items():
+            vars(own).setdefault(each, value)  # the user may have put another one there
+        return vars(own)[name]
+
+    public = [name for name in vars(own) if name[0] != "_" and name != "annotations"]
+    everything = sorted({*public, *places, *(later or ())})
+    return __getattr__, lambda: everything, sorted({*places, *public})
 
 
 def function_called(name: str) -> Callable[..., Any]:

@@ -1,46 +1,49 @@
 # Written by tools/make_stubs.py from the declarations of the operations: not to be edited.
 
 import builtins
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal, overload
 
+from leafgrad import return_types
 from leafgrad._tensor.tensor import Tensor
-from leafgrad.ops.signature import Dtype
+from leafgrad.ops.signature import Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape
+from leafgrad.random import Generator
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """-weight * (target * log(input) + (1 - target) * log(1 - input)), where no logarithm counts less than -100."""
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', pos_weight: Tensor | None = None) -> Tensor:
+    """-weight * (pos_weight * target * log(p) + (1 - target) * log(1 - p)) of p = sigmoid(input)."""
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, ignore_index: builtins.int = -100, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', label_smoothing: builtins.float = 0.0) -> Tensor:
+    """the negative log likelihood of classes, or of probabilities, under softmax(input)."""
+def dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = True, inplace: builtins.bool = False) -> Tensor:
+    """zero with probability p, else x / (1 - p)."""
 def embedding(input: Tensor, weight: Tensor, padding_idx: builtins.int | None = None, max_norm: builtins.float | None = None, norm_type: builtins.float = 2.0, scale_grad_by_freq: builtins.bool = False, sparse: builtins.bool = False) -> Tensor:
     """the rows of weight that the indices in input name; the row `padding_idx` gets no gradient."""
+def huber_loss(input: Tensor, target: Tensor, reduction: builtins.str = 'mean', delta: builtins.float = 1.0, weight: Tensor | None = None) -> Tensor:
+    """(input - target)**2 / 2, continued as straight lines beyond delta; its mean, its sum, or itself."""
+def l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', weight: Tensor | None = None) -> Tensor:
+    """|input - target|, its mean, its sum, or itself."""
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
+def log_softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
+    """x - log(sum(exp(x))) along `dim`."""
+def logsigmoid(input: Tensor) -> Tensor:
+    """log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
+def mse_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', weight: Tensor | None = None) -> Tensor:
+    """(input - target)**2, its mean, its sum, or itself."""
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, ignore_index: builtins.int = -100, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """-weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
 def one_hot(tensor: Tensor, num_classes: builtins.int = -1) -> Tensor:
     """for each index a vector of zeros with a one at that index."""
 def relu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     """max(0, x), element by element."""
 def relu_(input: Tensor) -> Tensor:
     """relu, in place."""
-def tanh(input: Tensor) -> Tensor:
-    """the hyperbolic tangent of each element."""
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x)) of each element."""
-def softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
-    """exp(x) / sum(exp(x)) along `dim`."""
-def log_softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
-    """x - log(sum(exp(x))) along `dim`."""
-def dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = True, inplace: builtins.bool = False) -> Tensor:
-    """zero with probability p, else x / (1 - p)."""
-def mse_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', weight: Tensor | None = None) -> Tensor:
-    """(input - target)**2, its mean, its sum, or itself."""
-def l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', weight: Tensor | None = None) -> Tensor:
-    """|input - target|, its mean, its sum, or itself."""
-def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, ignore_index: builtins.int = -100, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
-    """-weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
-def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, ignore_index: builtins.int = -100, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', label_smoothing: builtins.float = 0.0) -> Tensor:
-    """the negative log likelihood of classes, or of probabilities, under softmax(input)."""
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', beta: builtins.float = 1.0) -> Tensor:
     """|input - target|, with the corner below beta replaced by a parabola; its mean, its sum, or itself."""
-def huber_loss(input: Tensor, target: Tensor, reduction: builtins.str = 'mean', delta: builtins.float = 1.0, weight: Tensor | None = None) -> Tensor:
-    """(input - target)**2 / 2, continued as straight lines beyond delta; its mean, its sum, or itself."""
-def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
-    """-weight * (target * log(input) + (1 - target) * log(1 - input)), where no logarithm counts less than -100."""
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', pos_weight: Tensor | None = None) -> Tensor:
-    """-weight * (pos_weight * target * log(p) + (1 - target) * log(1 - p)) of p = sigmoid(input)."""
-def logsigmoid(input: Tensor) -> Tensor:
-    """log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
+def softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along `dim`."""
+def tanh(input: Tensor) -> Tensor:
+    """the hyperbolic tangent of each element."""

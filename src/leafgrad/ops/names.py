@@ -196,4 +196,23 @@ METHODS: dict[str, str] = {
     "ops.shape.views": "expand permute reshape squeeze swapdims t transpose unsqueeze view",
     "ops.shape.windows": "unfold",
 }
+PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
+    "nn": {
+        "nn.modules.activation": "LogSoftmax ReLU Sigmoid Softmax Tanh",
+        "nn.modules.container": "DataParallel ModuleDict ModuleList Sequential",
+        "nn.modules.linear": "Dropout Flatten Identity Linear",
+        "nn.modules.loss": "CrossEntropyLoss L1Loss MSELoss NLLLoss",
+        "nn.modules.module": "Module",
+        "nn.modules.parameter_container": "ParameterDict ParameterList",
+    },
+    "nn.functional": {
+        "nn._functional.activation": "log_softmax logsigmoid relu relu_ sigmoid softmax tanh",
+        "nn._functional.dropout": "dropout",
+        "nn._functional.linear": "embedding linear one_hot",
+        "nn._functional.loss": (
+            "binary_cross_entropy binary_cross_entropy_with_logits cross_entropy huber_loss l1_loss mse_loss nll_loss "
+            "smooth_l1_loss "
+        ),
+    },
+}
 ATTRIBUTES = ('H', 'T', 'imag', 'mH', 'mT', 'real')  # of METHODS, those that are no methods

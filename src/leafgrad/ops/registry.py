@@ -281,6 +281,7 @@ class Family(metaclass=Block, family=True):
     # what users call it
     public_name: str | None = None  # its name, if not that of the block; "" for ops of our own
     aliases: tuple[str, ...] = ()  # further names, of all its forms
+    places: tuple[str, ...] = ()  # where its function is as well, or only: "linalg.det", "nn.functional.gelu"
     method: Any = True  # is it a method of Tensor? Or the method itself, if its arguments come in another order
     method_only = False  # is it no function of the module?
     is_property = False  # is it an attribute of tensors, rather than a method?
@@ -429,7 +430,8 @@ class Composite(Entry):
         if unknown := known.keys() - set(FACTS):
             raise TypeError(f"function {function.__name__} says what no function can: {', '.join(unknown)}")
         self.__dict__.update({**FACTS, "operators": {}, **known})
-        self.name = self.public_name = function.__name__
+        self.name = function.__name__
+        self.public_name = known.get("public_name", self.name)
         self.module = function.__module__
         self.samples = samples
         self.aten_function: str = self.aten_function or self.name
@@ -459,7 +461,7 @@ def composite(samples: Any, **known: Any) -> Callable[[Callable[..., Any]], Call
 def entries(module: str | None = None) -> list[Entry]:
     """All operations, and all functions composed of them; or those of a module that has been imported."""
     if module is None:
-        for place in names.METHODS:
+        for place in [*names.METHODS, *[place for found in names.PLACES.values() for place in found]]:
             _missing.part(place)
     found: list[Entry] = [*registry.values(), *composites.values()]
     return found if module is None else [entry for entry in found if entry.module == module]

@@ -6,6 +6,8 @@ from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn.modules.linear import _Layer
 
+__all__ = ["LogSoftmax", "ReLU", "Sigmoid", "Softmax", "Tanh"]
+
 
 class ReLU(_Layer):
     """ReLU(inplace=False): max(0, x), element by element."""

@@ -9,6 +9,8 @@ from typing import Any, Self, overload
 
 from leafgrad.nn.modules.module import Module, indented
 
+__all__ = ["DataParallel", "ModuleDict", "ModuleList", "Sequential"]
+
 
 def checked_index(index: Any, size: int) -> int:
     position = operator.index(index)

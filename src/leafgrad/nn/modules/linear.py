@@ -17,6 +17,8 @@ from leafgrad.nn.modules.module import Module
 from leafgrad.nn.parameter import Parameter
 from leafgrad.ops.signature import Device, Dtype
 
+__all__ = ["Dropout", "Flatten", "Identity", "Linear"]
+
 
 class _Layer(Module):
     """Takes a tensor, returns a tensor."""

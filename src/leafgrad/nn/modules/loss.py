@@ -9,6 +9,8 @@ from leafgrad.nn import functional as F
 from leafgrad.nn.modules.module import Module
 from leafgrad.ops.loss.options import legacy_reduction
 
+__all__ = ["CrossEntropyLoss", "L1Loss", "MSELoss", "NLLLoss"]
+
 
 class _Loss(Module):
     """A loss with a `reduction`: 'mean', 'sum' or 'none'."""

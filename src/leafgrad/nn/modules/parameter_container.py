@@ -11,6 +11,8 @@ from leafgrad.nn.modules.container import checked_index, named_pairs
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.parameter import Parameter
 
+__all__ = ["ParameterDict", "ParameterList"]
+
 
 def as_parameter(value: Any) -> Any:
     """Tensors become parameters; other values stay as they are."""

@@ -1,0 +1,7 @@
+"""leafgrad.fft: discrete Fourier transforms. They are operations, which say so in their blocks."""
+
+from __future__ import annotations
+
+from leafgrad._tensor.install import namespace as _namespace
+
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -1,0 +1,29 @@
+# Written by tools/make_stubs.py from the declarations of the operations: not to be edited.
+
+from leafgrad.nn import functional as functional
+from leafgrad.nn import init as init
+from leafgrad.nn import modules as modules
+from leafgrad.nn import parameter as parameter
+from leafgrad.nn import utils as utils
+from leafgrad.nn.parameter import Buffer as Buffer
+from leafgrad.nn.modules.loss import CrossEntropyLoss as CrossEntropyLoss
+from leafgrad.nn.modules.container import DataParallel as DataParallel
+from leafgrad.nn.modules.linear import Dropout as Dropout
+from leafgrad.nn.modules.linear import Flatten as Flatten
+from leafgrad.nn.modules.linear import Identity as Identity
+from leafgrad.nn.modules.loss import L1Loss as L1Loss
+from leafgrad.nn.modules.linear import Linear as Linear
+from leafgrad.nn.modules.activation import LogSoftmax as LogSoftmax
+from leafgrad.nn.modules.loss import MSELoss as MSELoss
+from leafgrad.nn.modules.module import Module as Module
+from leafgrad.nn.modules.container import ModuleDict as ModuleDict
+from leafgrad.nn.modules.container import ModuleList as ModuleList
+from leafgrad.nn.modules.loss import NLLLoss as NLLLoss
+from leafgrad.nn.parameter import Parameter as Parameter
+from leafgrad.nn.modules.parameter_container import ParameterDict as ParameterDict
+from leafgrad.nn.modules.parameter_container import ParameterList as ParameterList
+from leafgrad.nn.modules.activation import ReLU as ReLU
+from leafgrad.nn.modules.container import Sequential as Sequential
+from leafgrad.nn.modules.activation import Sigmoid as Sigmoid
+from leafgrad.nn.modules.activation import Softmax as Softmax
+from leafgrad.nn.modules.activation import Tanh as Tanh
