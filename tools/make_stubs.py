@@ -229,8 +229,9 @@ def classes_stub(namespace: str) -> str:
     files += [file.parent.name for file in folder.glob("[!_]*/__init__.py")]
     text = [NOTE, *[f"from leafgrad.{namespace} import {name} as {name}" for name in sorted(files)]]
     package = import_module(f"leafgrad.{namespace}")
-    for name in package.__all__:
-        value = getattr(package, name)
+    here = {name: value for there in placed()[namespace].values() for name, value in there.items()}
+    classes = {**{name: value for name, value in vars(package).items() if name in package.__all__}, **here}
+    for name, value in sorted(classes.items()):
         if not isinstance(value, types.ModuleType):
             text.append(f"from {value.__module__} import {name} as {name}")
     return "\n".join(text) + "\n"

@@ -225,6 +225,8 @@ def atleast_3d(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ..
 def atleast_3d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
 def bernoulli(input: Tensor, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """ones with the probabilities that input gives (or all with probability p), zeros elsewhere."""
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """the sum over i and j of input1[..., i] weight[o, i, j] input2[..., j], plus bias[o]."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
     """how often each of the numbers 0, 1, ... occurs among non-negative integers, or the sum of the weights there."""
 def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:

@@ -10,6 +10,6 @@ from __future__ import annotations
 from leafgrad._tensor.install import namespace as _namespace
 from leafgrad.nn import functional, init, utils
 from leafgrad.nn import parameter as parameter
-from leafgrad.nn.parameter import Buffer, Parameter
+from leafgrad.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __getattr__, __dir__, __all__ = _namespace(__name__, {"modules": "modules"})

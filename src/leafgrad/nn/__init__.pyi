@@ -5,13 +5,15 @@ from leafgrad.nn import init as init
 from leafgrad.nn import modules as modules
 from leafgrad.nn import parameter as parameter
 from leafgrad.nn import utils as utils
+from leafgrad.nn.modules.linear import Bilinear as Bilinear
 from leafgrad.nn.parameter import Buffer as Buffer
 from leafgrad.nn.modules.loss import CrossEntropyLoss as CrossEntropyLoss
 from leafgrad.nn.modules.container import DataParallel as DataParallel
-from leafgrad.nn.modules.linear import Dropout as Dropout
+from leafgrad.nn.modules.dropout import Dropout as Dropout
 from leafgrad.nn.modules.linear import Flatten as Flatten
 from leafgrad.nn.modules.linear import Identity as Identity
 from leafgrad.nn.modules.loss import L1Loss as L1Loss
+from leafgrad.nn.modules.linear import LazyLinear as LazyLinear
 from leafgrad.nn.modules.linear import Linear as Linear
 from leafgrad.nn.modules.activation import LogSoftmax as LogSoftmax
 from leafgrad.nn.modules.loss import MSELoss as MSELoss
@@ -27,3 +29,5 @@ from leafgrad.nn.modules.container import Sequential as Sequential
 from leafgrad.nn.modules.activation import Sigmoid as Sigmoid
 from leafgrad.nn.modules.activation import Softmax as Softmax
 from leafgrad.nn.modules.activation import Tanh as Tanh
+from leafgrad.nn.parameter import UninitializedBuffer as UninitializedBuffer
+from leafgrad.nn.parameter import UninitializedParameter as UninitializedParameter

@@ -1,4 +1,4 @@
-"""Parameters and buffers: the two kinds of tensor that a module owns."""
+"""Parameters and buffers: the two kinds of tensor that a module owns, and those that wait for their shape."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from leafgrad import errors
 from leafgrad._core.events import kind_of, noted
 from leafgrad._core.overrides import disabled
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._dtypes import get_default_dtype
+from leafgrad._device import check_device
+from leafgrad._dtypes import from_numpy_dtype, get_default_dtype
 from leafgrad._tensor.overridable import OverridableType
 from leafgrad._tensor.tensor import Tensor
 
@@ -88,3 +89,100 @@ def detached(data: Any) -> Any:
         first = f"'{type(data).__name__}' object has no attribute 'detach'"
         raise errors.mistake(AttributeError, first, fix=f"{errors.library()}.tensor({data!r})")
     return data
+
+
+# -- before their shape is known --------------------------------------------------------------------------------------
+
+
+# What can be done with a tensor that has no shape yet: mostly to change its dtype.
+HARMLESS = {
+    "__hash__", "size", "copy_", "is_complex", "is_floating_point", "half", "float", "double", "char", "short", "int",
+    "long", "cuda", "cpu", "to", "get_device",
+}  # fmt: skip
+
+
+class UninitializedTensorMixin:
+    """A tensor of lazy modules whose shape is not known yet. All that can be done with it is to change its dtype and to
+    `materialize` it, which makes it an ordinary tensor of the class `cls_to_become`."""
+
+    cls_to_become: Any
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """materialize(shape, device=None, dtype=None): become an ordinary tensor of this shape, values undefined."""
+        check_device(device)
+        own: Any = self
+        kind = own.array.dtype if dtype is None else dtype.np
+        own.data = wrap(np.empty(shape, kind))
+        own.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> Any:
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
+            "to initialize the parameters before accessing their attributes."
+        )
+
+    def share_memory_(self) -> Any:
+        """share_memory_(): refused, because there is no memory yet."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        own: Any = self
+        return type(self), (own.requires_grad,)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        is_attribute = isinstance(getattr(func, "__self__", None), property)
+        if is_attribute or getattr(func, "__name__", None) in HARMLESS:
+            return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
+            f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using "
+            "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions"
+        )
+
+
+def is_lazy(param: Any) -> bool:
+    """is_lazy(param): is this a parameter or buffer whose shape is not known yet?"""
+    return isinstance(param, UninitializedTensorMixin)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
+    """UninitializedParameter(requires_grad=True, device=None, dtype=None): a parameter whose shape is not known yet."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        return Tensor._make_subclass(cls, of_no_shape(device, dtype), requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, dtype=from_numpy_dtype(self.array.dtype))
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc]
+    """UninitializedBuffer(requires_grad=False, device=None, dtype=None, persistent=True): a buffer whose shape is not
+    known yet."""
+
+    cls_to_become = Tensor
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> Any:
+        made = Tensor._make_subclass(cls, of_no_shape(device, dtype), requires_grad)
+        made._is_buffer, made.persistent = True, persistent
+        return made
+
+
+def of_no_shape(device: Any, dtype: Any) -> Any:
+    """The empty tensor that stands for one whose shape is not known yet."""
+    check_device(device)
+    return wrap(np.empty(0, (get_default_dtype() if dtype is None else dtype).np))

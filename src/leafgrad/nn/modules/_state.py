@@ -10,7 +10,7 @@ from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.autograd.hooks import RemovableHandle, registered
-from leafgrad.nn.parameter import Parameter
+from leafgrad.nn.parameter import Parameter, is_lazy
 
 EXTRA_STATE = "_extra_state"
 
@@ -188,9 +188,10 @@ class Stateful:
                 f"checkpoint but received {type(value)}"
             )
         incoming: Any = value
-        if tensor.ndim == 0 and incoming.ndim == 1:  # PyTorch once had no tensors without dimensions
+        waits = is_lazy(tensor)  # for a shape that `incoming` does not have either: others have been given theirs
+        if not waits and tensor.ndim == 0 and len(incoming.shape) == 1:  # PyTorch once had no such tensors
             incoming = incoming[0]
-        if incoming.shape != tensor.shape:
+        if not waits and incoming.shape != tensor.shape:
             return (
                 f"size mismatch for {key}: copying a param with shape {incoming.shape} from checkpoint, the shape in "
                 f"current model is {tensor.shape}."

@@ -1,4 +1,4 @@
-"""Layers without convolution or recurrence: Linear, Identity, Flatten, Dropout."""
+"""Linear layers, and the layer that does nothing."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from leafgrad import _dtypes
 from leafgrad._core.tensor import wrap
 from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
+from leafgrad.nn.modules.lazy import LazyModuleMixin
 from leafgrad.nn.modules.module import Module
-from leafgrad.nn.parameter import Parameter
+from leafgrad.nn.parameter import Parameter, UninitializedParameter
 from leafgrad.ops.signature import Device, Dtype
 
-__all__ = ["Dropout", "Flatten", "Identity", "Linear"]
+__all__ = ["Bilinear", "Flatten", "Identity", "LazyLinear", "Linear"]
 
 
 class _Layer(Module):
@@ -75,6 +77,90 @@ class Linear(_Layer):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class LazyLinear(LazyModuleMixin, Linear):
+    """LazyLinear(out_features, bias=True, device=None, dtype=None): a Linear that takes in_features from its first
+    input."""
+
+    cls_to_become = Linear
+    weight: Any
+    bias: Any
+
+    def __init__(
+        self, out_features: int, bias: bool = True, device: Device | None = None, dtype: Dtype | None = None
+    ) -> None:
+        super().__init__(0, 0, False)
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.out_features = out_features
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        if not self.has_uninitialized_params() and self.in_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Tensor) -> None:
+        if self.has_uninitialized_params():
+            with no_grad():
+                self.in_features = input.shape[-1]
+                self.weight.materialize((self.out_features, self.in_features))
+                if self.bias is not None:
+                    self.bias.materialize((self.out_features,))
+                self.reset_parameters()
+        if self.in_features == 0:  # all shapes are known, from a state that was loaded
+            if input.shape[-1] != self.weight.shape[-1]:
+                raise AssertionError(
+                    f"The in_features inferred from input: {input.shape[-1]} is not equal to in_features from "
+                    f"self.weight: {self.weight.shape[-1]}"
+                )
+            self.in_features = input.shape[-1]
+
+
+class Bilinear(Module):
+    """Bilinear(in1_features, in2_features, out_features, bias=True, device=None, dtype=None): y = x1ᵀ A x2 + b.
+
+    A has the shape (out_features, in1_features, in2_features). Both start uniformly in ±1 / sqrt(in1_features).
+    """
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device | None = None,
+        dtype: Dtype | None = None,
+    ) -> None:
+        super().__init__()
+        check_device(device)
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        self.weight = uninitialized((out_features, in1_features, in2_features), dtype)
+        if bias:
+            self.bias = uninitialized((out_features,), dtype)
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """reset_parameters(): draw new numbers, the weight's before the bias's."""
+        bound = 1 / math.sqrt(self.weight.shape[1])
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
 def uninitialized(shape: tuple[int, ...], dtype: Any) -> Parameter:
     """A parameter of this shape whose values are still to be drawn."""
     kind = _dtypes.get_default_dtype() if dtype is None else dtype
@@ -105,20 +191,3 @@ class Flatten(_Layer):
 
     def extra_repr(self) -> str:
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
-
-class Dropout(_Layer):
-    """Dropout(p=0.5, inplace=False): in training, each element is zero with probability p, else x / (1 - p)."""
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p = p
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
