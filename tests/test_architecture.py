@@ -81,8 +81,8 @@ INSIDE_FUNCTIONS = {
 
 # What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.
 SLOW_OR_OPTIONAL = {
-    "copy", "ctypes", "importlib", "importlib.util", "inspect", "ml_dtypes", "numpy", "numpy.random", "platform",
-    "traceback",
+    "copy", "ctypes", "difflib", "importlib", "importlib.util", "inspect", "ml_dtypes", "numpy", "numpy.random",
+    "platform", "traceback",
 }  # fmt: skip
 
 PROFILER_FACES = {"profiler", "autograd.profiler", "autograd.profiler_util"}

@@ -373,7 +373,7 @@ def test_what_leafgrad_lacks_is_named(scripts: Scripts, source: str, error: str)
     name = "torch.nn." if "torch.nn" in source else "torch."
     first, second = result.stderr.splitlines()[-2:]
     assert first == error
-    assert second.lower().startswith(f"leafgrad does not have {name}frobnicate (yet).")
+    assert second.lower().startswith(f"leafgrad does not have {name}frobnicate, and neither has pytorch.")
 
 
 def test_scripts_can_ask_what_there_is(scripts: Scripts) -> None:
@@ -399,9 +399,10 @@ def test_missing_names_in_process() -> None:
     assert torch_name("leafgrad") == "torch"
     assert torch_name("leafgrad.nn.functional") == "torch.nn.functional"
     assert torch_name("leafgradient.x") == "leafgradient.x"
-    error = missing_attribute("leafgrad", "foo")
-    assert str(error) == "module 'torch' has no attribute 'foo'\nleafgrad does not have torch.foo (yet)."
-    assert error.name == "foo" and error.obj is leafgrad
+    error = missing_attribute("leafgrad", "foolish")
+    told = "leafgrad does not have torch.foolish, and neither has PyTorch."
+    assert str(error) == f"module 'torch' has no attribute 'foolish'\n{told}"
+    assert error.name == "foolish"
     assert str(missing_attribute("leafgrad", "__wrapped__")) == "module 'torch' has no attribute '__wrapped__'"
     assert missing_module("torch.a.b").name == "torch.a.b"
     with pytest.raises(AttributeError, match=r"leafgrad does not have torch\.frobnicate"):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from importlib import import_module
+from os import path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 
 def torch_name(name: str) -> str:
@@ -16,20 +18,81 @@ def torch_name(name: str) -> str:
     return name
 
 
+@cache  # programs that ask by hasattr ask often
 def explanation(name: str) -> str:
-    """The sentence that follows PyTorch's (or Python's) own message."""
-    return f"leafgrad does not have {torch_name(name)} (yet)."
+    """The sentence that follows PyTorch's (or Python's) own message: is it a name of PyTorch's that leafgrad lacks, and
+    which is the nearest that it has; or was another one meant?"""
+    name = torch_name(name)
+    namespace, _, last = name.rpartition(".")
+    if namespace in torch_names() and last not in torch_names()[namespace]:
+        near = nearest(namespace, last, torch_names()[namespace])
+        return f"{name}: did you mean {near}?" if near else f"leafgrad does not have {name}, and neither has PyTorch."
+    near = nearest(namespace, last, ())
+    return f"leafgrad does not have {name} (yet)." + (f" The nearest name that it has is {near}." if near else "")
+
+
+@cache
+def torch_names() -> dict[str, frozenset[str]]:
+    """PyTorch's public names, by their namespaces (written by tools/make_torch_names.py)."""
+    file = path.join(path.dirname(__file__), "torch_names.txt")
+    loader: Any = sys.modules[__name__].__loader__  # which reads zip files as well
+    text = str(loader.get_data(file), "utf-8")
+    return {words[0]: frozenset(words[1:]) for words in map(str.split, text.splitlines())}
+
+
+def nearest(namespace: str, name: str, others: Collection[str]) -> str:
+    """The name that is spelled most like this one, of those that leafgrad has in a namespace and of `others`."""
+    from difflib import get_close_matches
+
+    here = namespace.replace("torch", "leafgrad", 1)
+    owner = sys.modules["leafgrad"].Tensor if here == "leafgrad.Tensor" else sys.modules.get(here)
+    known = [*others, *[each for each in (() if owner is None else dir(owner)) if each[0] != "_"]]
+    if found := get_close_matches(name, known, 1, 0.75):
+        return f"{namespace}.{found[0]}"
+    small = {each.lower(): each for each in known}
+    found = get_close_matches(name.lower(), small, 1, 0.75)
+    return f"{namespace}.{small[found[0]]}" if found else ""
 
 
 def missing_attribute(module_name: str, name: str) -> AttributeError:
-    """The error for `module_name.name`, to be raised by the module's `__getattr__`.
-
-    It carries the module, so that Python adds its own "Did you mean: ...?" where a name is close.
-    """
+    """The error for `module_name.name`, to be raised by the module's `__getattr__`."""
     message = f"module '{torch_name(module_name)}' has no attribute '{name}'"
     if not name.startswith("__"):  # tools look for dunder names; there is nothing to explain to them
         message += f"\n{explanation(f'{module_name}.{name}')}"
-    return AttributeError(message, name=name, obj=sys.modules.get(module_name))
+    return AttributeError(message, name=name)  # without the module, or Python would guess at the spelling once more
+
+
+def missing_method(name: str, of: str) -> AttributeError:
+    """The error for an attribute of a tensor, or of its class, whichever `of` says."""
+    explained = "" if name.startswith("_") else f"\n{explanation(f'leafgrad.Tensor.{name}')}"
+    return AttributeError(f"{of} has no attribute '{name}'{explained}", name=name)
+
+
+class Refusing(type):
+    """The class of what stands for a class or a function that leafgrad does not have: it can be imported, named in
+    annotations and asked of isinstance, and only its use is an error."""
+
+    reason: str
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"leafgrad does not have {cls.__module__}.{cls.__qualname__}: {cls.reason}")
+
+
+def refusing(module_name: str, name: str, reason: str) -> Any:
+    return Refusing(name, (), {"__module__": torch_name(module_name), "reason": reason})
+
+
+def refused_names(package: str, reason: str, later: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """The `__getattr__` of a module whose use is refused: PyTorch's names in it can be asked for."""
+    otherwise = attributes_of(package, later)
+
+    def __getattr__(name: str) -> Any:
+        if name not in torch_names().get(torch_name(package), ()) or name in (later or ()):
+            return otherwise(name)
+        found = vars(sys.modules[package])[name] = refusing(package, name, reason)
+        return found
+
+    return __getattr__
 
 
 def part(place: str) -> ModuleType:

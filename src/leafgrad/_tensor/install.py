@@ -47,7 +47,15 @@ def functions_in(module: ModuleType) -> dict[str, Callable[..., Any]]:
     found: dict[str, Any] = dict(getattr(module, "FUNCTIONS", {}))
     for entry in entries(module.__name__):
         found.update(functions_of(entry))
+    at_home(found, "leafgrad")
     return found
+
+
+def at_home(found: Mapping[str, Any], namespace: str) -> None:
+    """Functions say that they are defined where users, pickles and handlers of calls find them."""
+    for name, value in found.items():
+        if isinstance(value, FunctionType):
+            value.__module__, value.__qualname__ = namespace, name
 
 
 def placed_in(module: ModuleType) -> dict[str, dict[str, Any]]:
@@ -63,9 +71,7 @@ def placed_in(module: ModuleType) -> dict[str, dict[str, Any]]:
         listed = {name: getattr(module, name) for name in module.__all__}
         found.setdefault(namespace, {}).update({name: v for name, v in listed.items() if isinstance(v, kind)})
     for namespace, there in found.items():
-        for value in there.values():
-            if isinstance(value, FunctionType):
-                value.__module__ = f"leafgrad.{namespace}"  # where users, pickles and handlers of calls find it
+        at_home(there, f"leafgrad.{namespace}")
     return found
 
 

@@ -11,20 +11,21 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from leafgrad import errors
 from leafgrad._core import overrides
 from leafgrad._core.overrides import UNCHANGED, is_reflected, overridden
 from leafgrad._core.tensor import TensorBase, links
+from leafgrad._missing import missing_method
 from leafgrad.ops.names import ATTRIBUTES
 from leafgrad.ops.signature import in_python_form
 
 # Attributes of Tensor that nobody can take over, as in PyTorch.
 NEVER = {
-    "__annotations__", "__array_priority__", "__copy__", "__dict__", "__doc__", "__getstate__", "__hash__",
-    "__init_subclass__", "__iter__", "__module__", "__new__", "__setstate__", "__slots__", "__torch_function__",
-    "__weakref__", "as_subclass", "set_",
+    "__annotations__", "__array_priority__", "__copy__", "__dict__", "__doc__", "__getattr__", "__getstate__",
+    "__hash__", "__init_subclass__", "__iter__", "__module__", "__new__", "__setstate__", "__slots__",
+    "__torch_function__", "__weakref__", "as_subclass", "set_",
 }  # fmt: skip
 UNDERSCORED = {"_backward_hooks", "_base", "_version"}  # attributes with an underscore that users know
 # What Python's messages call the operators. (`/` was `__div__` in Python 2.)
@@ -182,6 +183,11 @@ class OverridableAttribute(property):
 class OverridableType(type):
     """The class of Tensor: attributes that are asked of the class are the overridable ones. What instances have is
     looked up without it."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> NoReturn:
+            raise missing_method(name, f"type object '{cls.__name__}'")
 
     def __getattribute__(cls, name: str) -> Any:
         found = type.__getattribute__(cls, name)

@@ -7,11 +7,11 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
-from leafgrad import _dtypes, autograd, errors
+from leafgrad import _dtypes, _missing, autograd, errors
 from leafgrad._core.events import ITEM, kind_of, noted
 from leafgrad._core.overrides import DisableTorchFunctionSubclass, add_plain, written_in_python
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
@@ -50,6 +50,15 @@ class TensorMethods(Bases):
         from leafgrad.ops.creation.legacy import legacy_tensor
 
         return legacy_tensor(cls, *args, **kwargs)
+
+    if not TYPE_CHECKING:  # for a type checker, what is not there is a mistake
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if any(
+                [name in vars(cls) for cls in type(self).__mro__]
+            ):  # an attribute whose own code has failed in this way
+                object.__getattribute__(self, name)
+            raise _missing.missing_method(name, f"'{type(self).__name__}' object")
 
     # -- shape and type -----------------------------------------------------------------------------------------------
 

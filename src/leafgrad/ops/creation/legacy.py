@@ -87,7 +87,8 @@ class TensorType(type):
 
 def make_type(kind: Dtype) -> TensorType:
     name = f"{kind.alias}Tensor"
-    return TensorType(name, (), {"dtype": kind, "__doc__": f"{name}(*size), {name}(sequence): a tensor of {kind}."})
+    doc = f"{name}(*size), {name}(sequence): a tensor of {kind}."
+    return TensorType(name, (), {"dtype": kind, "__doc__": doc, "__module__": "leafgrad"})
 
 
 TYPES: dict[str, TensorType] = {f"{kind.alias}Tensor": make_type(kind) for kind in _dtypes.ALL if not kind.is_complex}
