@@ -31,17 +31,28 @@ ROOT = Path(__file__).parents[1] / "src" / "leafgrad"
 FILES: dict[str, tuple[str, str]] = {
     "__main__": ("_cli", ""),
     "_build": ("", "_core"),
+    "_absent": ("_missing", ""),
     "_as_torch": ("_missing", ""),
-    "_cli": ("leafgrad _as_torch _core _missing _settings ops", "_explain"),
+    "_cli": ("leafgrad _as_torch _build _core _missing _settings ops", "_explain"),
     "_device": ("", "errors"),
     "_dtypes": ("", ""),
+    "_dynamo": ("_absent compiler", ""),
     "_layouts": ("_core _device", ""),
     "_missing": ("", ""),
-    "_settings": ("_core _device _dtypes kernels", "leafgrad _build ops"),
-    "accelerator": ("_missing", ""),
-    "cuda": ("_missing", ""),
+    "_settings": ("_core _device _dtypes kernels", "_build errors ops"),
+    "accelerator": ("_absent", ""),
+    "compiler": ("_absent errors", ""),
+    "export": ("_absent", ""),
     "fft": ("_tensor", ""),
+    "fx": ("_absent", ""),
+    "hub": ("_absent", ""),
+    "jit": ("_absent compiler", ""),
+    "library": ("_absent", ""),
     "linalg": ("_tensor", ""),
+    "mps": ("_absent", ""),
+    "mtia": ("_absent", ""),
+    "multiprocessing": ("", ""),
+    "onnx": ("_absent", ""),
     "overrides": ("leafgrad _core _missing _tensor nn ops", ""),
     "profiler": ("autograd errors", ""),
     "random": ("ops", ""),
@@ -49,6 +60,9 @@ FILES: dict[str, tuple[str, str]] = {
     "serialization": ("_files", ""),
     "special": ("_tensor", ""),
     "storage": ("ops", ""),
+    "torch_version": ("", ""),
+    "version": ("torch_version", ""),
+    "xpu": ("_absent", ""),
 }
 
 # What no docstring may allow. The hot path does not know who uses it; modules and optimizers are built of public ops.
@@ -95,6 +109,8 @@ TORCH_NAMES = {
     "accelerator", "autograd", "cuda", "func", "nn", "ops", "optim", "overrides", "profiler", "random", "return_types",
 }  # fmt: skip
 TORCH_NAMES |= {"fft", "linalg", "serialization", "special", "storage", "utils"}
+TORCH_NAMES |= {"backends", "compiler", "cpu", "distributed", "export", "fx", "hub", "jit", "library", "mps", "mtia"}
+TORCH_NAMES |= {"multiprocessing", "onnx", "torch_version", "version", "xpu"}
 
 
 class Import(NamedTuple):
@@ -126,7 +142,8 @@ def targets(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         assert node.level == 0 and node.module, "imports name the whole path"
         whole = [f"{node.module}.{alias.name}" for alias in node.names]
         names = [name if name.removeprefix("leafgrad.") in SOURCES else str(node.module) for name in whole]
-    yield from {name.removeprefix("leafgrad.") for name in names}
+    python_own = {name for name in names if name in SOURCES and name != "leafgrad"}  # `multiprocessing`, not our own
+    yield from {f"<{name}>" if name in python_own else name.removeprefix("leafgrad.") for name in names}
 
 
 def imports_below(node: ast.AST, importer: str, function: str = "") -> Iterator[Import]:
@@ -364,7 +381,6 @@ EXEMPT_LISTS = {
     ("errors.rewriting", "LEAVING"): "the same, as methods that are left out of a line",
     ("errors.rewriting", "MAKERS"): "functions that make tensors of numbers, which are left out of a line",
     ("errors.rewriting", "TO_INTEGERS"): "methods that convert to integers, which are left out of a line",
-    ("leafgrad", "_LATER"): "modules of the package, and its functions that explain",
     ("func.batched_array", "_REDUCTIONS"): "methods of NumPy's arrays",
     ("func.batched_array", "_OPERATORS"): "Python's operators, for arrays",
     ("func.batched_array", "_COMPARISONS"): "the same",

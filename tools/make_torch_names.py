@@ -1,12 +1,13 @@
 """Writes src/leafgrad/torch_names.txt: the public names of PyTorch, for what is said of those that leafgrad lacks.
 
-Needs PyTorch. A line of the file is a namespace and its names; tests/torch/test_names_torch.py compares it with the
-PyTorch that is installed.
+Needs PyTorch. A line of the file is a namespace, those below it, further in, are its names;
+tests/torch/test_names_torch.py compares it with the PyTorch that is installed.
 """
 
 from __future__ import annotations
 
 import sys
+import textwrap
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -18,11 +19,14 @@ import torch
 FILE = Path(__file__).parents[1] / "src" / "leafgrad" / "torch_names.txt"
 
 NAMESPACES = """
-    torch torch.Tensor torch.accelerator torch.amp torch.autograd torch.backends torch.compiler torch.cuda
-    torch.distributed torch.distributed.fsdp torch.distributions torch.export torch.fft torch.func torch.fx torch.hub
-    torch.jit torch.library torch.linalg torch.nested torch.nn torch.nn.functional torch.nn.init torch.nn.parallel
-    torch.nn.utils torch.nn.utils.parametrizations torch.nn.utils.parametrize torch.nn.utils.rnn torch.onnx torch.optim
-    torch.optim.lr_scheduler torch.profiler torch.sparse torch.special torch.testing torch.utils torch.utils.data
+    torch torch.Tensor torch.accelerator torch.amp torch.autograd torch.backends torch.compiler torch.cpu
+    torch.cuda torch.distributed torch.distributed.fsdp torch.distributions torch.export torch.fft torch.func
+    torch.fx torch.hub torch.jit torch.library torch.linalg torch.mps torch.mtia torch.multiprocessing
+    torch.nested torch.nn torch.nn.functional torch.nn.init torch.nn.parallel torch.nn.utils
+    torch.nn.utils.parametrizations torch.nn.utils.parametrize torch.nn.utils.rnn torch.onnx torch.optim
+    torch.optim.lr_scheduler torch.profiler torch.sparse torch.special torch.testing torch.utils
+    torch.utils.collect_env torch.utils.cpp_extension torch.utils.data torch.utils.mobile_optimizer
+    torch.utils.model_zoo torch.xpu
 """
 
 
@@ -32,7 +36,8 @@ def main() -> None:
 
 
 def lines() -> list[str]:
-    return [f"{name} {' '.join(public_names(name))}\n" for name in NAMESPACES.split()]
+    wrapped = {name: textwrap.wrap(" ".join(public_names(name)), 116) for name in NAMESPACES.split()}
+    return [line + "\n" for name, found in wrapped.items() for line in (name, *[f"    {names}" for names in found])]
 
 
 def public_names(namespace: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from leafgrad import _missing
 from leafgrad import autograd as autograd
 from leafgrad import ops as ops
+from leafgrad._build import VERSION as _VERSION
 from leafgrad._core.tensor import links as _links
 from leafgrad._device import (
     Size,
@@ -58,13 +59,23 @@ from leafgrad._dtypes import bool_ as bool
 from leafgrad._settings import (
     are_deterministic_algorithms_enabled,
     get_default_device,
+    get_deterministic_debug_mode,
+    get_device_module,
+    get_file_path,
+    get_float32_matmul_precision,
     get_num_interop_threads,
     get_num_threads,
+    is_deterministic_algorithms_warn_only_enabled,
     is_inference_mode_enabled,
+    is_warn_always_enabled,
     set_default_device,
     set_default_tensor_type,
+    set_deterministic_debug_mode,
+    set_float32_matmul_precision,
+    set_flush_denormal,
     set_num_interop_threads,
     set_num_threads,
+    set_warn_always,
     show_config,
     typename,
     use_deterministic_algorithms,
@@ -75,7 +86,7 @@ from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_g
 from leafgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from leafgrad.kernels import allocator as _allocator
 
-__version__ = "0.1.0"
+__version__: str = _VERSION
 
 float, double, half = float32, float64, float16
 int, long, short = int32, int64, int16
@@ -85,15 +96,19 @@ newaxis = None
 _links.functions = globals()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
+_PARTS = """
+    _C _dynamo accelerator backends compiler cpu cuda distributed export fft func fx hub jit library linalg mps mtia
+    multiprocessing nn onnx optim overrides profiler random serialization special storage torch_version utils version
+    xpu
+"""
 _LATER = {
-    "_C": "_C", "accelerator": "accelerator", "cuda": "cuda", "fft": "fft", "func": "func",
-    "linalg": "linalg", "nn": "nn", "optim": "optim",
-    "overrides": "overrides", "profiler": "profiler", "random": "random", "storage": "storage", "utils": "utils",
+    **{name: name for name in _PARTS.split()},
+    "AcceleratorError": "cuda", "OutOfMemoryError": "cuda", "compile": "compiler", "to_dlpack": "utils.dlpack",
     "Generator": "random", "default_generator": "random", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random",
     **{f"{kind}Storage": "storage" for kind in ("", "Untyped", "Typed", *[kind.alias for kind in _ALL_DTYPES])},
-    "load": "serialization", "save": "serialization", "serialization": "serialization",
-    "special": "special", "set_printoptions": "_tensor.printing", "vmap": "func", "explain": "_explain.explanation",
+    "load": "serialization", "save": "serialization", "set_printoptions": "_tensor.printing", "vmap": "func",
+    "explain": "_explain.explanation",
     **{name: f"_explain.{name}" for name in ("check", "grad_report", "graph_memory", "guard", "summary", "vjp_report")},
     "graph": "_explain.graph", "why": "_explain.why",
 }  # fmt: skip

@@ -5,13 +5,27 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from leafgrad import _C as _C
+from leafgrad import _dynamo as _dynamo
 from leafgrad import accelerator as accelerator
 from leafgrad import autograd as autograd
+from leafgrad import backends as backends
+from leafgrad import compiler as compiler
+from leafgrad import cpu as cpu
 from leafgrad import cuda as cuda
+from leafgrad import distributed as distributed
+from leafgrad import export as export
 from leafgrad import fft as fft
 from leafgrad import func as func
+from leafgrad import fx as fx
+from leafgrad import hub as hub
+from leafgrad import jit as jit
+from leafgrad import library as library
 from leafgrad import linalg as linalg
+from leafgrad import mps as mps
+from leafgrad import mtia as mtia
+from leafgrad import multiprocessing as multiprocessing
 from leafgrad import nn as nn
+from leafgrad import onnx as onnx
 from leafgrad import ops as ops
 from leafgrad import optim as optim
 from leafgrad import overrides as overrides
@@ -21,7 +35,10 @@ from leafgrad import return_types as return_types
 from leafgrad import serialization as serialization
 from leafgrad import special as special
 from leafgrad import storage as storage
+from leafgrad import torch_version as torch_version
 from leafgrad import utils as utils
+from leafgrad import version as version
+from leafgrad import xpu as xpu
 from leafgrad._device import Size as Size
 from leafgrad._device import device as device
 from leafgrad._device import layout as layout
@@ -44,13 +61,23 @@ from leafgrad._files.reading import load as load
 from leafgrad._files.writing import save as save
 from leafgrad._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from leafgrad._settings import get_default_device as get_default_device
+from leafgrad._settings import get_deterministic_debug_mode as get_deterministic_debug_mode
+from leafgrad._settings import get_device_module as get_device_module
+from leafgrad._settings import get_file_path as get_file_path
+from leafgrad._settings import get_float32_matmul_precision as get_float32_matmul_precision
 from leafgrad._settings import get_num_interop_threads as get_num_interop_threads
 from leafgrad._settings import get_num_threads as get_num_threads
+from leafgrad._settings import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
 from leafgrad._settings import is_inference_mode_enabled as is_inference_mode_enabled
+from leafgrad._settings import is_warn_always_enabled as is_warn_always_enabled
 from leafgrad._settings import set_default_device as set_default_device
 from leafgrad._settings import set_default_tensor_type as set_default_tensor_type
+from leafgrad._settings import set_deterministic_debug_mode as set_deterministic_debug_mode
+from leafgrad._settings import set_float32_matmul_precision as set_float32_matmul_precision
+from leafgrad._settings import set_flush_denormal as set_flush_denormal
 from leafgrad._settings import set_num_interop_threads as set_num_interop_threads
 from leafgrad._settings import set_num_threads as set_num_threads
+from leafgrad._settings import set_warn_always as set_warn_always
 from leafgrad._settings import show_config as show_config
 from leafgrad._settings import typename as typename
 from leafgrad._settings import use_deterministic_algorithms as use_deterministic_algorithms
@@ -63,12 +90,16 @@ from leafgrad.autograd.grad_mode import inference_mode as inference_mode
 from leafgrad.autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from leafgrad.autograd.grad_mode import no_grad as no_grad
 from leafgrad.autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from leafgrad.compiler import compile as compile
+from leafgrad.cuda import AcceleratorError as AcceleratorError
+from leafgrad.cuda import OutOfMemoryError as OutOfMemoryError
 from leafgrad.func.vmap import vmap as vmap
 from leafgrad.ops.creation.legacy import TensorType as TensorType
 from leafgrad.ops.random.generator import Generator as Generator
 from leafgrad.ops.shape.storage import StorageType as StorageType
 from leafgrad.ops.shape.storage import TypedStorage as TypedStorage
 from leafgrad.ops.shape.storage import UntypedStorage as UntypedStorage
+from leafgrad.utils.dlpack import to_dlpack as to_dlpack
 from leafgrad.ops.signature import Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape
 
 BFloat16Storage: StorageType

@@ -76,6 +76,8 @@ def install_alias() -> None:
     if any(isinstance(finder, TorchAlias) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, TorchAlias())
+    # What programs want to know is whether PyTorch is new enough.
+    sys.modules["leafgrad"].__version__ = importlib.import_module("leafgrad.version").__version__  # type: ignore[attr-defined]
     # A module and a function of one name, in PyTorch as well: importing the module must not replace the function.
     sys.modules["torch.autograd.gradcheck"] = importlib.import_module("leafgrad.autograd.gradcheck")
     for name, module in list(sys.modules.items()):

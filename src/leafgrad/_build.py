@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 C = TypeVar("C")
 
+VERSION = "0.1.0"  # of leafgrad, also where `torch.__version__` is PyTorch's (leafgrad/_as_torch.py)
+
 
 def mypyc_attr(*flags: str, **options: Any) -> Callable[[C], C]:
     """Marks a class for the compiler. Plain Python, which does not read the marks, needs no package for them."""

@@ -26,6 +26,7 @@ from typing import NoReturn
 import leafgrad
 from leafgrad import _missing
 from leafgrad._as_torch import install_alias
+from leafgrad._build import VERSION
 from leafgrad._core.origin import is_internal
 from leafgrad._settings import show_config
 from leafgrad.ops.random.distributions import manual_seed
@@ -177,7 +178,7 @@ def name_torch_in_import_error(error: BaseException) -> None:
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m leafgrad", description=leafgrad.__doc__)
-    top.add_argument("--version", action="version", version=f"leafgrad {leafgrad.__version__}")
+    top.add_argument("--version", action="version", version=f"leafgrad {VERSION}")
     commands = top.add_subparsers(dest="command", required=True, metavar="command")
 
     run = commands.add_parser(

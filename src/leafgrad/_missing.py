@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib import import_module
 from os import path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 
 def torch_name(name: str) -> str:
@@ -37,7 +38,8 @@ def torch_names() -> dict[str, frozenset[str]]:
     file = path.join(path.dirname(__file__), "torch_names.txt")
     loader: Any = sys.modules[__name__].__loader__  # which reads zip files as well
     text = str(loader.get_data(file), "utf-8")
-    return {words[0]: frozenset(words[1:]) for words in map(str.split, text.splitlines())}
+    parts = [part.split() for part in re.split(r"\n(?! )", text) if part]
+    return {words[0]: frozenset(words[1:]) for words in parts}
 
 
 def nearest(namespace: str, name: str, others: Collection[str]) -> str:
@@ -66,33 +68,6 @@ def missing_method(name: str, of: str) -> AttributeError:
     """The error for an attribute of a tensor, or of its class, whichever `of` says."""
     explained = "" if name.startswith("_") else f"\n{explanation(f'leafgrad.Tensor.{name}')}"
     return AttributeError(f"{of} has no attribute '{name}'{explained}", name=name)
-
-
-class Refusing(type):
-    """The class of what stands for a class or a function that leafgrad does not have: it can be imported, named in
-    annotations and asked of isinstance, and only its use is an error."""
-
-    reason: str
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(f"leafgrad does not have {cls.__module__}.{cls.__qualname__}: {cls.reason}")
-
-
-def refusing(module_name: str, name: str, reason: str) -> Any:
-    return Refusing(name, (), {"__module__": torch_name(module_name), "reason": reason})
-
-
-def refused_names(package: str, reason: str, later: Mapping[str, str] | None = None) -> Callable[[str], Any]:
-    """The `__getattr__` of a module whose use is refused: PyTorch's names in it can be asked for."""
-    otherwise = attributes_of(package, later)
-
-    def __getattr__(name: str) -> Any:
-        if name not in torch_names().get(torch_name(package), ()) or name in (later or ()):
-            return otherwise(name)
-        found = vars(sys.modules[package])[name] = refusing(package, name, reason)
-        return found
-
-    return __getattr__
 
 
 def part(place: str) -> ModuleType:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from leafgrad import _dtypes, kernels
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad._device import check_device, device
-from leafgrad._missing import torch_name
+from leafgrad._device import device as _device
+from leafgrad._missing import part, torch_name
 
 _threads: dict[str, int] = {"intra": kernels.available_cores()}
-_switches: dict[str, bool] = {"deterministic": False, "warn_always": False}
+_switches: dict[str, bool] = {"deterministic": False, "warn_only": False, "warn_always": False}
+_precision = ["highest"]
 
 
 def show_config() -> str:
@@ -21,13 +24,12 @@ def show_config() -> str:
 
     import numpy as np
 
-    import leafgrad
-    from leafgrad._build import is_compiled
+    from leafgrad._build import VERSION, is_compiled
 
     form = "compiled (machine code by mypyc)" if is_compiled() else "plain Python (not compiled)"
     bfloat16 = "present, bfloat16 works" if find_spec("ml_dtypes") else "not installed, so there is no bfloat16"
     return (
-        f"leafgrad {leafgrad.__version__}\n"
+        f"leafgrad {VERSION}\n"
         f"  hot modules: {form}\n"
         f"  elementwise loops: {'called natively' if kernels.NATIVE else 'called through NumPy'}\n"
         f"  Python {platform.python_version()}, NumPy {np.__version__}\n"
@@ -67,12 +69,89 @@ def _positive(name: str, value: Any) -> int:
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """use_deterministic_algorithms(mode, *, warn_only=False): leafgrad's results do not vary from run to run anyway."""
-    _switches["deterministic"] = bool(mode)
+    _switches["deterministic"], _switches["warn_only"] = bool(mode), bool(warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
     """are_deterministic_algorithms_enabled(): what use_deterministic_algorithms was told."""
     return _switches["deterministic"]
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """is_deterministic_algorithms_warn_only_enabled(): what use_deterministic_algorithms was told."""
+    return _switches["warn_only"]
+
+
+def get_deterministic_debug_mode() -> int:
+    """get_deterministic_debug_mode(): 0, 1 or 2, for "default", "warn" and "error"."""
+    return 0 if not _switches["deterministic"] else 1 if _switches["warn_only"] else 2
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """set_deterministic_debug_mode(debug_mode): use_deterministic_algorithms by a word or a number."""
+    words = ("default", "warn", "error")
+    if isinstance(debug_mode, bool) or not isinstance(debug_mode, int | str):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str) and debug_mode not in words:
+        kinds = ", ".join([f"`{word}`" for word in words])
+        raise RuntimeError(f"invalid value of debug_mode, expected one of {kinds}, but got {debug_mode}")
+    if isinstance(debug_mode, int) and not 0 <= debug_mode <= 2:
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    mode = words.index(debug_mode) if isinstance(debug_mode, str) else debug_mode
+    use_deterministic_algorithms(mode > 0, warn_only=mode == 1)
+
+
+def set_warn_always(b: bool, /) -> None:
+    """set_warn_always(b): kept for programs that set it; leafgrad leaves repeated warnings to Python's filters."""
+    _switches["warn_always"] = bool(b)
+
+
+def is_warn_always_enabled() -> bool:
+    """is_warn_always_enabled(): what set_warn_always was told."""
+    return _switches["warn_always"]
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """set_flush_denormal(mode): False, the mode of the processor is not changed; NumPy keeps denormal numbers."""
+    return False
+
+
+PRECISIONS = ("highest", "high", "medium")
+
+
+def get_float32_matmul_precision() -> str:
+    """get_float32_matmul_precision(): what set_float32_matmul_precision was told."""
+    return _precision[0]
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """set_float32_matmul_precision(precision): "highest", "high" or "medium"; leafgrad always computes in full
+    precision, which each of them allows."""
+    if not isinstance(precision, str):
+        raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}")
+    if precision in PRECISIONS:
+        _precision[0] = precision
+    else:
+        from leafgrad import errors
+
+        known = ", ".join([repr(word) for word in PRECISIONS[:2]]) + f", or {PRECISIONS[2]!r}"
+        errors.warn(f"{precision} is not one of {known}; the current setFloat32MatmulPrecision call has no effect.")
+
+
+def get_file_path(*path_components: str) -> str:
+    """get_file_path(*path_components): a path below the folder that has the package."""
+    return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), *path_components)
+
+
+def get_device_module(device: Any = None) -> Any:
+    """get_device_module(device=None): the module of a device, as `torch.cpu`; without one, of the default device."""
+    wanted = _device("cpu" if device is None else device).type
+    try:
+        return part(wanted)
+    except ModuleNotFoundError:
+        raise RuntimeError(
+            f"Device '{wanted}' does not have a corresponding module registered as 'torch.{wanted}'."
+        ) from None
 
 
 def get_default_device() -> device:

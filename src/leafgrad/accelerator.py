@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from leafgrad import _absent
 
-from leafgrad import _missing
+globals().update(_absent.answers(__name__, is_available=False, device_count=0, current_accelerator=None))
 
-
-def is_available() -> bool:
-    """is_available(): False, leafgrad computes on the CPU only."""
-    return False
-
-
-def device_count() -> int:
-    """device_count(): 0."""
-    return 0
-
-
-def current_accelerator(check_available: bool = False) -> None:
-    """current_accelerator(check_available=False): None."""
-
-
-def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
-    raise RuntimeError("Cannot access accelerator device when none is available.")
-
-
-current_device_index = current_stream = empty_cache = memory_allocated = set_device_index = synchronize = _refuse
-
-
-__getattr__ = _missing.attributes_of(__name__)
+SENTENCE = "Cannot access accelerator device when none is available."
+__getattr__ = _absent.names_refused(__name__, SENTENCE, RuntimeError)

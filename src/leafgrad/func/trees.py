@@ -54,6 +54,11 @@ def is_namedtuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(type(value), "_fields")
 
 
+# Classes of containers that programs have registered (leafgrad/utils/_pytree.py): how they are taken apart into parts
+# and a context, and put together again.
+registered: dict[type, tuple[Callable[[Any], tuple[Any, Any]], Callable[[Any, Any], Any]]] = {}
+
+
 def children_of(value: Any) -> tuple[Any, Any, list[Any]] | None:
     """(kind, context, parts) of a container; None for a leaf."""
     kind = type(value)
@@ -63,6 +68,9 @@ def children_of(value: Any) -> tuple[Any, Any, list[Any]] | None:
         return kind, list(value), list(value.values())
     if kind is defaultdict:
         return kind, [value.default_factory, list(value)], list(value.values())
+    if kind in registered:
+        parts, context = registered[kind][0](value)
+        return kind, context, list(parts)
     if is_namedtuple(value):
         return namedtuple, kind, list(value)
     return None
@@ -91,6 +99,8 @@ def unflatten(leaves: list[Any], spec: Spec) -> Any:
     for part in spec.parts:
         parts.append(unflatten(leaves[start : start + part.count], part))
         start += part.count
+    if spec.kind in registered:
+        return registered[spec.kind][1](parts, spec.context)
     if spec.kind is namedtuple:
         return spec.context(*parts)
     if spec.kind is defaultdict:

@@ -1,8 +1,8 @@
 """leafgrad.nn: models are made of modules, modules have parameters. The layers are in nn/modules, and imported when
 they are first used.
 
-May import `_core`, `ops`, `autograd`, `_tensor`, `errors`, `_settings`, `_dtypes` and `_device`; inside functions also
-`utils`, for the backward hooks of modules, and `leafgrad`, for a function by its public name.
+May import `_absent`, `_core`, `ops`, `autograd`, `_tensor`, `errors`, `_settings`, `_dtypes` and `_device`; inside
+functions also `utils`, for the backward hooks of modules, and `leafgrad`, for a function by its public name.
 """
 
 from __future__ import annotations
@@ -12,4 +12,4 @@ from leafgrad.nn import functional, init, utils
 from leafgrad.nn import parameter as parameter
 from leafgrad.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__getattr__, __dir__, __all__ = _namespace(__name__, {"modules": "modules"})
+__getattr__, __dir__, __all__ = _namespace(__name__, {"modules": "modules", "parallel": "parallel"})

@@ -3,6 +3,7 @@
 from leafgrad.nn import functional as functional
 from leafgrad.nn import init as init
 from leafgrad.nn import modules as modules
+from leafgrad.nn import parallel as parallel
 from leafgrad.nn import parameter as parameter
 from leafgrad.nn import utils as utils
 from leafgrad.nn.modules.linear import Bilinear as Bilinear

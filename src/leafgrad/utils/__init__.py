@@ -1,6 +1,6 @@
 """leafgrad.utils: checkpointing, data loaders, and helpers for hooks. Each part is imported when it is first asked for.
 
-May import `_core`, `ops`, `autograd`, `errors` and `_dtypes`.
+May import `_absent`, `_core`, `ops`, `autograd`, `errors`, `func`, `_dtypes` and `_settings`.
 """
 
 from __future__ import annotations
@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING
 
 from leafgrad import _missing
 
-__all__ = ["checkpoint", "data", "hooks"]
+__all__ = ["checkpoint", "data", "dlpack", "hooks"]
 
 
 if TYPE_CHECKING:
     from leafgrad.utils import checkpoint as checkpoint
     from leafgrad.utils import data as data
+    from leafgrad.utils import dlpack as dlpack
     from leafgrad.utils import hooks as hooks
 
 else:
-    __getattr__ = _missing.attributes_of(__name__, {name: name for name in __all__})
+    PARTS = [
+        *__all__, "_pytree", "benchmark", "collect_env", "cpp_extension", "mobile_optimizer", "model_zoo",
+        "tensorboard",
+    ]  # fmt: skip
+    __getattr__ = _missing.attributes_of(__name__, {name: name for name in PARTS})

@@ -1,0 +1,253 @@
+"""What programs ask before, around and after the computation: versions, devices, libraries, compilation, processes."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from collections import namedtuple
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leafgrad as torch
+from leafgrad import compiler
+from leafgrad.torch_version import TorchVersion
+from leafgrad.utils import _pytree, benchmark
+
+OTHERS = ["2.13.0", "2.13", "2.14", "1.13", "2.13.0+cpu", "2.13.0.dev1", "2.13.0rc1", "parrot", (2, 13), (2, 14)]
+NEWER = {"2.14", "parrot", (2, 14)}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_versions_are_compared_by_their_numbers(other: Any) -> None:
+    version = TorchVersion("2.13.0+leafgrad")
+    assert (version < other, version <= other) == (other in NEWER, other in NEWER)
+    assert (version > other, version >= other) == (other not in NEWER, other not in NEWER)
+    assert version != other and version == str(version) and hash(version) == hash(str(version))
+    assert pickle.loads(pickle.dumps(version)) == version
+
+
+# a question about the machine, and PyTorch's answer where there is only a CPU
+ANSWERS = [
+    ("cuda.is_available()", False),
+    ("cuda.device_count()", 0),
+    ("cuda.manual_seed_all(3)", None),
+    ("cuda.empty_cache()", None),
+    ("cuda.memory_allocated()", 0),
+    ("cuda.get_rng_state_all()", []),
+    ("isinstance(3, torch.cuda.FloatTensor)", False),
+    ("issubclass(torch.cuda.OutOfMemoryError, RuntimeError)", True),
+    ("mps.is_available()", False),
+    ("xpu.is_available()", False),
+    ("mtia.is_available()", False),
+    ("cpu.is_available()", True),
+    ("cpu.device_count()", 1),
+    ("cpu.synchronize()", None),
+    ("accelerator.is_available()", False),
+    ("accelerator.current_accelerator()", None),
+    ("backends.mps.is_available()", False),
+    ("backends.cuda.is_built()", False),
+    ("backends.cudnn.is_available()", False),
+    ("backends.cudnn.version()", None),
+    ("backends.cudnn.enabled", True),
+    ("backends.cuda.matmul.allow_tf32", False),
+    ("backends.cuda.flash_sdp_enabled()", True),
+    ("version.cuda", None),
+    ("get_float32_matmul_precision()", "highest"),
+    ("get_deterministic_debug_mode()", 0),
+    ("is_warn_always_enabled()", False),
+    ("get_device_module('cpu') is torch.cpu", True),
+    ("device('cuda:1').index", 1),
+    ("ones(2).to('cpu', non_blocking=True).tolist()", [1.0, 1.0]),
+    ("distributed.is_initialized()", False),
+    ("jit.is_scripting()", False),
+    ("jit.annotate(int, 3)", 3),
+    ("jit.isinstance([1], list[int])", True),
+    ("jit.wait(torch.jit.fork(max, 1, 2))", 2),
+    ("compiler.is_compiling()", False),
+    ("nn.parallel.data_parallel(torch.relu, torch.ones(1)).item()", 1.0),
+    ("utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(torch.ones(2))).tolist()", [1.0, 1.0]),
+]
+
+
+@pytest.mark.parametrize(("question", "answer"), ANSWERS)
+def test_questions_are_answered(question: str, answer: Any) -> None:
+    program = question if question.startswith("is") and "torch." in question else f"torch.{question}"
+    assert eval(program, {"torch": torch}) == answer
+
+
+# the use of something that is not there, and the error
+REFUSED = [
+    ("cuda.synchronize()", AssertionError, "Torch not compiled with CUDA enabled"),
+    ("cuda.Stream()", AssertionError, "Torch not compiled with CUDA enabled"),
+    ("cuda.get_device_name(0)", AssertionError, "Torch not compiled with CUDA enabled"),
+    ("ones(2).cuda()", AssertionError, "Torch not compiled with CUDA enabled"),
+    ("ones(2, device='cuda:1')", AssertionError, "Torch not compiled with CUDA enabled"),
+    ("nn.Linear(1, 1).to('cuda')", AssertionError, "Torch not compiled with CUDA enabled"),
+    ("ones(2).pin_memory()", RuntimeError, "Cannot access accelerator device when none is available."),
+    ("accelerator.synchronize()", RuntimeError, "Cannot access accelerator device when none is available."),
+    ("mps.empty_cache()", RuntimeError, "torch.mps.empty_cache() cannot be called without MPS backend."),
+    ("hub.load('a', 'b')", NotImplementedError, "leafgrad does not have torch.hub.load: it fetches nothing"),
+    ("onnx.export(None, None)", NotImplementedError, "leafgrad does not have torch.onnx.export: it writes no"),
+    ("fx.symbolic_trace(None)", NotImplementedError, "leafgrad does not have torch.fx.symbolic_trace: it does not"),
+    ("library.custom_op('a::b')", NotImplementedError, "leafgrad does not have torch.library.custom_op: an operation"),
+    ("jit.load('x')", NotImplementedError, "leafgrad does not have torch.jit.load: it runs programs"),
+    ("distributed.init_process_group('gloo')", NotImplementedError, "leafgrad does not have torch.distributed.init_"),
+    ("nn.parallel.DistributedDataParallel(None)", NotImplementedError, "leafgrad does not have torch.nn.parallel.D"),
+    ("utils.collect_env.main()", NotImplementedError, "leafgrad does not have torch.utils.collect_env.main: python -m"),
+    ("compile(None, mode='default', options={})", RuntimeError, "Either mode or options can be specified"),
+    ("set_float32_matmul_precision(3)", RuntimeError, "set_float32_matmul_precision expects a str, but got int"),
+    ("set_deterministic_debug_mode('x')", RuntimeError, "invalid value of debug_mode, expected one of `default`"),
+    ("multiprocessing.set_sharing_strategy('x')", AssertionError, "invalid sharing strategy"),
+]
+
+
+@pytest.mark.parametrize(("program", "error", "first"), REFUSED)
+def test_use_is_refused(program: str, error: type[BaseException], first: str) -> None:
+    with pytest.raises(error) as caught:
+        eval(f"torch.{program}", {"torch": torch})
+    assert str(caught.value).startswith(first)
+
+
+MODULES = """
+    backends.cudnn backends.mkldnn backends.opt_einsum compiler cpu cuda distributed distributed.fsdp export fx hub jit
+    library multiprocessing nn.parallel nn.parallel.distributed onnx utils._pytree utils.benchmark utils.cpp_extension
+    utils.dlpack utils.mobile_optimizer utils.model_zoo version _dynamo
+"""
+
+
+@pytest.mark.parametrize("name", MODULES.split())
+def test_modules_are_found_by_import_and_by_attribute(name: str) -> None:
+    module = importlib.import_module(f"leafgrad.{name}")
+    assert module.__doc__ and attrgetter(name)(torch) is module
+    with pytest.raises(AttributeError):
+        module.frobnicate
+
+
+def test_switches_are_kept() -> None:
+    cudnn = torch.backends.cudnn
+    with cudnn.flags(enabled=False, benchmark=True):
+        assert (cudnn.enabled, cudnn.benchmark, cudnn.deterministic) == (False, True, False)
+    assert (cudnn.enabled, cudnn.benchmark) == (True, False)
+    try:
+        torch.backends.cuda.matmul.allow_tf32 = True
+        assert torch.get_float32_matmul_precision() == "high"
+        torch.set_deterministic_debug_mode("warn")
+        assert torch.are_deterministic_algorithms_enabled() and torch.is_deterministic_algorithms_warn_only_enabled()
+        assert torch.get_deterministic_debug_mode() == 1
+        with pytest.warns(UserWarning, match="lowest is not one of 'highest', 'high', or 'medium'"):
+            torch.set_float32_matmul_precision("lowest")
+    finally:
+        torch.set_float32_matmul_precision("highest")
+        torch.set_deterministic_debug_mode(0)
+    with torch.backends.cuda.sdp_kernel(enable_flash=False):
+        assert not torch.backends.cuda.flash_sdp_enabled()
+    assert torch.backends.cuda.flash_sdp_enabled()
+
+
+COMPILED = [
+    lambda f: torch.compile(f, mode="reduce-overhead"),
+    lambda f: torch.compile(fullgraph=True)(f),
+    torch.jit.script,
+    lambda f: torch.jit.trace(f, (torch.ones(1),)),
+]
+
+
+@pytest.mark.parametrize("compiled", COMPILED)
+def test_compilation_is_the_identity_with_one_warning(compiled: Any) -> None:
+    compiler._told.clear()
+
+    def function(x: Any) -> Any:
+        return x
+
+    with pytest.warns(UserWarning, match="leafgrad does not compile programs: torch"):
+        assert compiled(function) is function
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compiled(function) is function
+        assert torch.compiler.disable(function) is function and torch.compiler.disable()(function) is function
+        assert torch.jit.ignore(function) is function and torch.jit.ignore(drop=True)(function) is function
+
+
+def test_trees() -> None:
+    Point = namedtuple("Point", "x y")
+    tree = {"a": [1, (2, 3)], "b": Point(4, [])}
+    leaves, spec = _pytree.tree_flatten(tree)
+    assert leaves == [1, 2, 3, 4] and _pytree.tree_unflatten(leaves, spec) == tree
+    assert _pytree.tree_map(lambda a, b: a + b, tree, tree) == {"a": [2, (4, 6)], "b": Point(8, [])}
+    assert _pytree.tree_map_only(int, str, [1, "x", 2.0]) == ["1", "x", 2.0]
+    assert _pytree.tree_leaves([1, (2, 3)], is_leaf=lambda part: isinstance(part, tuple)) == [1, (2, 3)]
+    assert _pytree.tree_all(bool, [1, 2]) and not _pytree.tree_any(bool, [0, {}])
+    with pytest.raises(ValueError, match="`leaves` has length 1"):
+        _pytree.tree_unflatten([1], spec)
+
+    class Box:
+        def __init__(self, inside: Any) -> None:
+            self.inside = inside
+
+    _pytree.register_pytree_node(Box, lambda box: ([box.inside], None), lambda parts, context: Box(*parts))
+    assert _pytree.tree_map(lambda x: x * 2, Box(4)).inside == 8
+    assert torch.func.vmap(lambda box: box.inside * 2)(Box(torch.ones(2))).tolist() == [2.0, 2.0]
+
+
+def test_a_statement_is_measured() -> None:
+    before = torch.get_num_threads()
+    timer = benchmark.Timer("x + x", globals={"x": torch.ones(2)}, label="sum")
+    for measured in (timer.timeit(20), timer.blocked_autorange(min_run_time=0.01)):
+        assert 0 < measured.median < 1 and "sum" in repr(measured) and measured.iqr >= 0
+    assert torch.get_num_threads() == before
+
+
+def work(index: int, queue: Any, failing: str) -> None:
+    if failing == "raises" and index == 1:
+        raise ValueError("in a process")
+    if failing == "exits" and index == 1:
+        os._exit(3)
+    queue.put((torch.ones(2) * index).tolist())
+
+
+FAILING = [
+    ("raises", "ProcessRaisedException", "ValueError: in a process"),
+    ("exits", "ProcessExitedException", "exit code 3"),
+]
+
+
+@pytest.mark.parametrize(("failing", "error", "told"), FAILING)
+@pytest.mark.skipif(sys.platform == "win32", reason="forks")
+def test_a_process_that_fails(failing: str, error: str, told: str) -> None:
+    mp = torch.multiprocessing
+    queue = multiprocessing.get_context("fork").SimpleQueue()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        with pytest.raises(getattr(mp, error), match=told) as caught:
+            mp.start_processes(work, (queue, failing), nprocs=2, start_method="fork")
+    assert caught.value.error_index == 1
+
+
+PROGRAM = """
+import torch
+import torch.multiprocessing as mp
+
+def work(index, queue, x):
+    queue.put((index, torch.__version__, (x + index).tolist()))
+
+if __name__ == "__main__":
+    queue = mp.get_context("spawn").SimpleQueue()
+    mp.spawn(work, (queue, torch.ones(2)), nprocs=1)
+    print(queue.get(), torch.__version__ >= "2.0", torch.version.__version__ == torch.__version__)
+"""
+
+
+def test_spawned_processes_have_the_alias(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = [sys.executable, "-m", "leafgrad", "run", "program.py"]
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+    result = subprocess.run(command, cwd=tmp_path, env=paths, capture_output=True, text=True, timeout=120)
+    assert result.stdout == "(0, '2.13.0+leafgrad', [1.0, 1.0]) True True\n", result.stderr
