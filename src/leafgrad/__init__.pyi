@@ -435,6 +435,13 @@ def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None)
     """is input greater than other, element by element?"""
 def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at least other, element by element?"""
+@overload
+def gru(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool) -> tuple[Tensor, Tensor]:
+    """layers of GRU cells over sequences; or gru(data, batch_sizes, hx, ...) over packed ones. See nn.GRU."""
+@overload
+def gru(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool, batch_first: builtins.bool) -> tuple[Tensor, Tensor]: ...
+def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """the state after one step. See nn.GRUCell."""
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input greater than other, element by element?"""
 def histc(input: Tensor, bins: builtins.int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
@@ -538,6 +545,13 @@ def logspace(start: Number | Tensor, end: Number | Tensor, steps: builtins.int, 
     """base to the power of linspace(start, end, steps)."""
 def logsumexp(input: Tensor, dim: DimOrDims, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(input))) along dimensions."""
+@overload
+def lstm(data: Tensor, batch_sizes: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool) -> tuple[Tensor, Tensor, Tensor]:
+    """layers of LSTM cells over sequences; or lstm(data, batch_sizes, hx, ...) over packed ones. See nn.LSTM."""
+@overload
+def lstm(input: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool, batch_first: builtins.bool) -> tuple[Tensor, Tensor, Tensor]: ...
+def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """the states after one step. See nn.LSTMCell."""
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input less than other, element by element?"""
 def manual_seed(seed: builtins.int) -> Generator:
@@ -730,6 +744,20 @@ def resolve_neg(input: Tensor) -> Tensor:
     """the tensor itself, or a copy if it is negated when it is read."""
 def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> Dtype:
     """the dtype that arithmetic on two tensors or numbers has."""
+@overload
+def rnn_relu(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool) -> tuple[Tensor, Tensor]:
+    """layers of cells relu(W x + U h + b) over sequences; or rnn_relu(data, batch_sizes, hx, ...) over packed ones. See nn.RNN."""
+@overload
+def rnn_relu(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool, batch_first: builtins.bool) -> tuple[Tensor, Tensor]: ...
+def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """relu(W x + U h + b). See nn.RNNCell."""
+@overload
+def rnn_tanh(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool) -> tuple[Tensor, Tensor]:
+    """layers of cells tanh(W x + U h + b) over sequences; or rnn_tanh(data, batch_sizes, hx, ...) over packed ones. See nn.RNN."""
+@overload
+def rnn_tanh(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool, batch_first: builtins.bool) -> tuple[Tensor, Tensor]: ...
+def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """tanh(W x + U h + b). See nn.RNNCell."""
 def roll(input: Tensor, shifts: builtins.int | Shape, dims: DimOrDims | None = None) -> Tensor:
     """elements shifted along dimensions; what leaves at the end enters at the start."""
 def rot90(input: Tensor, k: builtins.int = 1, dims: Shape = (0, 1)) -> Tensor:

@@ -12,8 +12,12 @@ from leafgrad.nn.modules.loss import CrossEntropyLoss as CrossEntropyLoss
 from leafgrad.nn.modules.container import DataParallel as DataParallel
 from leafgrad.nn.modules.dropout import Dropout as Dropout
 from leafgrad.nn.modules.linear import Flatten as Flatten
+from leafgrad.nn.modules.rnn import GRU as GRU
+from leafgrad.nn.modules.rnn import GRUCell as GRUCell
 from leafgrad.nn.modules.linear import Identity as Identity
 from leafgrad.nn.modules.loss import L1Loss as L1Loss
+from leafgrad.nn.modules.rnn import LSTM as LSTM
+from leafgrad.nn.modules.rnn import LSTMCell as LSTMCell
 from leafgrad.nn.modules.linear import LazyLinear as LazyLinear
 from leafgrad.nn.modules.linear import Linear as Linear
 from leafgrad.nn.modules.activation import LogSoftmax as LogSoftmax
@@ -25,6 +29,10 @@ from leafgrad.nn.modules.loss import NLLLoss as NLLLoss
 from leafgrad.nn.parameter import Parameter as Parameter
 from leafgrad.nn.modules.parameter_container import ParameterDict as ParameterDict
 from leafgrad.nn.modules.parameter_container import ParameterList as ParameterList
+from leafgrad.nn.modules.rnn import RNN as RNN
+from leafgrad.nn.modules.rnn import RNNBase as RNNBase
+from leafgrad.nn.modules.rnn import RNNCell as RNNCell
+from leafgrad.nn.modules.rnn import RNNCellBase as RNNCellBase
 from leafgrad.nn.modules.activation import ReLU as ReLU
 from leafgrad.nn.modules.container import Sequential as Sequential
 from leafgrad.nn.modules.activation import Sigmoid as Sigmoid

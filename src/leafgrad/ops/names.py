@@ -65,6 +65,10 @@ FUNCTIONS: dict[str, str] = {
     "ops.random.functions": (
         "bernoulli multinomial normal rand rand_like randint randint_like randn randn_like randperm "
     ),
+    "ops.recurrent.cells": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
+    "ops.recurrent.layers": "gru lstm rnn_relu rnn_tanh",
+    "ops.recurrent.packing": "",
+    "ops.recurrent.sequences": "",
     "ops.reduce.binning": "bincount bucketize histc histogram searchsorted",
     "ops.reduce.distinct": "isin unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
@@ -168,6 +172,10 @@ METHODS: dict[str, str] = {
     "ops.random.functions": (
         "bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal_ random_ uniform_ "
     ),
+    "ops.recurrent.cells": "",
+    "ops.recurrent.layers": "",
+    "ops.recurrent.packing": "",
+    "ops.recurrent.sequences": "",
     "ops.reduce.binning": "bincount histc histogram",
     "ops.reduce.distinct": "unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
@@ -207,6 +215,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn.modules.loss": "CrossEntropyLoss L1Loss MSELoss NLLLoss",
         "nn.modules.module": "Module",
         "nn.modules.parameter_container": "ParameterDict ParameterList",
+        "nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
     },
     "nn.functional": {
         "ops.linalg.bilinear": "bilinear",

@@ -22,4 +22,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # for which what is not there is a mistake
-    __getattr__ = _missing.attributes_of(__name__)
+    __getattr__ = _missing.attributes_of(__name__, {"rnn": "rnn"})
