@@ -260,6 +260,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     """the sum over i and j of input1[..., i] weight[o, i, j] input2[..., j], plus bias[o]."""
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
     """how often each of the numbers 0, 1, ... occurs among non-negative integers, or the sum of the weights there."""
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """how many of `count` trials succeed, each with probability `prob`."""
 def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in both."""
 def bitwise_left_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -669,6 +671,8 @@ def permute(input: Tensor, *dims: builtins.int) -> Tensor:
 def permute(input: Tensor, dims: Shape) -> Tensor: ...
 def permute_copy(input: Tensor, dims: Shape, *, out: Tensor | None = None) -> Tensor:
     """a copy of permute(dims)."""
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """numbers of events, of which input says how many are expected."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """complex numbers with these absolute values and angles."""
 def positive(input: Tensor) -> Tensor:

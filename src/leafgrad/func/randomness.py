@@ -96,6 +96,6 @@ class ForSamples:
 
 def by_sample(draw: Draw, generator: Any, values: Any, options: tuple[Any, ...]) -> Any:
     if values.__class__ is not BatchedArray:
-        return draw(generator, np.ascontiguousarray(unmarked(values)), *options)
+        return draw(generator, np.asarray(unmarked(values), order="C"), *options)
     samples = [values.value[i, ...] for i in range(values.batch_size)]
     return b.joined([by_sample(draw, generator, s, options) for s in samples], values.level)

@@ -60,6 +60,9 @@ FUNCTIONS: dict[str, str] = {
     "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
     "ops.pointwise.ternary": "addcdiv addcmul lerp",
     "ops.pointwise.where": "where",
+    "ops.random.by_rejection": (
+        "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson "
+    ),
     "ops.random.drawing": "",
     "ops.random.dropout": "",
     "ops.random.functions": (
@@ -167,6 +170,7 @@ METHODS: dict[str, str] = {
     "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
     "ops.pointwise.ternary": "addcdiv addcdiv_ addcmul addcmul_ lerp lerp_",
     "ops.pointwise.where": "where",
+    "ops.random.by_rejection": "",
     "ops.random.drawing": "",
     "ops.random.dropout": "",
     "ops.random.functions": (

@@ -23,6 +23,7 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels._random_numpy import libm
 from leafgrad.kernels._random_rounding import add_scaled
+from leafgrad.ops.random import rejection
 from leafgrad.ops.random.dtypes import DIGITS, convert, is_float, largest, last_integer, require_dtype
 from leafgrad.ops.random.generator import Generator as Generator
 from leafgrad.ops.signature import Tensor, declared
@@ -438,7 +439,28 @@ def _check_multinomial(probs: Array, num_samples: int, replacement: bool) -> Non
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
+def poisson(gen: Source, rates: Array) -> Array:
+    """As `torch.poisson`."""
+    return rejection.poisson(gen or default_generator, rates)
+
+
+def binomial(gen: Source, parameters: Array) -> Array:
+    """As `torch.binomial`, of counts and probabilities."""
+    return rejection.binomial(gen or default_generator, parameters)
+
+
+def standard_gamma(gen: Source, shapes: Array) -> Array:
+    """As `torch._standard_gamma`."""
+    return rejection.standard_gamma(gen or default_generator, shapes)
+
+
+def dirichlet(gen: Source, concentrations: Array) -> Array:
+    """As `torch._sample_dirichlet`."""
+    return rejection.dirichlet(gen or default_generator, concentrations)
+
+
 # How each function that draws is called inside of vmap, by the name of a method of leafgrad.func.randomness.ForSamples.
 BATCHING: dict[Callable[..., Array], str] = {bernoulli_t: "by_array", multinomial: "by_array", randperm: "one_by_one"}
+BATCHING |= dict.fromkeys((poisson, binomial, standard_gamma, dirichlet), "by_array")
 for _draw in (uniform, normal, log_normal, exponential, cauchy, geometric, bernoulli_p, random_):
     BATCHING[_draw] = "by_shape"
