@@ -254,6 +254,8 @@ def atleast_3d(tensor: Tensor) -> Tensor:
 def atleast_3d(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ...]: ...
 @overload
 def atleast_3d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: builtins.bool, momentum: builtins.float, eps: builtins.float, cudnn_enabled: builtins.bool) -> Tensor:
+    """the channels, dimension 1, each with the mean 0 and the variance 1, then times weight plus bias. In training these are the mean and the variance of the input, and the running ones follow them; otherwise the running ones."""
 def bernoulli(input: Tensor, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """ones with the probabilities that input gives (or all with probability p), zeros elsewhere."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -437,6 +439,8 @@ def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None)
     """is input greater than other, element by element?"""
 def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at least other, element by element?"""
+def group_norm(input: Tensor, num_groups: builtins.int, weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05, cudnn_enabled: builtins.bool = True) -> Tensor:
+    """the channels, dimension 1, in groups, each of which is standardized by itself; weight and bias are those of channels."""
 @overload
 def gru(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool) -> tuple[Tensor, Tensor]:
     """layers of GRU cells over sequences; or gru(data, batch_sizes, hx, ...) over packed ones. See nn.GRU."""
@@ -478,6 +482,8 @@ def index_select(input: Tensor, dim: Dim, index: Tensor, *, out: Tensor | None =
     """the slices of input along `dim` that the vector `index` names."""
 def initial_seed() -> builtins.int:
     """the number with which the default generator was started."""
+def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: builtins.bool, momentum: builtins.float, eps: builtins.float, cudnn_enabled: builtins.bool) -> Tensor:
+    """batch_norm of each sample by itself."""
 def is_complex(input: Tensor) -> builtins.bool:
     """is the dtype complex?"""
 def is_conj(input: Tensor) -> builtins.bool:
@@ -519,6 +525,8 @@ def isreal(input: Tensor) -> Tensor:
     """has each element no imaginary part?"""
 def kthvalue(input: Tensor, k: builtins.int, dim: Dim = -1, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.kthvalue:
     """the k-th smallest element along a dimension, and its index."""
+def layer_norm(input: Tensor, normalized_shape: Shape, weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05, cudnn_enable: builtins.bool = True) -> Tensor:
+    """(x - mean) / sqrt(var + eps) over the last dimensions, then times weight plus bias."""
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at most other, element by element?"""
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -748,6 +756,8 @@ def resolve_neg(input: Tensor) -> Tensor:
     """the tensor itself, or a copy if it is negated when it is read."""
 def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> Dtype:
     """the dtype that arithmetic on two tensors or numbers has."""
+def rms_norm(input: Tensor, normalized_shape: Shape, weight: Tensor | None = None, eps: builtins.float | None = None) -> Tensor:
+    """x / sqrt(mean(x**2) + eps) over the last dimensions, then times weight. Without an eps it is that of the dtype."""
 @overload
 def rnn_relu(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool) -> tuple[Tensor, Tensor]:
     """layers of cells relu(W x + U h + b) over sequences; or rnn_relu(data, batch_sizes, hx, ...) over packed ones. See nn.RNN."""

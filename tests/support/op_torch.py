@@ -131,6 +131,7 @@ NO_GRADIENT: dict[str, Callable[[Case], bool]] = {
     "scatter_add": with_source_larger_than_index,
     "scatter_reduce": with_source_larger_than_index,
     "index_fill": with_negative_indices,
+    "group_norm": lambda case: case.apart[0][2:3] == (None,),  # with a bias only
     "as_strided_scatter": lambda case: True,  # not zero where src is, and zero elsewhere
     # infinite, because the number of elements is taken to be one
     "var": with_no_dimensions_named,
@@ -141,6 +142,10 @@ NO_GRADIENT: dict[str, Callable[[Case], bool]] = {
 NO_SECOND_GRADIENT: dict[str, Callable[[Case], bool]] = {
     # its gradient is scaled, the gradient of that is not; and it cannot reshape what is empty
     "embedding": lambda case: "scale_grad_by_freq" in case.apart[1] or case.tensors[0].numel() == 0,
+    # they ask for the weight if there is a bias only, and for the bias
+    "batch_norm": lambda case: case.apart[0][1] is None and case.apart[0][2] is not None,
+    "layer_norm": lambda case: case.apart[0][2:3] == (None,),
+    "group_norm": lambda case: None in case.apart[0][2:4],
 }
 
 

@@ -8,13 +8,14 @@ import pytest
 import torch
 
 import leafgrad
-from leafgrad import nn
+from module_cases import CASES, prepared, tensors_in
 from op_checks import Entry, cases, is_public
 from op_torch import Both, compared, identity
 from topology_scenarios import trees
 
-# vander is compared with powers, because PyTorch cannot differentiate its own; einsum takes other steps.
-OTHERS = {"vander", "einsum"}
+# vander is compared with powers, because PyTorch cannot differentiate its own; einsum and bilinear take
+# other steps; rms_norm adds eps by another overload.
+OTHERS = {"vander", "einsum", "bilinear", "rms_norm"}
 
 
 @pytest.mark.parametrize("entry", [e for e in compared if is_public(e) and e.name not in OTHERS], ids=identity)
@@ -28,33 +29,17 @@ def test_operations_and_functions(entry: Entry) -> None:
                     assert trees(ours, both.leaves) == trees(theirs, both.torch_leaves), case
 
 
-# Modules that cannot be made without arguments, or take something else than a matrix.
-ARGUMENTS: dict[str, list[tuple[Any, ...]]] = {
-    "Linear": [(4, 2), (4, 2, False)],
-    "Softmax": [(-1,)],
-    "LogSoftmax": [(-1,)],
-    "Flatten": [(0,)],
-}
-TARGETS = {"CrossEntropyLoss": lambda T: T.tensor([0, 1, 2]), "NLLLoss": lambda T: T.tensor([0, 1, 2])}
-CONTAINERS = {"DataParallel", "Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"}
-MODULES = sorted(
-    name for name, found in vars(nn).items()
-    if isinstance(found, type) and issubclass(found, nn.Module) and name not in CONTAINERS
-)  # fmt: skip
+OTHER_MODULES = {name for name in CASES if "Bilinear" in name or "RMSNorm" in name}  # see above
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [name for name in CASES if name not in OTHER_MODULES])
+@pytest.mark.filterwarnings("ignore")
 def test_modules(name: str) -> None:
     def graphs(T: Any) -> list[Any]:
-        found = []
-        for arguments in ARGUMENTS.get(name, [()]):
-            for shape in [(3, 4), *([(4,), (2, 3, 4)] if not name.endswith("Loss") else [])]:
-                x = T.full(shape, 0.5).requires_grad_()
-                module = getattr(T.nn, name)(*arguments)
-                given = [TARGETS.get(name, lambda T: T.zeros(3, 4))(T)] if name.endswith("Loss") else []
-                result = module(x * 1 if name == "Identity" else x, *given)
-                found.append(trees(result, [x, *module.parameters()]))
-        return found
+        module, inputs = prepared(T, CASES[name], "float32")
+        results = tensors_in(CASES[name].call(module, *inputs))
+        leaves = [t for t in (*tensors_in(inputs), *module.parameters()) if t.requires_grad]
+        return [trees(result, leaves) for result in results if result.grad_fn is not None]
 
     assert graphs(leafgrad) == graphs(torch)
 

@@ -6,6 +6,9 @@ from leafgrad.nn import modules as modules
 from leafgrad.nn import parallel as parallel
 from leafgrad.nn import parameter as parameter
 from leafgrad.nn import utils as utils
+from leafgrad.nn.modules.batchnorm import BatchNorm1d as BatchNorm1d
+from leafgrad.nn.modules.batchnorm import BatchNorm2d as BatchNorm2d
+from leafgrad.nn.modules.batchnorm import BatchNorm3d as BatchNorm3d
 from leafgrad.nn.modules.linear import Bilinear as Bilinear
 from leafgrad.nn.parameter import Buffer as Buffer
 from leafgrad.nn.modules.loss import CrossEntropyLoss as CrossEntropyLoss
@@ -14,10 +17,21 @@ from leafgrad.nn.modules.dropout import Dropout as Dropout
 from leafgrad.nn.modules.linear import Flatten as Flatten
 from leafgrad.nn.modules.rnn import GRU as GRU
 from leafgrad.nn.modules.rnn import GRUCell as GRUCell
+from leafgrad.nn.modules.normalization import GroupNorm as GroupNorm
 from leafgrad.nn.modules.linear import Identity as Identity
+from leafgrad.nn.modules.instancenorm import InstanceNorm1d as InstanceNorm1d
+from leafgrad.nn.modules.instancenorm import InstanceNorm2d as InstanceNorm2d
+from leafgrad.nn.modules.instancenorm import InstanceNorm3d as InstanceNorm3d
 from leafgrad.nn.modules.loss import L1Loss as L1Loss
 from leafgrad.nn.modules.rnn import LSTM as LSTM
 from leafgrad.nn.modules.rnn import LSTMCell as LSTMCell
+from leafgrad.nn.modules.normalization import LayerNorm as LayerNorm
+from leafgrad.nn.modules.batchnorm import LazyBatchNorm1d as LazyBatchNorm1d
+from leafgrad.nn.modules.batchnorm import LazyBatchNorm2d as LazyBatchNorm2d
+from leafgrad.nn.modules.batchnorm import LazyBatchNorm3d as LazyBatchNorm3d
+from leafgrad.nn.modules.instancenorm import LazyInstanceNorm1d as LazyInstanceNorm1d
+from leafgrad.nn.modules.instancenorm import LazyInstanceNorm2d as LazyInstanceNorm2d
+from leafgrad.nn.modules.instancenorm import LazyInstanceNorm3d as LazyInstanceNorm3d
 from leafgrad.nn.modules.linear import LazyLinear as LazyLinear
 from leafgrad.nn.modules.linear import Linear as Linear
 from leafgrad.nn.modules.activation import LogSoftmax as LogSoftmax
@@ -29,6 +43,7 @@ from leafgrad.nn.modules.loss import NLLLoss as NLLLoss
 from leafgrad.nn.parameter import Parameter as Parameter
 from leafgrad.nn.modules.parameter_container import ParameterDict as ParameterDict
 from leafgrad.nn.modules.parameter_container import ParameterList as ParameterList
+from leafgrad.nn.modules.normalization import RMSNorm as RMSNorm
 from leafgrad.nn.modules.rnn import RNN as RNN
 from leafgrad.nn.modules.rnn import RNNBase as RNNBase
 from leafgrad.nn.modules.rnn import RNNCell as RNNCell
@@ -37,6 +52,7 @@ from leafgrad.nn.modules.activation import ReLU as ReLU
 from leafgrad.nn.modules.container import Sequential as Sequential
 from leafgrad.nn.modules.activation import Sigmoid as Sigmoid
 from leafgrad.nn.modules.activation import Softmax as Softmax
+from leafgrad.nn.modules.batchnorm import SyncBatchNorm as SyncBatchNorm
 from leafgrad.nn.modules.activation import Tanh as Tanh
 from leafgrad.nn.parameter import UninitializedBuffer as UninitializedBuffer
 from leafgrad.nn.parameter import UninitializedParameter as UninitializedParameter

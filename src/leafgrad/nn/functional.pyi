@@ -9,6 +9,8 @@ from leafgrad._tensor.tensor import Tensor
 from leafgrad.ops.signature import Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape
 from leafgrad.random import Generator
 
+def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: builtins.bool = False, momentum: builtins.float = 0.1, eps: builtins.float = 1e-05) -> Tensor:
+    """channels (dimension 1) standardized over all samples: in training by the statistics of the input, which the running ones follow, otherwise by the running ones."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """the sum over i and j of input1[..., i] weight[o, i, j] input2[..., j], plus bias[o]."""
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
@@ -21,10 +23,16 @@ def dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = Tr
     """zero with probability p, else x / (1 - p)."""
 def embedding(input: Tensor, weight: Tensor, padding_idx: builtins.int | None = None, max_norm: builtins.float | None = None, norm_type: builtins.float = 2.0, scale_grad_by_freq: builtins.bool = False, sparse: builtins.bool = False) -> Tensor:
     """the rows of weight that the indices in input name; the row `padding_idx` gets no gradient."""
+def group_norm(input: Tensor, num_groups: builtins.int, weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05) -> Tensor:
+    """channels (dimension 1) standardized in groups, in each sample."""
 def huber_loss(input: Tensor, target: Tensor, reduction: builtins.str = 'mean', delta: builtins.float = 1.0, weight: Tensor | None = None) -> Tensor:
     """(input - target)**2 / 2, continued as straight lines beyond delta; its mean, its sum, or itself."""
+def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: builtins.bool = True, momentum: builtins.float = 0.1, eps: builtins.float = 1e-05) -> Tensor:
+    """channels (dimension 1) standardized in each sample."""
 def l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', weight: Tensor | None = None) -> Tensor:
     """|input - target|, its mean, its sum, or itself."""
+def layer_norm(input: Tensor, normalized_shape: Sequence[builtins.int], weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05) -> Tensor:
+    """standardized over the last dimensions."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
 def log_softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
@@ -41,6 +49,8 @@ def relu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     """max(0, x), element by element."""
 def relu_(input: Tensor) -> Tensor:
     """relu, in place."""
+def rms_norm(input: Tensor, normalized_shape: Sequence[builtins.int], weight: Tensor | None = None, eps: builtins.float | None = None) -> Tensor:
+    """x / sqrt(mean(x**2) + eps) over the last dimensions."""
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x)) of each element."""
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', beta: builtins.float = 1.0) -> Tensor:

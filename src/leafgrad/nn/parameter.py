@@ -133,6 +133,12 @@ class UninitializedTensorMixin:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        own: Any = self
+        if id(self) not in memo:
+            memo[id(self)] = own.__class__(own.requires_grad, dtype=from_numpy_dtype(own.array.dtype))
+        return memo[id(self)]
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         own: Any = self
         return type(self), (own.requires_grad,)
@@ -161,11 +167,6 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
         return Tensor._make_subclass(cls, of_no_shape(device, dtype), requires_grad)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if id(self) not in memo:
-            memo[id(self)] = type(self)(self.requires_grad, dtype=from_numpy_dtype(self.array.dtype))
-        return memo[id(self)]
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc]

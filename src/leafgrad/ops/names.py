@@ -35,6 +35,8 @@ FUNCTIONS: dict[str, str] = {
     "ops.loss.binary": "",
     "ops.loss.cross_entropy": "",
     "ops.loss.elementwise": "",
+    "ops.normalization.batch_norm": "batch_norm instance_norm",
+    "ops.normalization.layer_norm": "group_norm layer_norm rms_norm",
     "ops.pointwise.angles": "arctan2 atan2",
     "ops.pointwise.comparison": (
         "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq ge greater "
@@ -142,6 +144,8 @@ METHODS: dict[str, str] = {
     "ops.loss.binary": "",
     "ops.loss.cross_entropy": "",
     "ops.loss.elementwise": "",
+    "ops.normalization.batch_norm": "",
+    "ops.normalization.layer_norm": "",
     "ops.pointwise.angles": "arctan2 arctan2_ atan2 atan2_",
     "ops.pointwise.comparison": (
         "__and__ __eq__ __ge__ __gt__ __iand__ __ilshift__ __invert__ __ior__ __irshift__ __ixor__ __le__ "
@@ -213,11 +217,18 @@ METHODS: dict[str, str] = {
 PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     "nn": {
         "nn.modules.activation": "LogSoftmax ReLU Sigmoid Softmax Tanh",
+        "nn.modules.batchnorm": (
+            "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm "
+        ),
         "nn.modules.container": "DataParallel ModuleDict ModuleList Sequential",
         "nn.modules.dropout": "Dropout",
+        "nn.modules.instancenorm": (
+            "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
+        ),
         "nn.modules.linear": "Bilinear Flatten Identity LazyLinear Linear",
         "nn.modules.loss": "CrossEntropyLoss L1Loss MSELoss NLLLoss",
         "nn.modules.module": "Module",
+        "nn.modules.normalization": "GroupNorm LayerNorm RMSNorm",
         "nn.modules.parameter_container": "ParameterDict ParameterList",
         "nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
     },
@@ -230,6 +241,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "binary_cross_entropy binary_cross_entropy_with_logits cross_entropy huber_loss l1_loss mse_loss nll_loss "
             "smooth_l1_loss "
         ),
+        "nn._functional.normalization": "batch_norm group_norm instance_norm layer_norm rms_norm",
     },
 }
 ATTRIBUTES = ('H', 'T', 'imag', 'mH', 'mT', 'real')  # of METHODS, those that are no methods
