@@ -109,8 +109,8 @@ TORCH_NAMES = {
     "accelerator", "autograd", "cuda", "func", "nn", "ops", "optim", "overrides", "profiler", "random", "return_types",
 }  # fmt: skip
 TORCH_NAMES |= {"fft", "linalg", "serialization", "special", "storage", "utils"}
-TORCH_NAMES |= {"backends", "compiler", "cpu", "distributed", "export", "fx", "hub", "jit", "library", "mps", "mtia"}
-TORCH_NAMES |= {"multiprocessing", "onnx", "torch_version", "version", "xpu"}
+TORCH_NAMES |= {"amp", "backends", "compiler", "cpu", "distributed", "export", "fx", "hub", "jit", "library", "mps"}
+TORCH_NAMES |= {"mtia", "multiprocessing", "onnx", "torch_version", "version", "xpu"}
 
 
 class Import(NamedTuple):

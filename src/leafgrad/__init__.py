@@ -97,12 +97,19 @@ _links.functions = globals()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _PARTS = """
-    _C _dynamo accelerator backends compiler cpu cuda distributed export fft func fx hub jit library linalg mps mtia
-    multiprocessing nn onnx optim overrides profiler random serialization special storage torch_version utils version
-    xpu
+    _C _dynamo accelerator amp backends compiler cpu cuda distributed export fft func fx hub jit library linalg mps
+    mtia multiprocessing nn onnx optim overrides profiler random serialization special storage torch_version utils
+    version xpu
+"""
+_MIXED_PRECISION = """
+    autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype
+    get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled
+    set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
+    set_autocast_gpu_dtype
 """
 _LATER = {
     **{name: name for name in _PARTS.split()},
+    **{name: "amp.autocast_mode" for name in _MIXED_PRECISION.split()}, "GradScaler": "amp",
     "AcceleratorError": "cuda", "OutOfMemoryError": "cuda", "compile": "compiler", "to_dlpack": "utils.dlpack",
     "Generator": "random", "default_generator": "random", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random",

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import amp_scenarios
 import autograd_api_scenarios
 import autograd_detail_scenarios
 import backward_pass_scenarios
@@ -35,6 +36,7 @@ import view_scenarios
 from scenarios import Scenario, observe
 
 SETS = {
+    "amp": amp_scenarios,
     "autograd api": autograd_api_scenarios,
     "autograd details": autograd_detail_scenarios,
     "backward passes": backward_pass_scenarios,

@@ -35,6 +35,7 @@ class Switches:
     """Facts about the whole process that short ways have to know."""
 
     __slots__ = (
+        "autocasts",
         "batched_graphs",
         "checkpoints",
         "conjugated",
@@ -48,6 +49,7 @@ class Switches:
     )
 
     def __init__(self) -> None:
+        self.autocasts: int = 0  # threads that compute in mixed precision, counted once for each `with autocast`
         self.modes: int = 0  # modes that are on in any thread: to ask for those of a thread takes much longer
         self.reordered: bool = False  # was a sequence number of a node ever set by hand?
         self.reshaped: bool = False  # was a tensor ever reshaped in place? Then the steps of views have to be checked

@@ -41,6 +41,8 @@ class ThreadState(threading.local):
         self.keep_layout = True  # must a gradient lie in memory as its leaf does?
         self.forward_mode = True  # do tangents travel along?
         self.drawing = False  # vmap: are random numbers being drawn?
+        self.autocast: Any = None  # the dtype of fast operations, while autocast is on (leafgrad/ops/autocast.py)
+        self.autocasted: dict[int, Any] | None = {}  # parameters in that dtype; None if they are not kept
         self.stash: dict[str, Any] = {}  # what programs keep here, see leafgrad._C
         with every_thread:
             self.refresh()

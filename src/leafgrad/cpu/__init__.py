@@ -1,6 +1,6 @@
 """leafgrad.cpu: torch.cpu, the one device there is, with the interface of the modules of devices.
 
-May import `_absent`.
+May import `_absent`, and `amp`, `errors` and `_dtypes` for mixed precision by its old names.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """leafgrad.cuda: torch.cuda for programs that ask before they use it: there is none.
 
-May import `_absent`.
+May import `_absent`, and `amp`, `errors` and `_dtypes` for mixed precision by its old names.
 """
 
 from __future__ import annotations

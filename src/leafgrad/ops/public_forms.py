@@ -10,6 +10,7 @@ from leafgrad import errors
 from leafgrad._core.overrides import UNCHANGED, modes_of_all_threads, overridden, plain, plain_tensors
 from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.arguments import MISSING, OTHER_NAMES, checked, refused_kind
+from leafgrad.ops.autocast import autocasting
 from leafgrad.ops.signature import Declaration, documentation, in_python_form, name_code, twin
 
 CO_VARARGS, CO_VARKEYWORDS = 4, 8  # flags of code objects, as `inspect` has them
@@ -66,7 +67,8 @@ def function_of(entry: Any, name: str, has_out: Any) -> Any:
     if entry.checked is True:
         return checked(name, entry.call, declaration, entry.silent, in_python=in_python)
     if entry.checked:
-        return checked(name, entry.declaration.__wrapped__, declaration, entry.silent, short=entry.call)
+        whole = autocasting(entry.autocast, entry.declaration.__wrapped__)
+        return checked(name, whole, declaration, entry.silent, short=entry.call)
     short = entry.function if has_out else None
     return checked(name, entry.function, declaration, look=False, short=short, in_python=in_python)
 

@@ -56,6 +56,7 @@ from leafgrad._core.overrides import is_reflected, methods_in_python, methods_of
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import dtype
 from leafgrad.ops import names
+from leafgrad.ops.autocast import autocasting
 from leafgrad.ops.public_forms import method_of
 from leafgrad.ops.signature import Declaration, name_code
 from leafgrad.return_types import named_result
@@ -147,8 +148,8 @@ class Operation(Entry):
         if self.declaration.__wrapped__ is None:
             self.declaration = Declaration(public, self.signatures)
         self.checked: Any = self.checked if self.public_name else False
-        self.call = public
         name_code(public, self.aten_function)
+        self.call = autocasting(self.autocast, public)
         self.function: Callable[..., Any] = method_of(self)
         if not isinstance(self.operators, dict):
             self.operators = {name: family.operator(self, name, known) for name in self.operators}  # type: ignore[attr-defined]
@@ -276,6 +277,7 @@ class Family(metaclass=Block, family=True):
     is_pair = False  # does the executor's short cut for two operands, `binary`, apply?
     finds: str | None = None  # what the kernel returns beside its result, under the name by which the rule asks for it
     writes_into = False  # does the kernel, as ufuncs do, take an array for its result as one more argument?
+    autocast: str | None = None  # in mixed precision: "lower", "float32" or "promote" (leafgrad/ops/autocast.py)
     flops: Any = None  # how many multiplications and additions: a function of the shapes of its arguments
 
     # what users call it
@@ -436,9 +438,9 @@ class Composite(Entry):
         self.samples = samples
         self.aten_function: str = self.aten_function or self.name
         self.declaration = Declaration(function, self.signatures)
-        self.call = function
         for each in (function, *self.operators.values()):
             name_code(each, self.aten_function)
+        self.call = autocasting(self.autocast, function)
         self.function: Callable[..., Any] = method_of(self)
         note_methods(self)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from leafgrad.nn._functional.overridable import overridable
+from leafgrad.ops.autocast import autocasting
 from leafgrad.ops.loss import binary
 from leafgrad.ops.loss import cross_entropy as classification
 from leafgrad.ops.loss import elementwise as distances
@@ -35,9 +36,13 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """l1_loss(input, target, reduction='mean', weight=None): |input - target|, its mean, its sum, or itself."""
-    input, target = of_one_shape("l1_loss", input, target)
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
+    return autocasting("float32", distance)(input, target, reduction, weight)
+
+
+def distance(input: Tensor, target: Tensor, reduction: str, weight: Tensor | None) -> Tensor:
+    input, target = of_one_shape("l1_loss", input, target)
     losses = (input - target).abs()
     if weight is not None:
         return weighted(losses, weight, input, reduction)

@@ -169,6 +169,7 @@ class index_add(Overwriting):
 class index_copy(Overwriting):
     """index_copy(input, dim, index, source): input with the slices that the vector `index` names replaced by source."""
 
+    autocast = "promote"
     saved_as = {"source_shape": ""}
     inputs = ("input", "index", "source")
     options = ("dim",)

@@ -33,6 +33,7 @@ ndarray: Any = np.ndarray
 class addmm(Family):
     """addmm(input, mat1, mat2, *, beta=1, alpha=1): beta * input + alpha * (mat1 @ mat2)."""
 
+    autocast = "lower"
     inputs = ("input", "mat1", "mat2")
     options = ("beta", "alpha")
     in_place = True
@@ -112,6 +113,7 @@ def overridden_linear(input: Any, weight: Any, bias: Any) -> Any:
 class linear(Family):
     """linear(input, weight, bias=None): input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
 
+    autocast = "lower"
     inputs = ("input", "weight", "bias")
     public_name = ""  # nn.functional has it
     node_name = "AddmmBackward0(bias, input, TBackward0(weight))"

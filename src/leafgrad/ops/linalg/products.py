@@ -14,6 +14,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.modes import switches
 from leafgrad._core.op import Op
 from leafgrad._core.overrides import operator_overridden
 from leafgrad._core.recorder import needs_recording
@@ -111,6 +112,7 @@ class Product(Family, family=True):
 class mm(Product):
     """mm(input, mat2): the product of two matrices, (n, k) with (k, m)."""
 
+    autocast = "lower"
     inputs = ("input", "mat2")
 
     def call(input: Tensor, mat2: Tensor) -> Tensor:
@@ -213,6 +215,7 @@ class vdot(Product):
 class bmm(Product):
     """bmm(input, mat2): the products of two equally long stacks of matrices, (b, n, k) with (b, k, m)."""
 
+    autocast = "lower"
     inputs = ("input", "mat2")
     kernel = any_product
 
@@ -260,7 +263,9 @@ def matmul_operator(self: Any, other: Any) -> Any:
     """self @ other. NotImplemented lets Python try the other operand."""
     if isinstance(other, TensorBase):
         a, b = self.array, other.array
-        return matrices("matmul", self, other, a, b) if a.ndim == 2 == b.ndim else matmul.function(self, other)
+        if a.ndim == 2 == b.ndim and not switches.autocasts:
+            return matrices("matmul", self, other, a, b)
+        return matmul.function(self, other)
     if isinstance(other, ndarray):
         return matmul.function(self, wrap(other))
     return operator_overridden("__matmul__", self, other)
@@ -284,6 +289,7 @@ class matmul(Product):
     """matmul(input, other): the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading
     dimensions are broadcast."""
 
+    autocast = "lower"
     inputs = ("input", "other")
     kernel = any_product
     # what PyTorch composes it of, if both lie in rows; see `folding` for the rest

@@ -152,6 +152,7 @@ class nll_loss(Family):
     """nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'):
     -weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
 
+    autocast = "float32"
     inputs = ("input", "target", "weight")
     options = ("ignore_index", "reduction")
     constants = ("weight",)
@@ -320,6 +321,7 @@ class cross_entropy(Family):
     """cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean',
     label_smoothing=0.0): the negative log likelihood of classes, or of probabilities, under softmax(input)."""
 
+    autocast = "float32"
     inputs = ("input", "target")
     options = ("ignore_index", "reduction")
     finds = "kept"  # exponentials, their sums, ...: what the gradient on arrays would have to compute again

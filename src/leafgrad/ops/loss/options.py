@@ -88,6 +88,7 @@ def batched_loss(batch: Any, *args: Any) -> Any:
 class Loss(Family, family=True):
     """How far an input is from a target, element by element: the mean, the sum, or all of it."""
 
+    autocast: str | None = "float32"
     inputs: tuple[str, ...] = ("input", "target")
     options: tuple[str, ...] = ("reduction",)
     vmap = batched_loss

@@ -114,6 +114,7 @@ def of_parts(operation: Any, name: str, first: TensorBase, second: TensorBase) -
 class polar_form(FromParts):
     """polar(abs, angle): complex numbers with these absolute values and angles."""
 
+    autocast = "float32"
     inputs = ("abs", "angle")
     public_name = "polar"
     node_name = "PolarBackward0"
@@ -167,6 +168,7 @@ class view_as_real(ComplexView):
 class view_as_complex(ComplexView):
     """view_as_complex(input): the memory of pairs of real numbers, the last dimension, as complex ones."""
 
+    autocast = "float32"
     exempt = FromParts.exempt
 
     def kernel(x: A) -> A:

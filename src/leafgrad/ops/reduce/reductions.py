@@ -181,6 +181,7 @@ def _prod(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
 class prod(Reduction):
     """prod(input, dim, keepdim=False, *, dtype=None): the product of all elements, or along a dimension."""
 
+    autocast = "float32"
     options = ("dims", "keepdim")
     node_name = "ProdBackward1"
     node_names = ("ProdBackward0",)  # of all elements

@@ -78,6 +78,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 class trace(Family):
     """trace(input): the sum of the diagonal of a matrix."""
 
+    autocast = "float32"
     refuses = (BOOL,)
     kernel_name = "trace"
     jvp = "linear"

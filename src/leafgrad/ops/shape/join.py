@@ -69,6 +69,7 @@ def in_common_dtype(arrays: list[Any], tensors: Any) -> list[Any]:
 class cat(Joining):
     """cat(tensors, dim=0): tensors one after the other along a dimension."""
 
+    autocast = "promote"
     saved_as = {"sizes": ""}
     aliases = ("concat", "concatenate")
     options = ("dim", "sizes")
@@ -171,6 +172,7 @@ def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
 class stack(Joining):
     """stack(tensors, dim=0): tensors of one shape along a new dimension."""
 
+    autocast = "promote"
     options = ("dim",)
 
     def kernel(*args: Any) -> A:
