@@ -200,6 +200,14 @@ def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the distance of each element from zero."""
 def absolute_(input: Tensor) -> Tensor:
     """abs, in place; not for complex numbers, whose absolute values are real."""
+def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle whose cosine is each element."""
+def acos_(input: Tensor) -> Tensor:
+    """acos, in place."""
+def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the number whose hyperbolic cosine is each element."""
+def acosh_(input: Tensor) -> Tensor:
+    """acosh, in place."""
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + alpha * other."""
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
@@ -222,6 +230,8 @@ def amin(input: Tensor, dim: DimOrDims = (), keepdim: builtins.bool = False, *, 
     """the smallest element of all, or along dimensions."""
 def aminmax(input: Tensor, *, dim: Dim | None = None, keepdim: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.aminmax:
     """the smallest and the largest element, as (min, max)."""
+def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle of each complex number from the axis of the real ones; pi for negative real numbers."""
 def any(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """is any element nonzero, in the tensor or along dimensions?"""
 @overload
@@ -229,8 +239,32 @@ def arange(end: Number, *, out: Tensor | None = None, dtype: Dtype | None = None
     """start, start + step, ... up to but without end."""
 @overload
 def arange(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor: ...
+def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle whose cosine is each element."""
+def arccos_(input: Tensor) -> Tensor:
+    """arccos, in place."""
+def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the number whose hyperbolic cosine is each element."""
+def arccosh_(input: Tensor) -> Tensor:
+    """arccosh, in place."""
+def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle whose sine is each element."""
+def arcsin_(input: Tensor) -> Tensor:
+    """arcsin, in place."""
+def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the number whose hyperbolic sine is each element."""
+def arcsinh_(input: Tensor) -> Tensor:
+    """arcsinh, in place."""
+def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle whose tangent is each element."""
 def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the angle from the axis of `other` to the point (other, input), between -pi and pi."""
+def arctan_(input: Tensor) -> Tensor:
+    """arctan, in place."""
+def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the number whose hyperbolic tangent is each element."""
+def arctanh_(input: Tensor) -> Tensor:
+    """arctanh, in place."""
 def argmax(input: Tensor, dim: Dim | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """the index of the largest element, the first of equals."""
 def argmin(input: Tensor, dim: Dim | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -249,8 +283,24 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = Non
     """data itself if it is a tensor, its memory if it is a NumPy array, else a new tensor."""
 def asarray(obj: Any, *, dtype: Dtype | None = None, device: Device | None = None, copy: builtins.bool | None = None, requires_grad: builtins.bool | None = None) -> Tensor:
     """a tensor of obj, which shares its memory where that is possible (always with copy=False, or an error; never with copy=True)."""
+def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle whose sine is each element."""
+def asin_(input: Tensor) -> Tensor:
+    """asin, in place."""
+def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the number whose hyperbolic sine is each element."""
+def asinh_(input: Tensor) -> Tensor:
+    """asinh, in place."""
+def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the angle whose tangent is each element."""
 def atan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the angle from the axis of `other` to the point (other, input), between -pi and pi."""
+def atan_(input: Tensor) -> Tensor:
+    """atan, in place."""
+def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the number whose hyperbolic tangent is each element."""
+def atanh_(input: Tensor) -> Tensor:
+    """atanh, in place."""
 @overload
 def atleast_1d(tensor: Tensor) -> Tensor:
     """numbers as vectors of one element; everything else as it is."""
@@ -350,16 +400,26 @@ def conj(input: Tensor) -> Tensor:
     """the complex conjugate; real tensors stay as they are."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate, computed at once."""
+def copysign(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """the size of input with the sign of other, element by element."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the cosine of each element."""
 def cos_(input: Tensor) -> Tensor:
     """cos, in place."""
+def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the hyperbolic cosine of each element."""
+def cosh_(input: Tensor) -> Tensor:
+    """cosh, in place."""
 def count_nonzero(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
     """how many elements are not zero, in the tensor or along dimensions."""
 def cumprod(input: Tensor, dim: Dim, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """the product up to and including each element along a dimension."""
 def cumsum(input: Tensor, dim: Dim, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """the sum up to and including each element along a dimension."""
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """angles in degrees as angles in radians."""
+def deg2rad_(input: Tensor) -> Tensor:
+    """deg2rad, in place."""
 def detach(input: Tensor) -> Tensor:
     """the same memory without the history: gradients end here."""
 def diag(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -374,6 +434,8 @@ def diagonal_copy(input: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: 
     """a copy of a diagonal."""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
     """a copy of input with a diagonal replaced by src."""
+def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the derivative of lgamma at each element."""
 def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
     """input / other; rounded towards zero by 'trunc', down by 'floor'."""
 def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
@@ -402,12 +464,30 @@ def eq(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> T
     """is input equal to other, element by element?"""
 def equal(input: Tensor, other: Tensor) -> builtins.bool:
     """do both have the same shape and the same elements?"""
+def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the error function of each element."""
+def erf_(input: Tensor) -> Tensor:
+    """erf, in place."""
+def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """1 - erf(x) of each element, precise where that is small."""
+def erfc_(input: Tensor) -> Tensor:
+    """erfc, in place."""
+def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the number whose error function is each element."""
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power of each element."""
+def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """2 to the power of each element."""
+def exp2_(input: Tensor) -> Tensor:
+    """exp2, in place."""
 def exp_(input: Tensor) -> Tensor:
     """exp, in place."""
 def expand_copy(input: Tensor, size: Shape, *, implicit: builtins.bool = False, out: Tensor | None = None) -> Tensor:
     """a copy of expand(size)."""
+def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """exp(x) - 1 of each element, precise near zero."""
+def expm1_(input: Tensor) -> Tensor:
+    """expm1, in place."""
 def eye(n: builtins.int, m: builtins.int | None = None, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
     """ones on the diagonal of an n x m matrix."""
 def fill(input: Tensor, value: Tensor | Number) -> Tensor:
@@ -429,12 +509,26 @@ def fliplr(input: Tensor) -> Tensor:
     """columns in reverse order."""
 def flipud(input: Tensor) -> Tensor:
     """rows in reverse order."""
+def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """input to the power of exponent, computed in double precision."""
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the largest integer not above each element."""
 def floor_(input: Tensor) -> Tensor:
     """floor, in place."""
 def floor_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input / other, rounded down. It has no derivative, as in PyTorch."""
+def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the larger of each two elements; if one of them is nan, the other."""
+def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the smaller of each two elements; if one of them is nan, the other."""
+def fmod(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """what division rounded towards zero leaves, with the sign of input."""
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the fraction of each element, with its sign."""
+def frac_(input: Tensor) -> Tensor:
+    """frac, in place."""
+def frexp(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, Tensor]:
+    """a named tuple (mantissa, exponent) of which input is mantissa * 2**exponent, element by element, with mantissas between 0.5 and 1 (or -1 and -0.5)."""
 def from_dlpack(ext_tensor: Any, *, device: Device | None = None, copy: builtins.bool | None = None) -> Tensor:
     """a tensor that shares memory with another library's."""
 def from_numpy(ndarray: Any) -> Tensor:
@@ -447,6 +541,10 @@ def full_like(input: Tensor, fill_value: Number, *, dtype: Dtype | None = None, 
     """one value in the shape of input."""
 def gather(input: Tensor, dim: Dim, index: Tensor, *, sparse_grad: builtins.bool = False, out: Tensor | None = None) -> Tensor:
     """out[i][j] = input[index[i][j]][j] for dim 0, and likewise for the others."""
+def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the greatest common divisor of each two elements."""
+def gcd_(input: Tensor, other: Tensor) -> Tensor:
+    """gcd, in place."""
 def ge(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at least other, element by element?"""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -468,6 +566,8 @@ def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor
     """the state after one step. See nn.GRUCell."""
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input greater than other, element by element?"""
+def heaviside(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """0 below zero, 1 above, and `values` at zero. It has no derivative, as in PyTorch."""
 def histc(input: Tensor, bins: builtins.int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
     """how many elements lie in each of some intervals of equal length between min and max; if these are the same, between the smallest and the largest element."""
 @overload
@@ -482,6 +582,16 @@ def hsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
 def hsplit(input: Tensor, indices: Shape) -> tuple[Tensor, ...]: ...
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """side by side, along dimension 1 (dimension 0 for vectors)."""
+def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the square root of input**2 + other**2, element by element."""
+def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the modified Bessel function of the first kind, of order 0, of each element."""
+def i0_(input: Tensor) -> Tensor:
+    """i0, in place."""
+def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the regularized lower incomplete gamma function P(input, other)."""
+def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the regularized upper incomplete gamma function Q(input, other) = 1 - P(input, other)."""
 def imag(input: Tensor) -> Tensor:
     """the imaginary part, as a view. Only complex tensors have one."""
 def index_add(input: Tensor, dim: Dim, index: Tensor, source: Tensor, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
@@ -545,6 +655,14 @@ def kthvalue(input: Tensor, k: builtins.int, dim: Dim = -1, keepdim: builtins.bo
     """the k-th smallest element along a dimension, and its index."""
 def layer_norm(input: Tensor, normalized_shape: Shape, weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05, cudnn_enable: builtins.bool = True) -> Tensor:
     """(x - mean) / sqrt(var + eps) over the last dimensions, then times weight plus bias."""
+def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the least common multiple of each two elements."""
+def lcm_(input: Tensor, other: Tensor) -> Tensor:
+    """lcm, in place."""
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """input * 2**other, element by element."""
+def ldexp_(input: Tensor, other: Tensor) -> Tensor:
+    """ldexp, in place."""
 def le(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at most other, element by element?"""
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -553,14 +671,32 @@ def less(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) ->
     """is input less than other, element by element?"""
 def less_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at most other, element by element?"""
+def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the logarithm of the absolute value of the gamma function of each element."""
 def linspace(start: Number | Tensor, end: Number | Tensor, steps: builtins.int, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
     """`steps` numbers at equal distances, from start to end inclusive."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the natural logarithm of each element."""
+def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the logarithm of each element to base 10."""
+def log10_(input: Tensor) -> Tensor:
+    """log10, in place."""
+def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log(1 + x) of each element, precise near zero."""
+def log1p_(input: Tensor) -> Tensor:
+    """log1p, in place."""
+def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the logarithm of each element to base 2."""
+def log2_(input: Tensor) -> Tensor:
+    """log2, in place."""
 def log_(input: Tensor) -> Tensor:
     """log, in place."""
 def log_softmax(input: Tensor, dim: Dim, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(softmax(input)), without the loss of precision."""
+def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log(exp(input) + exp(other)), without overflow."""
+def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log2(2**input + 2**other), without overflow."""
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """are both nonzero?"""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -569,6 +705,10 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     """is one nonzero?"""
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """is exactly one nonzero?"""
+def logit(input: Tensor, eps: builtins.float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """log(x / (1 - x)) of each element, which is first clamped to [eps, 1 - eps]."""
+def logit_(input: Tensor, eps: builtins.float | None = None) -> Tensor:
+    """logit, in place."""
 def logspace(start: Number | Tensor, end: Number | Tensor, steps: builtins.int, base: builtins.float = 10.0, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
     """base to the power of linspace(start, end, steps)."""
 def logsumexp(input: Tensor, dim: DimOrDims, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -638,6 +778,14 @@ def multiply(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | No
     """input * other."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of a matrix (n, k) and a vector (k)."""
+def mvlgamma(input: Tensor, p: builtins.int, *, out: Tensor | None = None) -> Tensor:
+    """the logarithm of the multivariate gamma function of dimension p of each element."""
+def mvlgamma_(input: Tensor, p: builtins.int) -> Tensor:
+    """mvlgamma, in place."""
+def nan_to_num(input: Tensor, nan: builtins.float | None = None, posinf: builtins.float | None = None, neginf: builtins.float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """each element, with these numbers in place of nan and of infinities (None: the largest and smallest that there are)."""
+def nan_to_num_(input: Tensor, nan: builtins.float | None = None, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
+    """nan_to_num, in place."""
 def nanmean(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor:
     """the mean of all elements that are not nan."""
 @overload
@@ -661,6 +809,8 @@ def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """each element with its sign changed."""
 def negative_(input: Tensor) -> Tensor:
     """negative, in place."""
+def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the next float after input in the direction of other."""
 @overload
 def nonzero(input: Tensor, *, as_tuple: Literal[False] = False, out: Tensor | None = None) -> Tensor:
     """the positions of the elements that are not zero, one row for each; with as_tuple one vector for each dimension."""
@@ -701,6 +851,8 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """numbers of events, of which input says how many are expected."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """complex numbers with these absolute values and angles."""
+def polygamma(n: builtins.int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the n-th derivative of digamma at each element."""
 def positive(input: Tensor) -> Tensor:
     """the tensor itself."""
 def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -714,6 +866,10 @@ def promote_types(type1: Dtype, type2: Dtype) -> Dtype:
     """the smallest dtype that holds both."""
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
     """elements of the flat input replaced by source, or added to."""
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """angles in radians as angles in degrees."""
+def rad2deg_(input: Tensor) -> Tensor:
+    """rad2deg, in place."""
 @overload
 def rand(*size: builtins.int, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
     """uniform numbers in [0, 1)."""
@@ -843,6 +999,14 @@ def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sine of each element."""
 def sin_(input: Tensor) -> Tensor:
     """sin, in place."""
+def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """sin(pi x) / (pi x) of each element, and 1 for zero."""
+def sinc_(input: Tensor) -> Tensor:
+    """sinc, in place."""
+def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the hyperbolic sine of each element."""
+def sinh_(input: Tensor) -> Tensor:
+    """sinh, in place."""
 def slice_copy(input: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1, *, out: Tensor | None = None) -> Tensor:
     """a copy of a slice of one dimension."""
 def slice_scatter(input: Tensor, src: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1) -> Tensor:
@@ -909,6 +1073,10 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """elements of the flat input, in the shape of index."""
 def take_along_dim(input: Tensor, indices: Tensor, dim: Dim | None = None, *, out: Tensor | None = None) -> Tensor:
     """gather with broadcasting; of the flat input if dim is None."""
+def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the tangent of each element."""
+def tan_(input: Tensor) -> Tensor:
+    """tan, in place."""
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the hyperbolic tangent of each element."""
 def tanh_(input: Tensor) -> Tensor:
@@ -1016,6 +1184,10 @@ def where(condition: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tuple[
     """elements of input where the condition holds, of other elsewhere."""
 @overload
 def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    """input * log(other), and zero where input is zero."""
+def xlogy_(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """xlogy, in place."""
 def zero_(input: Tensor) -> Tensor:
     """zeros everywhere."""
 @overload

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 BOOL, INTEGER, FLOAT, COMPLEX = range(4)  # the categories, in the order in which they win
+HALF = 4  # of FLOAT those of 16 bits, which some operations do not take
 
 
 class dtype:

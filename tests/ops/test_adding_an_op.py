@@ -30,78 +30,86 @@ pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 
 
 @pytest.fixture(scope="module")
-def hypot() -> Iterator[Operation]:
+def shunt() -> Iterator[Operation]:
     with example() as made:
         yield made
 
 
 def test_leafgrad_does_not_have_it() -> None:
-    assert not hasattr(lg, "hypot") and not hasattr(lg.Tensor, "hypot_") and "hypot" not in registry
+    assert not hasattr(lg, "shunt") and not hasattr(lg.Tensor, "shunt_") and "shunt" not in registry
 
 
-def test_all_forms(hypot: Operation) -> None:
-    x, y = lg.tensor([3.0, 5.0], requires_grad=True), lg.tensor([4.0, 12.0])
-    assert registry["hypot"] is hypot
-    assert lg.hypot(x, y).tolist() == x.hypot(y).tolist() == [5.0, 13.0]
-    assert lg.hypot(x, y).grad_fn.name() == "HypotBackward0"
+def test_all_forms(shunt: Operation) -> None:
+    x, y = lg.tensor([3.0, 4.0], requires_grad=True), lg.tensor([6.0, 4.0])
+    assert registry["shunt"] is shunt
+    assert lg.shunt(x, y).tolist() == x.shunt(y).tolist() == [2.0, 2.0]
+    assert lg.shunt(x, y).grad_fn.name() == "ShuntBackward0"
     z = y.clone()
-    assert z.hypot_(x.detach()) is z and z.tolist() == [5.0, 13.0]
+    assert z.shunt_(x.detach()) is z and z.tolist() == [2.0, 2.0]
     out = lg.empty(2)
-    assert lg.hypot(x.detach(), y, out=out) is out and out.tolist() == [5.0, 13.0]
-    assert lg.hypot(lg.ones(2, 1), lg.ones(3, dtype=lg.float64)).shape == (2, 3)
+    assert lg.shunt(x.detach(), y, out=out) is out and out.tolist() == [2.0, 2.0]
+    assert lg.shunt(lg.ones(2, 1), lg.ones(3, dtype=lg.float64)).shape == (2, 3)
 
 
-def test_derivatives(hypot: Operation) -> None:
-    x, y = lg.tensor([3.0], requires_grad=True), lg.tensor([4.0], requires_grad=True)
-    lg.hypot(x, y).backward()
-    np.testing.assert_allclose([x.grad.item(), y.grad.item()], [0.6, 0.8], rtol=1e-6)
+def test_derivatives(shunt: Operation) -> None:
+    x, y = lg.tensor([3.0], requires_grad=True), lg.tensor([6.0], requires_grad=True)
+    lg.shunt(x, y).backward()
+    np.testing.assert_allclose([x.grad.item(), y.grad.item()], [4 / 9, 1 / 9], rtol=1e-6)
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(x, lg.tensor([2.0]))
-        np.testing.assert_allclose(forward_ad.unpack_dual(lg.hypot(dual, y)).tangent.detach(), [1.2], rtol=1e-6)
+        np.testing.assert_allclose(forward_ad.unpack_dual(lg.shunt(dual, y)).tangent.detach(), [8 / 9], rtol=1e-6)
 
 
 @pytest.mark.filterwarnings("error:There is a performance drop")
-def test_vmap(hypot: Operation) -> None:
+def test_vmap(shunt: Operation) -> None:
     x, y = lg.rand(4, 3), lg.rand(3)
-    assert lg.equal(vmap(lg.hypot, (0, None))(x, y), lg.hypot(x, y))
+    assert lg.equal(vmap(lg.shunt, (0, None))(x, y), lg.shunt(x, y))
 
 
-def test_stubs(hypot: Operation) -> None:
-    script: Any = imported(PAGE.parent / "tools" / "make_stubs.py", "make_stubs_with_hypot")
-    assert "def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:" in script.functions_stub()
-    assert "def hypot(self, other: Tensor) -> Tensor:" in script.methods_stub()
-    assert "def hypot_(self, other: Tensor) -> Self:" in script.methods_stub()
+def test_stubs(shunt: Operation) -> None:
+    script: Any = imported(PAGE.parent / "tools" / "make_stubs.py", "make_stubs_with_shunt")
+    assert "def shunt(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:" in script.functions_stub()
+    assert "def shunt(self, other: Tensor) -> Tensor:" in script.methods_stub()
+    assert "def shunt_(self, other: Tensor) -> Self:" in script.methods_stub()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_its_values_are_asked_for(hypot: Operation, kind: str) -> None:
+def test_its_values_are_asked_for(shunt: Operation, kind: str) -> None:
     """tests/torch/test_op_values_torch.py makes them."""
     with pytest.raises(AssertionError, match=re.escape(HINT)):
-        check_values(hypot, kind)
+        check_values(shunt, kind)
 
 
-def test_documentation(hypot: Operation) -> None:
-    for form in (lg.hypot, lg.Tensor.hypot):
-        assert "hypot(input, other): the square root of input**2 + other**2" in pydoc.plain(pydoc.render_doc(form))
-    assert pydoc.plain(pydoc.render_doc(lg.Tensor.hypot_)).rstrip().endswith("hypot, in place.")
+def test_documentation(shunt: Operation) -> None:
+    for form in (lg.shunt, lg.Tensor.shunt):
+        assert "shunt(input, other): 1 / (1 / input + 1 / other)" in pydoc.plain(pydoc.render_doc(form))
+    assert pydoc.plain(pydoc.render_doc(lg.Tensor.shunt_)).rstrip().endswith("shunt, in place.")
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda x: lg.hypot(1.0, x), TypeError, "hypot(): argument 'input' (position 1) must be Tensor, not float"),
-        (lambda x: lg.hypot(x, [1.0]), TypeError, "hypot(): argument 'other' (position 2) must be Tensor, not list"),
-        (lambda x: lg.hypot(x.long(), x.long()), NotImplementedError, "\"hypot_cpu\" not implemented for 'Long'"),
-        (lambda x: lg.hypot(x > 0, x > 0), NotImplementedError, "\"hypot_cpu\" not implemented for 'Bool'"),
-        (lambda x: x.hypot(x + 1j), NotImplementedError, "\"hypot_cpu\" not implemented for 'ComplexFloat'"),
         (
-            lambda x: lg.hypot(x, lg.ones(3)),
+            lambda x: lg.shunt(1.0, x),
+            TypeError,
+            "shunt(): argument 'input' (position 1) must be Tensor, not float",
+        ),
+        (
+            lambda x: lg.shunt(x, [1.0]),
+            TypeError,
+            "shunt(): argument 'other' (position 2) must be Tensor, not list",
+        ),
+        (lambda x: lg.shunt(x.long(), x.long()), NotImplementedError, "\"shunt_cpu\" not implemented for 'Long'"),
+        (lambda x: lg.shunt(x > 0, x > 0), NotImplementedError, "\"shunt_cpu\" not implemented for 'Bool'"),
+        (lambda x: x.shunt(x + 1j), NotImplementedError, "\"shunt_cpu\" not implemented for 'ComplexFloat'"),
+        (
+            lambda x: lg.shunt(x, lg.ones(3)),
             RuntimeError,
             "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0",
         ),
     ],
 )
-def test_errors_in_pytorchs_words(hypot: Operation, call: Any, error: type[Exception], message: str) -> None:
+def test_errors_in_pytorchs_words(shunt: Operation, call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
         call(lg.ones(2))
     assert str(caught.value).splitlines()[0] == message
@@ -124,5 +132,5 @@ def generic_checks() -> list[Any]:
 
 @pytest.mark.filterwarnings("ignore")  # as the tests do themselves, by marks that are not heeded here
 @pytest.mark.parametrize("check", generic_checks(), ids=lambda check: check.__name__)
-def test_it_passes(hypot: Operation, check: Any) -> None:
-    check(hypot)
+def test_it_passes(shunt: Operation, check: Any) -> None:
+    check(shunt)

@@ -152,6 +152,7 @@ class Case:
         constants = []
         if self.entry.constants:
             given = inspect.signature(self.entry.function).bind(*args, **kwargs).arguments
+            given = {"input" if name == "self" else name: value for name, value in given.items()}  # of methods
             constants = [given[name].index for name in self.entry.constants if isinstance(given.get(name), Slot)]
         return [i for i, t in enumerate(self.tensors) if t.array.dtype.kind not in "biu" and i not in constants]
 

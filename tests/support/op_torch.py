@@ -139,6 +139,8 @@ NO_GRADIENT: dict[str, Callable[[Case], bool]] = {
     "var_mean": with_no_dimensions_named,
     "std_mean": with_no_dimensions_named,
 }
+# It has these results in half precision, not their gradients.
+NO_GRADIENT |= dict.fromkeys(("special_i1", "special_i1e"), lambda case: case.tensors[0].array.dtype.itemsize == 2)
 NO_SECOND_GRADIENT: dict[str, Callable[[Case], bool]] = {
     # its gradient is scaled, the gradient of that is not; and it cannot reshape what is empty
     "embedding": lambda case: "scale_grad_by_freq" in case.apart[1] or case.tensors[0].numel() == 0,

@@ -33,6 +33,7 @@ SAVES_MORE = {
     "cross_entropy": "the scores, of which PyTorch saves the softmax; but not the classes",
     "matmul": "the operands, which PyTorch has copied if it had to change their shape",
     "norm": "the matrix, of which PyTorch saves the singular vectors",
+    "special_ndtr": "the argument, of which PyTorch saves a multiple",
 }
 
 

@@ -78,6 +78,14 @@ class OpMethods:
         """the distance of each element from zero."""
     def absolute_(self) -> Self:
         """abs, in place; not for complex numbers, whose absolute values are real."""
+    def acos(self) -> Tensor:
+        """the angle whose cosine is each element."""
+    def acos_(self) -> Self:
+        """acos, in place."""
+    def acosh(self) -> Tensor:
+        """the number whose hyperbolic cosine is each element."""
+    def acosh_(self) -> Self:
+        """acosh, in place."""
     def add(self, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
         """input + alpha * other."""
     def add_(self, other: Tensor | Number, *, alpha: Number = 1) -> Self:
@@ -106,12 +114,38 @@ class OpMethods:
         """the smallest element of all, or along dimensions."""
     def aminmax(self, *, dim: Dim | None = None, keepdim: builtins.bool = False) -> return_types.aminmax:
         """the smallest and the largest element, as (min, max)."""
+    def angle(self) -> Tensor:
+        """the angle of each complex number from the axis of the real ones; pi for negative real numbers."""
     def any(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False) -> Tensor:
         """is any element nonzero, in the tensor or along dimensions?"""
+    def arccos(self) -> Tensor:
+        """the angle whose cosine is each element."""
+    def arccos_(self) -> Self:
+        """arccos, in place."""
+    def arccosh(self) -> Tensor:
+        """the number whose hyperbolic cosine is each element."""
+    def arccosh_(self) -> Self:
+        """arccosh, in place."""
+    def arcsin(self) -> Tensor:
+        """the angle whose sine is each element."""
+    def arcsin_(self) -> Self:
+        """arcsin, in place."""
+    def arcsinh(self) -> Tensor:
+        """the number whose hyperbolic sine is each element."""
+    def arcsinh_(self) -> Self:
+        """arcsinh, in place."""
+    def arctan(self) -> Tensor:
+        """the angle whose tangent is each element."""
     def arctan2(self, other: Tensor) -> Tensor:
         """the angle from the axis of `other` to the point (other, input), between -pi and pi."""
     def arctan2_(self, other: Tensor) -> Self:
         """arctan2, in place."""
+    def arctan_(self) -> Self:
+        """arctan, in place."""
+    def arctanh(self) -> Tensor:
+        """the number whose hyperbolic tangent is each element."""
+    def arctanh_(self) -> Self:
+        """arctanh, in place."""
     def argmax(self, dim: Dim | None = None, keepdim: builtins.bool = False) -> Tensor:
         """the index of the largest element, the first of equals."""
     def argmin(self, dim: Dim | None = None, keepdim: builtins.bool = False) -> Tensor:
@@ -126,10 +160,26 @@ class OpMethods:
         """as_strided, in place."""
     def as_strided_scatter(self, src: Tensor, size: Shape, stride: Shape, storage_offset: builtins.int | None = None) -> Tensor:
         """a copy of input with the elements that as_strided shows replaced by src."""
+    def asin(self) -> Tensor:
+        """the angle whose sine is each element."""
+    def asin_(self) -> Self:
+        """asin, in place."""
+    def asinh(self) -> Tensor:
+        """the number whose hyperbolic sine is each element."""
+    def asinh_(self) -> Self:
+        """asinh, in place."""
+    def atan(self) -> Tensor:
+        """the angle whose tangent is each element."""
     def atan2(self, other: Tensor) -> Tensor:
         """the angle from the axis of `other` to the point (other, input), between -pi and pi."""
     def atan2_(self, other: Tensor) -> Self:
         """atan2, in place."""
+    def atan_(self) -> Self:
+        """atan, in place."""
+    def atanh(self) -> Tensor:
+        """the number whose hyperbolic tangent is each element."""
+    def atanh_(self) -> Self:
+        """atanh, in place."""
     def bernoulli(self, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
         """ones with the probabilities that input gives (or all with probability p), zeros elsewhere."""
     def bernoulli_(self, p: Tensor | builtins.float = 0.5, *, generator: Generator | None = None) -> Self:
@@ -212,10 +262,18 @@ class OpMethods:
         """the tensor itself if its elements lie in memory one after the other, otherwise a copy in which they do."""
     def copy_(self, other: Tensor | Number, non_blocking: builtins.bool = False) -> Self:
         """take over the values of another tensor, broadcast and converted."""
+    def copysign(self, other: Tensor | Number) -> Tensor:
+        """the size of input with the sign of other, element by element."""
+    def copysign_(self, other: Tensor | Number) -> Self:
+        """copysign, in place."""
     def cos(self) -> Tensor:
         """the cosine of each element."""
     def cos_(self) -> Self:
         """cos, in place."""
+    def cosh(self) -> Tensor:
+        """the hyperbolic cosine of each element."""
+    def cosh_(self) -> Self:
+        """cosh, in place."""
     def count_nonzero(self, dim: DimOrDims | None = None) -> Tensor:
         """how many elements are not zero, in the tensor or along dimensions."""
     def cpu(self, memory_format: MemoryFormat | None = None) -> Tensor:
@@ -230,6 +288,10 @@ class OpMethods:
         """the sum up to and including each element along a dimension."""
     def cumsum_(self, dim: Dim, *, dtype: Dtype | None = None) -> Self:
         """cumsum, in place."""
+    def deg2rad(self) -> Tensor:
+        """angles in degrees as angles in radians."""
+    def deg2rad_(self) -> Self:
+        """deg2rad, in place."""
     def dense_dim(self) -> builtins.int:
         """the number of dimensions, which are all dense."""
     def detach(self) -> Tensor:
@@ -244,6 +306,10 @@ class OpMethods:
         """the diagonal of two dimensions, as the last one of the result."""
     def diagonal_scatter(self, src: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
         """a copy of input with a diagonal replaced by src."""
+    def digamma(self) -> Tensor:
+        """the derivative of lgamma at each element."""
+    def digamma_(self) -> Self:
+        """digamma, in place."""
     def div(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Tensor:
         """input / other; rounded towards zero by 'trunc', down by 'floor'."""
     def div_(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Self:
@@ -267,8 +333,24 @@ class OpMethods:
         """eq, in place."""
     def equal(self, other: Tensor) -> builtins.bool:
         """do both have the same shape and the same elements?"""
+    def erf(self) -> Tensor:
+        """the error function of each element."""
+    def erf_(self) -> Self:
+        """erf, in place."""
+    def erfc(self) -> Tensor:
+        """1 - erf(x) of each element, precise where that is small."""
+    def erfc_(self) -> Self:
+        """erfc, in place."""
+    def erfinv(self) -> Tensor:
+        """the number whose error function is each element."""
+    def erfinv_(self) -> Self:
+        """erfinv, in place."""
     def exp(self) -> Tensor:
         """e to the power of each element."""
+    def exp2(self) -> Tensor:
+        """2 to the power of each element."""
+    def exp2_(self) -> Self:
+        """exp2, in place."""
     def exp_(self) -> Self:
         """exp, in place."""
     @overload
@@ -278,6 +360,10 @@ class OpMethods:
     def expand(self, size: Shape, *, implicit: builtins.bool = False) -> Tensor: ...
     def expand_as(self, other: Tensor) -> Tensor:
         """expanded to the shape of other."""
+    def expm1(self) -> Tensor:
+        """exp(x) - 1 of each element, precise near zero."""
+    def expm1_(self) -> Self:
+        """expm1, in place."""
     def exponential_(self, lambd: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:
         """numbers of the exponential distribution."""
     def fill_(self, value: Tensor | Number) -> Self:
@@ -301,6 +387,10 @@ class OpMethods:
         """rows in reverse order."""
     def float(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.float32."""
+    def float_power(self, exponent: Tensor | Number) -> Tensor:
+        """input to the power of exponent, computed in double precision."""
+    def float_power_(self, exponent: Tensor | Number) -> Self:
+        """float_power, in place: of double precision only."""
     def floor(self) -> Tensor:
         """the largest integer not above each element."""
     def floor_(self) -> Self:
@@ -309,8 +399,26 @@ class OpMethods:
         """input / other, rounded down. It has no derivative, as in PyTorch."""
     def floor_divide_(self, other: Tensor | Number) -> Self:
         """floor_divide, in place."""
+    def fmax(self, other: Tensor) -> Tensor:
+        """the larger of each two elements; if one of them is nan, the other."""
+    def fmin(self, other: Tensor) -> Tensor:
+        """the smaller of each two elements; if one of them is nan, the other."""
+    def fmod(self, other: Tensor | Number) -> Tensor:
+        """what division rounded towards zero leaves, with the sign of input."""
+    def fmod_(self, other: Tensor | Number) -> Self:
+        """fmod, in place."""
+    def frac(self) -> Tensor:
+        """the fraction of each element, with its sign."""
+    def frac_(self) -> Self:
+        """frac, in place."""
+    def frexp(self) -> tuple[Tensor, Tensor]:
+        """a named tuple (mantissa, exponent) of which input is mantissa * 2**exponent, element by element, with mantissas between 0.5 and 1 (or -1 and -0.5)."""
     def gather(self, dim: Dim, index: Tensor, *, sparse_grad: builtins.bool = False) -> Tensor:
         """out[i][j] = input[index[i][j]][j] for dim 0, and likewise for the others."""
+    def gcd(self, other: Tensor) -> Tensor:
+        """the greatest common divisor of each two elements."""
+    def gcd_(self, other: Tensor) -> Self:
+        """gcd, in place."""
     def ge(self, other: Tensor | Number) -> Tensor:
         """is input at least other, element by element?"""
     def ge_(self, other: Tensor | Number) -> Self:
@@ -333,6 +441,10 @@ class OpMethods:
         """gt, in place."""
     def half(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.float16."""
+    def heaviside(self, other: Tensor) -> Tensor:
+        """0 below zero, 1 above, and `values` at zero. It has no derivative, as in PyTorch."""
+    def heaviside_(self, other: Tensor) -> Self:
+        """heaviside, in place."""
     def histc(self, bins: builtins.int = 100, min: Number = 0, max: Number = 0) -> Tensor:
         """how many elements lie in each of some intervals of equal length between min and max; if these are the same, between the smallest and the largest element."""
     @overload
@@ -345,6 +457,22 @@ class OpMethods:
         """pieces of columns, or of a vector, cut at indices, or in pieces of equal size."""
     @overload
     def hsplit(self, indices: Shape) -> tuple[Tensor, ...]: ...
+    def hypot(self, other: Tensor) -> Tensor:
+        """the square root of input**2 + other**2, element by element."""
+    def hypot_(self, other: Tensor) -> Self:
+        """hypot, in place."""
+    def i0(self) -> Tensor:
+        """the modified Bessel function of the first kind, of order 0, of each element."""
+    def i0_(self) -> Self:
+        """i0, in place."""
+    def igamma(self, other: Tensor) -> Tensor:
+        """the regularized lower incomplete gamma function P(input, other)."""
+    def igamma_(self, other: Tensor) -> Self:
+        """igamma, in place."""
+    def igammac(self, other: Tensor) -> Tensor:
+        """the regularized upper incomplete gamma function Q(input, other) = 1 - P(input, other)."""
+    def igammac_(self, other: Tensor) -> Self:
+        """igammac, in place."""
     @property
     def imag(self) -> Tensor:
         """the imaginary part, as a view. Only complex tensors have one."""
@@ -404,6 +532,14 @@ class OpMethods:
         """has each element no imaginary part?"""
     def kthvalue(self, k: builtins.int, dim: Dim = -1, keepdim: builtins.bool = False) -> return_types.kthvalue:
         """the k-th smallest element along a dimension, and its index."""
+    def lcm(self, other: Tensor) -> Tensor:
+        """the least common multiple of each two elements."""
+    def lcm_(self, other: Tensor) -> Self:
+        """lcm, in place."""
+    def ldexp(self, other: Tensor) -> Tensor:
+        """input * 2**other, element by element."""
+    def ldexp_(self, other: Tensor) -> Self:
+        """ldexp, in place."""
     def le(self, other: Tensor | Number) -> Tensor:
         """is input at most other, element by element?"""
     def le_(self, other: Tensor | Number) -> Self:
@@ -420,14 +556,34 @@ class OpMethods:
         """is input at most other, element by element?"""
     def less_equal_(self, other: Tensor | Number) -> Self:
         """less_equal, in place."""
+    def lgamma(self) -> Tensor:
+        """the logarithm of the absolute value of the gamma function of each element."""
+    def lgamma_(self) -> Self:
+        """lgamma, in place."""
     def log(self) -> Tensor:
         """the natural logarithm of each element."""
+    def log10(self) -> Tensor:
+        """the logarithm of each element to base 10."""
+    def log10_(self) -> Self:
+        """log10, in place."""
+    def log1p(self) -> Tensor:
+        """log(1 + x) of each element, precise near zero."""
+    def log1p_(self) -> Self:
+        """log1p, in place."""
+    def log2(self) -> Tensor:
+        """the logarithm of each element to base 2."""
+    def log2_(self) -> Self:
+        """log2, in place."""
     def log_(self) -> Self:
         """log, in place."""
     def log_normal_(self, mean: builtins.float = 1.0, std: builtins.float = 2.0, *, generator: Generator | None = None) -> Self:
         """exp of normally distributed numbers."""
     def log_softmax(self, dim: Dim, dtype: Dtype | None = None) -> Tensor:
         """log(softmax(input)), without the loss of precision."""
+    def logaddexp(self, other: Tensor) -> Tensor:
+        """log(exp(input) + exp(other)), without overflow."""
+    def logaddexp2(self, other: Tensor) -> Tensor:
+        """log2(2**input + 2**other), without overflow."""
     def logical_and(self, other: Tensor) -> Tensor:
         """are both nonzero?"""
     def logical_and_(self, other: Tensor) -> Self:
@@ -444,6 +600,10 @@ class OpMethods:
         """is exactly one nonzero?"""
     def logical_xor_(self, other: Tensor) -> Self:
         """logical_xor, in place."""
+    def logit(self, eps: builtins.float | None = None) -> Tensor:
+        """log(x / (1 - x)) of each element, which is first clamped to [eps, 1 - eps]."""
+    def logit_(self, eps: builtins.float | None = None) -> Self:
+        """logit, in place."""
     def logsumexp(self, dim: DimOrDims, keepdim: builtins.bool = False) -> Tensor:
         """log(sum(exp(input))) along dimensions."""
     def long(self, memory_format: MemoryFormat | None = None) -> Tensor:
@@ -518,6 +678,14 @@ class OpMethods:
         """multiply, in place."""
     def mv(self, vec: Tensor) -> Tensor:
         """the product of a matrix (n, k) and a vector (k)."""
+    def mvlgamma(self, p: builtins.int) -> Tensor:
+        """the logarithm of the multivariate gamma function of dimension p of each element."""
+    def mvlgamma_(self, p: builtins.int) -> Self:
+        """mvlgamma, in place."""
+    def nan_to_num(self, nan: builtins.float | None = None, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
+        """each element, with these numbers in place of nan and of infinities (None: the largest and smallest that there are)."""
+    def nan_to_num_(self, nan: builtins.float | None = None, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Self:
+        """nan_to_num, in place."""
     def nanmean(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor:
         """the mean of all elements that are not nan."""
     @overload
@@ -569,6 +737,10 @@ class OpMethods:
         """zeros in the dtype of this tensor."""
     @overload
     def new_zeros(self, size: Shape, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor: ...
+    def nextafter(self, other: Tensor) -> Tensor:
+        """the next float after input in the direction of other."""
+    def nextafter_(self, other: Tensor) -> Self:
+        """nextafter, in place."""
     @overload
     def nonzero(self, *, as_tuple: Literal[False] = False) -> Tensor:
         """the positions of the elements that are not zero, one row for each; with as_tuple one vector for each dimension."""
@@ -593,6 +765,10 @@ class OpMethods:
     def permute(self, dims: Shape) -> Tensor: ...
     def pin_memory(self) -> Tensor:
         """refused, there is no device to pin memory for."""
+    def polygamma(self, n: builtins.int) -> Tensor:
+        """the n-th derivative of digamma at each element."""
+    def polygamma_(self, n: builtins.int) -> Self:
+        """polygamma, in place."""
     def positive(self) -> Tensor:
         """the tensor itself."""
     def pow(self, exponent: Tensor | Number) -> Tensor:
@@ -608,6 +784,10 @@ class OpMethods:
         """elements of the flat input replaced by source, or added to."""
     def put_(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Self:
         """put, in place."""
+    def rad2deg(self) -> Tensor:
+        """angles in radians as angles in degrees."""
+    def rad2deg_(self) -> Self:
+        """rad2deg, in place."""
     @overload
     def random_(self, to: builtins.int | None = None, *, generator: Generator | None = None) -> Self:
         """integers in [from, to), by default all that the dtype holds."""
@@ -721,6 +901,14 @@ class OpMethods:
         """the sine of each element."""
     def sin_(self) -> Self:
         """sin, in place."""
+    def sinc(self) -> Tensor:
+        """sin(pi x) / (pi x) of each element, and 1 for zero."""
+    def sinc_(self) -> Self:
+        """sinc, in place."""
+    def sinh(self) -> Tensor:
+        """the hyperbolic sine of each element."""
+    def sinh_(self) -> Self:
+        """sinh, in place."""
     def slice_scatter(self, src: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1) -> Tensor:
         """a copy of input with a slice replaced by src."""
     def softmax(self, dim: Dim, dtype: Dtype | None = None) -> Tensor:
@@ -793,6 +981,10 @@ class OpMethods:
         """elements of the flat input, in the shape of index."""
     def take_along_dim(self, indices: Tensor, dim: Dim | None = None) -> Tensor:
         """gather with broadcasting; of the flat input if dim is None."""
+    def tan(self) -> Tensor:
+        """the tangent of each element."""
+    def tan_(self) -> Self:
+        """tan, in place."""
     def tanh(self) -> Tensor:
         """the hyperbolic tangent of each element."""
     def tanh_(self) -> Self:
@@ -896,5 +1088,9 @@ class OpMethods:
     def vsplit(self, indices: Shape) -> tuple[Tensor, ...]: ...
     def where(self, condition: Tensor, other: Tensor | Number) -> Tensor:
         """this tensor's elements where the condition holds, of other elsewhere."""
+    def xlogy(self, other: Tensor | Number) -> Tensor:
+        """input * log(other), and zero where input is zero."""
+    def xlogy_(self, other: Tensor | Number) -> Self:
+        """xlogy, in place."""
     def zero_(self) -> Self:
         """zeros everywhere."""

@@ -37,7 +37,8 @@ FUNCTIONS: dict[str, str] = {
     "ops.loss.elementwise": "",
     "ops.normalization.batch_norm": "batch_norm instance_norm",
     "ops.normalization.layer_norm": "group_norm layer_norm rms_norm",
-    "ops.pointwise.angles": "arctan2 atan2",
+    "ops.pointwise.angles": "angle arctan2 atan2 hypot",
+    "ops.pointwise.bessel": "i0 i0_",
     "ops.pointwise.comparison": (
         "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq ge greater "
         "greater_equal gt isfinite isinf isnan isneginf isposinf isreal le less less_equal logical_and "
@@ -48,19 +49,36 @@ FUNCTIONS: dict[str, str] = {
     ),
     "ops.pointwise.convert": "clone conj detach imag real",
     "ops.pointwise.division": (
-        "ceil ceil_ div divide fix fix_ floor floor_ floor_divide remainder round round_ rsub true_divide trunc "
-        "trunc_ "
+        "ceil ceil_ div divide fix fix_ floor floor_ floor_divide fmod frac frac_ remainder round round_ rsub "
+        "true_divide trunc trunc_ "
     ),
     "ops.pointwise.elementwise": (
         "abs abs_ absolute absolute_ add cos cos_ exp exp_ log log_ mul multiply neg neg_ negative negative_ "
         "reciprocal reciprocal_ rsqrt rsqrt_ sgn sigmoid sigmoid_ sign sin sin_ sqrt sqrt_ sub subtract tanh "
         "tanh_ "
     ),
+    "ops.pointwise.error_function": "erf erf_ erfc erfc_ erfinv",
+    "ops.pointwise.exponentials": (
+        "exp2 exp2_ expm1 expm1_ log10 log10_ log1p log1p_ log2 log2_ logaddexp logaddexp2 logit logit_ xlogy "
+        "xlogy_ "
+    ),
     "ops.pointwise.fill": "fill fill_ zero_",
-    "ops.pointwise.powers": "pow square",
+    "ops.pointwise.floating": "copysign frexp heaviside ldexp ldexp_ nextafter",
+    "ops.pointwise.gamma": "digamma igamma igammac lgamma mvlgamma mvlgamma_ polygamma",
+    "ops.pointwise.integers": "gcd gcd_ lcm lcm_",
+    "ops.pointwise.polynomials": "",
+    "ops.pointwise.powers": "float_power pow square",
     "ops.pointwise.relu": "relu relu_",
-    "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
+    "ops.pointwise.select": (
+        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ fmax fmin maximum minimum nan_to_num "
+        "nan_to_num_ "
+    ),
     "ops.pointwise.ternary": "addcdiv addcmul lerp",
+    "ops.pointwise.trigonometric": (
+        "acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan_ "
+        "arctanh arctanh_ asin asin_ asinh asinh_ atan atan_ atanh atanh_ cosh cosh_ deg2rad deg2rad_ rad2deg "
+        "rad2deg_ sinc sinc_ sinh sinh_ tan tan_ "
+    ),
     "ops.pointwise.where": "where",
     "ops.random.by_rejection": (
         "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson "
@@ -146,7 +164,8 @@ METHODS: dict[str, str] = {
     "ops.loss.elementwise": "",
     "ops.normalization.batch_norm": "",
     "ops.normalization.layer_norm": "",
-    "ops.pointwise.angles": "arctan2 arctan2_ atan2 atan2_",
+    "ops.pointwise.angles": "angle arctan2 arctan2_ atan2 atan2_ hypot hypot_",
+    "ops.pointwise.bessel": "i0 i0_",
     "ops.pointwise.comparison": (
         "__and__ __eq__ __ge__ __gt__ __iand__ __ilshift__ __invert__ __ior__ __irshift__ __ixor__ __le__ "
         "__lshift__ __lt__ __ne__ __or__ __rand__ __rlshift__ __ror__ __rrshift__ __rshift__ __rxor__ __xor__ "
@@ -161,18 +180,38 @@ METHODS: dict[str, str] = {
     "ops.pointwise.division": (
         "__div__ __floordiv__ __idiv__ __ifloordiv__ __imod__ __itruediv__ __mod__ __rdiv__ __rfloordiv__ "
         "__rmod__ __rsub__ __rtruediv__ ceil ceil_ div div_ divide divide_ fix fix_ floor floor_ floor_divide "
-        "floor_divide_ remainder remainder_ round round_ true_divide true_divide_ trunc trunc_ "
+        "floor_divide_ fmod fmod_ frac frac_ remainder remainder_ round round_ true_divide true_divide_ trunc "
+        "trunc_ "
     ),
     "ops.pointwise.elementwise": (
         "__abs__ __iadd__ __imul__ __isub__ abs abs_ absolute absolute_ add add_ cos cos_ exp exp_ log log_ mul "
         "mul_ multiply multiply_ neg neg_ negative negative_ reciprocal reciprocal_ rsqrt rsqrt_ sgn sgn_ sigmoid "
         "sigmoid_ sign sign_ sin sin_ sqrt sqrt_ sub sub_ subtract subtract_ tanh tanh_ "
     ),
+    "ops.pointwise.error_function": "erf erf_ erfc erfc_ erfinv erfinv_",
+    "ops.pointwise.exponentials": (
+        "exp2 exp2_ expm1 expm1_ log10 log10_ log1p log1p_ log2 log2_ logaddexp logaddexp2 logit logit_ xlogy "
+        "xlogy_ "
+    ),
     "ops.pointwise.fill": "copy_ fill_ zero_",
-    "ops.pointwise.powers": "__ipow__ __pow__ __rpow__ pow pow_ square square_",
+    "ops.pointwise.floating": "copysign copysign_ frexp heaviside heaviside_ ldexp ldexp_ nextafter nextafter_",
+    "ops.pointwise.gamma": (
+        "digamma digamma_ igamma igamma_ igammac igammac_ lgamma lgamma_ mvlgamma mvlgamma_ polygamma polygamma_ "
+    ),
+    "ops.pointwise.integers": "gcd gcd_ lcm lcm_",
+    "ops.pointwise.polynomials": "",
+    "ops.pointwise.powers": "__ipow__ __pow__ __rpow__ float_power float_power_ pow pow_ square square_",
     "ops.pointwise.relu": "relu relu_",
-    "ops.pointwise.select": "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ maximum minimum",
+    "ops.pointwise.select": (
+        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ fmax fmin maximum minimum nan_to_num "
+        "nan_to_num_ "
+    ),
     "ops.pointwise.ternary": "addcdiv addcdiv_ addcmul addcmul_ lerp lerp_",
+    "ops.pointwise.trigonometric": (
+        "acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan_ "
+        "arctanh arctanh_ asin asin_ asinh asinh_ atan atan_ atanh atanh_ cosh cosh_ deg2rad deg2rad_ rad2deg "
+        "rad2deg_ sinc sinc_ sinh sinh_ tan tan_ "
+    ),
     "ops.pointwise.where": "where",
     "ops.random.by_rejection": "",
     "ops.random.drawing": "",
@@ -242,6 +281,25 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "smooth_l1_loss "
         ),
         "nn._functional.normalization": "batch_norm group_norm instance_norm layer_norm rms_norm",
+    },
+    "special": {
+        "ops.pointwise.bessel": (
+            "bessel_j0 bessel_j1 bessel_y0 bessel_y1 i0 i0e i1 i1e modified_bessel_i0 modified_bessel_i1 "
+            "modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1 "
+            "spherical_bessel_j0 "
+        ),
+        "ops.pointwise.division": "round",
+        "ops.pointwise.elementwise": "expit",
+        "ops.pointwise.error_function": "erf erfc erfcx erfinv log_ndtr ndtr ndtri",
+        "ops.pointwise.exponentials": "entr exp2 expm1 log1p logit xlog1py xlogy",
+        "ops.pointwise.gamma": "digamma gammainc gammaincc gammaln multigammaln polygamma psi zeta",
+        "ops.pointwise.polynomials": (
+            "chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w "
+            "hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p "
+            "shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v "
+            "shifted_chebyshev_polynomial_w "
+        ),
+        "ops.pointwise.trigonometric": "sinc",
     },
 }
 ATTRIBUTES = ('H', 'T', 'imag', 'mH', 'mT', 'real')  # of METHODS, those that are no methods

@@ -94,8 +94,8 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         no_bool = left[2][0] is bool_ or right[2][0] is bool_
     if operation.as_float and kind.category < FLOAT:
         kind = get_default_dtype()
-    if kind.category in operation.refuses:
-        if operation.refuses[kind.category] is None and not can_be_broadcast(*arrays):
+    if (refused := operation.refused_category(kind)) is not None:
+        if operation.refuses[refused] is None and not can_be_broadcast(*arrays):
             raise errors.broadcast_mismatch(operation.aten, arrays)  # before PyTorch looks for a kernel
         operation.check(kind)
     if no_bool and operation.no_bool:

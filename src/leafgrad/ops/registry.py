@@ -54,7 +54,7 @@ from leafgrad._core.bind import bind, bind_many, execute
 from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.overrides import is_reflected, methods_in_python, methods_of_operators
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._dtypes import dtype
+from leafgrad._dtypes import FLOAT, HALF, dtype
 from leafgrad.ops import names
 from leafgrad.ops.autocast import autocasting
 from leafgrad.ops.public_forms import method_of
@@ -140,6 +140,8 @@ class Operation(Entry):
         self.named = {other: renamed(self, core, other) for other in self.node_names}
         # what is recorded if the second operand is a number
         self.by_number = core if self.number_name is None else renamed(self, core, self.number_name)
+        first = self.first_number_name
+        self.number_by = core if first is None else renamed(self, core, first)  # or if the first is one
         declared: Any = body.get("call") or body.get("prepare")
         self.declaration: Any = Declaration(declared, self.signatures)
         public: Callable[..., Any] = family.public(self, known)  # type: ignore[attr-defined]
@@ -159,10 +161,17 @@ class Operation(Entry):
 
     def check(self, kind: dtype) -> None:
         """Refuse a dtype that the operation does not take."""
-        if kind.category in self.refuses:
+        category = self.refused_category(kind)
+        if category is not None:
             words = f"\"{self.kernel_name}\" not implemented for '{kind.alias}'"
-            error, first = self.refuses[kind.category] or (NotImplementedError, words)
+            error, first = self.refuses[category] or (NotImplementedError, words)
             raise errors.mistake(error, first)
+
+    def refused_category(self, kind: dtype) -> int | None:
+        """As what a dtype is refused: by its category, or because it is a float of 16 bits."""
+        if kind.category in self.refuses:
+            return kind.category
+        return HALF if HALF in self.refuses and kind.category == FLOAT and kind.itemsize == 2 else None
 
     def __call__(self, *args: Any) -> Any:
         n = len(args) - len(self.options)
@@ -326,6 +335,7 @@ class Family(metaclass=Block, family=True):
     saved_as: dict[str, str] = {}
     saves_view_of: str | None = None  # the input of which PyTorch saves a transposed view, as its messages tell
     number_name: str | None = None  # in the graph, if the second operand is a number
+    first_number_name: str | None = None  # or the first
     # What the node of a name does not show: inputs that are numbers there; options that are left out, the last
     # parameters of the rule, which has defaults for them.
     hides: dict[str, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""Angles: of the points whose coordinates two tensors have."""
+"""Angles and distances: of the points whose coordinates two tensors have, or of complex numbers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._dtypes import COMPLEX
+from leafgrad._dtypes import BOOL, COMPLEX, INTEGER
 from leafgrad.kernels import native
 from leafgrad.ops.creation.fresh import zeros_like
-from leafgrad.ops.pointwise.elementwise import Binary
+from leafgrad.ops.pointwise.elementwise import Binary, Unary, is_complex
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.registry import op
-from leafgrad.ops.samples import pairs
+from leafgrad.ops.samples import pairs, real
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -40,3 +40,43 @@ class atan2(Binary):
 
     def vjp_other(g: A, input: A, other: A) -> A:
         return g * -_over_square_of_distance(input, input, other)
+
+
+@op
+class hypot(Binary):
+    """hypot(input, other): the square root of input**2 + other**2, element by element."""
+
+    kernel = native(np.hypot)
+    refuses = (BOOL, INTEGER, COMPLEX)
+    takes = ("Tensor", "Tensor")
+    samples = pairs(0.3, 3, numbers=False)
+
+    def vjp_input(g: A, input: A, out: A) -> A:
+        return g * (input / out)
+
+    def vjp_other(g: A, other: A, out: A) -> A:
+        return g * (other / out)
+
+
+def _angle(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return np.angle(x)
+    return np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0)))
+
+
+@op
+class angle(Unary):
+    """angle(input): the angle of each complex number from the axis of the real ones; pi for negative real numbers."""
+
+    kernel = _angle
+    in_place = False
+    holomorphic = False
+    jvp = "transpose"
+    samples = real(0.3, 3)
+
+    def vjp(g: A, input: A) -> A:
+        if not is_complex(input):
+            return zeros_like(g)
+        at_zero = input == 0
+        slope = input * 1j / where(at_zero, 1.0, input.real * input.real + input.imag * input.imag)
+        return where(at_zero, zeros_like(slope), g * slope)

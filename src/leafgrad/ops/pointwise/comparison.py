@@ -45,7 +45,7 @@ class Comparison(Binary, family=True):
     differentiable = False
     jvp = "transpose"
     takes = ("Tensor", "Tensor | Number")
-    apply = staticmethod(compare)
+    apply: Any = staticmethod(compare)
 
 
 def _registered(name: str, family: type, kernel: Any, doc: str, **flags: Any) -> Any:

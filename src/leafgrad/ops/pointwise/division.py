@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad._core.bind import TensorOperators, bind
 from leafgrad._core.overrides import operator_overridden
 from leafgrad._core.tensor import TensorBase, with_layout_noted
-from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
+from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, from_numpy_dtype
 from leafgrad._layouts import copy_in_format, in_common_order
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import SAME_DTYPE
@@ -144,6 +144,25 @@ class remainder(Rounded):
 
 
 @op
+class fmod(Rounded):
+    """fmod(input, other): what division rounded towards zero leaves, with the sign of input."""
+
+    def kernel(x: A, y: A) -> A:
+        refuse_zero(x, y)
+        return np.fmod(x, y)
+
+    node_name = "FmodBackward1"
+    number_name = "FmodBackward0(input)"
+    takes = ("Tensor", "Tensor | Number")
+
+    def vjp_input(g: A) -> A:
+        return g
+
+    def vjp_other(g: A, input: A, other: A) -> A:
+        return -g * div_trunc(input, other)
+
+
+@op
 class rsub_same(Binary):
     """rsub_same(input, other): other - input; what `number - tensor` does."""
 
@@ -226,6 +245,21 @@ trunc = _rounding("trunc", np.trunc, "trunc(input): each element without its fra
 
 
 @op
+class frac(Unary):
+    """frac(input): the fraction of each element, with its sign."""
+
+    as_float = False
+    out = SAME_DTYPE
+    refuses = (BOOL, INTEGER, COMPLEX)
+
+    def kernel(x: A) -> A:
+        return x - np.trunc(x)
+
+    def vjp(g: A) -> A:
+        return g
+
+
+@op
 class round_(Family):
     """round(input, *, decimals=0): each element rounded to so many decimals, halves to the even neighbour."""
 
@@ -235,6 +269,7 @@ class round_(Family):
     follows_layout = True
     in_place = True
     node_names = ("RoundBackward1",)  # to decimals
+    places = ("special.round",)
     out = SAME_DTYPE
 
     def kernel(x: A, decimals: int) -> A:

@@ -13,7 +13,7 @@ from leafgrad import errors
 from leafgrad._core.bind import TensorOperators, binary, bind
 from leafgrad._core.overrides import UNCHANGED, is_reflected, method_overridden, plain, takes_over
 from leafgrad._core.tensor import TensorBase, links
-from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, from_numpy_dtype
+from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, from_numpy_dtype
 from leafgrad.kernels import add as plus
 from leafgrad.kernels import divide, exponential, multiply, native, negative, one_over
 from leafgrad.ops.arguments import names_in_call
@@ -56,7 +56,7 @@ class Unary(Family, family=True):
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
-        core, as_float, no_floats = operation.core, operation.as_float, FLOAT in operation.refuses
+        core, as_float, no_floats = operation.core, operation.as_float, {FLOAT, HALF} & {*operation.refuses}
 
         def function(input: Tensor) -> Tensor:
             kind = input.array.dtype
@@ -174,6 +174,7 @@ class sigmoid(Unary):
 
     kernel = _sigmoid
     writes_into = True
+    places = ("special.expit",)
 
     def vjp(g: A, out: A) -> A:
         return g * (out * (1 - out))
@@ -314,7 +315,7 @@ class Binary(Family, family=True):
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         core, by_number, apply = operation.core, operation.by_number, body["apply"]
-        one_name = by_number is core
+        one_name, number_by = by_number is core, operation.number_by
 
         def function(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             if other.__class__ not in plain:
@@ -324,7 +325,7 @@ class Binary(Family, family=True):
             if isinstance(input, TensorBase):
                 result = apply(core if one_name or isinstance(other, TensorBase) else by_number, input, other)
             else:
-                result = mixed_binary(core, input, other)
+                result = mixed_binary(number_by, input, other)
             if result is NotImplemented:
                 raise not_an_operand(operation.name, input, other)
             return result

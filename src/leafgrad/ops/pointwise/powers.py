@@ -11,10 +11,11 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.overrides import UNCHANGED, method_overridden, operator_overridden, plain
 from leafgrad._core.tensor import TensorBase
-from leafgrad._dtypes import INTEGER, from_numpy_dtype
+from leafgrad._dtypes import INTEGER, complex128, float64, from_numpy_dtype
 from leafgrad.kernels import multiply, square_root
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
+from leafgrad.ops.inplace import in_place
 from leafgrad.ops.pointwise.elementwise import Binary, log
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import NUMBERS, OPERANDS, common_dtype, mixed_binary
@@ -23,6 +24,9 @@ from leafgrad.ops.samples import S, pairs, real
 from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
+FLOAT_POWER_OUT = (
+    "the output given to float_power has dtype {given.alias} but the operation's result requires dtype {wanted.alias}"
+)
 
 
 def power_of_arrays(x: Any, y: Any) -> Any:
@@ -181,3 +185,33 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
 def square(input: Tensor) -> Tensor:
     """square(input): each element times itself."""
     return pow_number.function(input, 2)
+
+
+def _doubled(value: Any) -> Any:
+    """An operand in double precision."""
+    if not isinstance(value, TensorBase):
+        return value
+    return value.to(complex128 if value.array.dtype.kind == "c" else float64)  # type: ignore[attr-defined]
+
+
+def _float_power_(self: Tensor, exponent: Tensor | Number) -> Tensor:
+    """float_power_(exponent): float_power, in place: of double precision only."""
+    given, wanted = from_numpy_dtype(self.array.dtype), common_dtype(_doubled(self), _doubled(exponent))
+    if given is not wanted:
+        raise errors.mistake(
+            RuntimeError,
+            f"the base given to float_power_ has dtype {given.alias} but the operation's result requires dtype "
+            f"{wanted.alias}",
+        )
+    return in_place(self, pow, _doubled(exponent))
+
+
+@composite(
+    lambda t: [S(t(3, low=0.3), 2), S(t(3, low=0.3), exponent=t(3)), S(t(3, 1, low=0.3), t(2)), S(2.0, t(3))],
+    in_place=_float_power_,
+    out=FLOAT_POWER_OUT,
+    exempt={"dtype": "results are in double precision"},
+)
+def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """float_power(input, exponent): input to the power of exponent, computed in double precision."""
+    return pow(_doubled(input), _doubled(exponent))

@@ -13,13 +13,14 @@ from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import count_change, is_free
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase, constant
-from leafgrad._dtypes import COMPLEX
+from leafgrad._dtypes import COMPLEX, finfo, from_numpy_dtype
 from leafgrad.kernels import clip, native
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.index.overwrite import fits
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.out import SAME_DTYPE
+from leafgrad.ops.pointwise.comparison import isfinite
 from leafgrad.ops.pointwise.elementwise import LIMITS, Binary
 from leafgrad.ops.pointwise.where import mismatched_pair, where
 from leafgrad.ops.promotion import as_tensor_operand, common_dtype
@@ -62,6 +63,33 @@ def _of_two(name: str, ufunc: Any, better: str, loses: Callable[[A, A], A]) -> A
 
 maximum = _of_two("maximum", np.maximum, "larger", operator.lt)
 minimum = _of_two("minimum", np.minimum, "smaller", operator.gt)
+
+
+def _of_two_numbers(name: str, ufunc: Any, better: str, loses: Callable[[A, A], A]) -> Any:
+    """fmax or fmin. The gradient goes to the winner, and of two equals to the first."""
+
+    def vjp_input(g: A, input: A, other: A) -> A:
+        return where((other != other) | ~loses(input, other) & (input == input), g, zeros_like(g))
+
+    def vjp_other(g: A, input: A, other: A) -> A:
+        return where((other != other) | ~loses(input, other) & (input == input), zeros_like(g), g)
+
+    body = {
+        "__module__": __name__,
+        "__doc__": f"{name}(input, other): the {better} of each two elements; if one of them is nan, the other.",
+        "kernel": native(ufunc),
+        "vjp_input": vjp_input,
+        "vjp_other": vjp_other,
+        "refuses": {COMPLEX: (RuntimeError, f"{name} not implemented for complex tensors.")},
+        "in_place": False,
+        "takes": ("Tensor", "Tensor"),
+        "samples": pairs(numbers=False),
+    }
+    return op(Operation(name, Binary, body))
+
+
+fmax = _of_two_numbers("fmax", np.fmax, "larger", operator.lt)
+fmin = _of_two_numbers("fmin", np.fmin, "smaller", operator.gt)
 
 
 # -- clamp ------------------------------------------------------------------------------------------------------------
@@ -216,3 +244,46 @@ def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
 def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
     """clamp_max(input, max): each element, but not above max."""
     return _clamp("clamp_max", input, None, max, *_MAX)
+
+
+# -- in place of what is no number ------------------------------------------------------------------------------------
+
+
+def _numbers(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    if x.dtype.kind in "biu":
+        return x.copy(order="K")
+    if x.dtype.kind == "c":
+        out = np.empty_like(x)
+        out.real, out.imag = [_numbers(part, nan, posinf, neginf) for part in (x.real, x.imag)]
+        return out
+    limits = finfo(from_numpy_dtype(x.dtype))
+    values = (0.0 if nan is None else nan, limits.max if posinf is None else posinf)
+    low = limits.min if neginf is None else neginf
+    nan, posinf, neginf = [np.asarray(v, np.float64).astype(x.dtype) for v in (*values, low)]
+    return np.where(x != x, nan, np.where(x == np.inf, posinf, np.where(x == -np.inf, neginf, x)))
+
+
+@op
+class nan_to_num(Family):
+    """nan_to_num(input, nan=0.0, posinf=None, neginf=None): each element, with these numbers in place of nan and of
+    infinities (None: the largest and smallest that there are)."""
+
+    options = ("nan", "posinf", "neginf")
+    kernel = _numbers
+    jvp = "elementwise"
+    vmap = "elementwise"
+    follows_layout = True
+    in_place = True
+    in_place_function = True
+    holomorphic = False
+    out = "nan_to_num: dtype of out: {given.alias} should be same as input: {wanted.alias}"
+
+    def call(
+        input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+    ) -> Tensor:
+        return bind(nan_to_num.core, (input,), (nan, posinf, neginf))
+
+    def vjp(g: A, input: A) -> A:
+        return where(isfinite(input), g, zeros_like(g))
+
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), 0.5, 3.0, -3.0), S(t(), posinf=1.0), S(t(0))])
