@@ -1,0 +1,4 @@
+"""Operations on images, sounds and volumes: convolution, pooling, padding, resampling.
+
+May import what `ops` may.
+"""

@@ -1,0 +1,168 @@
+"""What a convolution takes: its arguments made one number for each dimension, or refused in PyTorch's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from leafgrad import errors
+from leafgrad._core.tensor import TensorBase
+from leafgrad._dtypes import from_numpy_dtype
+
+Ints = tuple[int, ...]
+
+# What C++ calls dtypes, as one message does.
+NAMES_IN_C = {
+    "Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long int",
+    "Int": "int", "Short": "short int", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
+    "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>",
+}  # fmt: skip
+AXES = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}
+
+
+def refused(first: str, *tensors: tuple[str, TensorBase]) -> RuntimeError:
+    return errors.mistake(RuntimeError, first, *[(name, errors.describe(t)) for name, t in tensors])
+
+
+def each_dimension(value: int | Sequence[int], dims: int, name: str) -> Ints:
+    """One number for each dimension, where there may be one for all."""
+    if value.__class__ is int:
+        return (value,) * dims
+    found = tuple(value)  # type: ignore[arg-type]
+    if len(found) == 1:
+        return found * dims
+    if len(found) != dims:
+        raise refused(
+            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
+            f"dimensions, but got {name}={list(found)}"
+        )
+    return found
+
+
+def check_convolution(
+    input: TensorBase,
+    weight: TensorBase,
+    bias: TensorBase | None,
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
+    transposed: bool,
+    output_padding: int | Sequence[int],
+    groups: int,
+) -> tuple[Any, ...]:
+    """The options of a convolution, one number for each dimension, of tensors that fit together."""
+    dims = weight.array.ndim - 2
+    if dims <= 0:
+        raise refused("weight should have at least three dimensions", ("weight", weight))
+    if groups <= 0:
+        raise refused("non-positive groups is not supported")
+    named = {"stride": stride, "padding": padding, "dilation": dilation, "output_padding": output_padding}
+    # in the order in which PyTorch looks at them
+    stride, padding, dilation, extra = [each_dimension(value, dims, name) for name, value in named.items()]
+    if min(padding) < 0:
+        raise refused("negative padding is not supported")
+    if min(extra) < 0:
+        raise refused("negative output_padding is not supported")
+    if min(stride) <= 0:
+        raise refused("non-positive stride is not supported")
+    if min(dilation) <= 0:
+        raise refused(f"dilation should be greater than zero, but got {list(dilation)}")
+    if input.array.ndim != dims + 2:
+        raise refused(
+            f"Expected {dims + 2}-dimensional input for {dims + 2}-dimensional weight {list(weight.array.shape)}, but got "
+            f"{input.array.ndim}-dimensional input of size {list(input.array.shape)} instead",
+            ("input", input), ("weight", weight),
+        )  # fmt: skip
+    check_channels(input, weight, bias, transposed, groups)
+    check_sizes(input, weight, stride, padding, dilation, transposed, extra)
+    check_dtypes(input, weight, bias)
+    return stride, padding, dilation, transposed, extra, groups
+
+
+def check_channels(
+    input: TensorBase, weight: TensorBase, bias: TensorBase | None, transposed: bool, groups: int
+) -> None:
+    shape, w = input.array.shape, weight.array.shape
+    if w[0] < groups:
+        least = f"expected weight to be at least {groups} at dimension 0, but got weight of size {list(w)} instead"
+        raise refused(f"Given groups={groups}, {least}", ("weight", weight))
+    if w[0] % groups:
+        divisible = f"expected weight to be divisible by {groups} at dimension 0, but got weight of size [{list(w)}]"
+        raise refused(f"Given groups={groups}, {divisible} instead", ("weight", weight))
+    channels, results = (w[0], w[1] * groups) if transposed else (w[1] * groups, w[0])
+    given = "transposed=1" if transposed else f"groups={groups}"
+    if shape[1] != channels:
+        raise refused(
+            f"Given {given}, weight of size {list(w)}, expected input{list(shape)} to have {channels} channels, but got "
+            f"{shape[1]} channels instead",
+            ("input", input), ("weight", weight),
+        )  # fmt: skip
+    if bias is not None and bias.array.shape != (results,):
+        raise refused(
+            f"Given {'transposed=1, ' * transposed}weight of size {list(w)}, expected bias to be 1-dimensional with "
+            f"{results} elements, but got bias of size {list(bias.array.shape)} instead",
+            ("bias", bias),
+        )
+
+
+def check_sizes(
+    input: TensorBase,
+    weight: TensorBase,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    extra: Ints,
+) -> None:
+    sizes, window = input.array.shape[2:], weight.array.shape[2:]
+    if not transposed:
+        wide = [size + 2 * p for size, p in zip(sizes, padding)]
+        if any([d * (k - 1) + 1 > size for d, k, size in zip(dilation, window, wide)]):
+            reach = [d * (k - 1) + 1 for d, k in zip(dilation, window)]
+            raise refused(
+                f"Calculated padded input size per channel: ({by(wide)}). Kernel size: ({by(reach)}). Kernel size can't be "
+                "greater than actual input size",
+                ("input", input), ("weight", weight),
+            )  # fmt: skip
+    if 0 in window:
+        raise refused(f"kernel size should be greater than zero, but got {of_axes('kernel', window)}")
+    if 0 in sizes and input.array.shape[0] and input.array.shape[1]:
+        shape = list(input.array.shape)
+        raise refused(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")
+    if not transposed:
+        return
+    if any([e >= s and e >= d for e, s, d in zip(extra, stride, dilation)]):
+        values = {"output_padding": extra, "stride": stride, "dilation": dilation}
+        found = " ".join([of_axes(name, value) for name, value in values.items()])
+        raise refused(f"output padding must be smaller than either stride or dilation, but got {found}")
+    each = zip(sizes, window, stride, padding, dilation, extra)
+    results = [(n - 1) * s - 2 * p + d * (k - 1) + 1 + e for n, k, s, p, d, e in each]
+    if min(results) < 1:
+        raise refused(
+            f"Given input size per channel: ({by(sizes)}). Calculated output size per channel: ({by(results)}). Output "
+            "size is too small",
+            ("input", input),
+        )
+
+
+def check_dtypes(input: TensorBase, weight: TensorBase, bias: TensorBase | None) -> None:
+    x, w = input.array.dtype, weight.array.dtype
+    kind = from_numpy_dtype(x).alias
+    if x != w:
+        other = from_numpy_dtype(w).alias
+        tensors = ("input", input), ("weight", weight)
+        if "c" in (x.kind, w.kind):
+            types = f"Input type (CPU{kind}Type) and weight type (torch.{other}Tensor) should be the same"
+            raise refused(types, *tensors)
+        raise refused(f"expected scalar type {kind} but found {other}", *tensors)
+    if bias is not None and bias.array.dtype != x:
+        names = NAMES_IN_C[kind], NAMES_IN_C[from_numpy_dtype(bias.array.dtype).alias]
+        raise refused("Input type ({}) and bias type ({}) should be the same".format(*names), ("bias", bias))
+
+
+def by(sizes: Sequence[int]) -> str:
+    return " x ".join([str(size) for size in sizes])
+
+
+def of_axes(name: str, values: Ints) -> str:
+    return " ".join([f"{name}_{axis}: {value}" for axis, value in zip(AXES[len(values)], values)])
