@@ -1,15 +1,15 @@
-"""Convolution on plain NumPy, in any number of dimensions: three functions of arrays, each the derivative of the others.
+"""Convolution on plain NumPy, in any number of dimensions: three functions of arrays, each a derivative of the others.
 
-With x of shape (n, c, *sizes), w of shape (o, c / groups, *window) and y of shape (n, o, *positions), where the window at
-position q begins at q * stride - padding and its elements are `dilation` apart:
+With x of shape (n, c, *sizes), w of shape (o, c / groups, *window) and y of shape (n, o, *positions), where the window
+at position q begins at q * stride - padding and its elements are `dilation` apart:
 
     correlate(x, w)        y: at each position the sum of the window times w
     spread(y, w)           x: each window gets w times y, added up (the gradient by x; a transposed convolution)
     weights(x, y)          w: the sum over all positions of the window times y (the gradient by w)
 
-Windows are copied side by side, as the columns of a matrix ("im2col"), and multiplied by BLAS: sample by sample, while they
-are in the cache, or several samples at once where one has few positions. Where each channel has its own window
-("depthwise") there is nothing to multiply with a matrix, and the elements of the window are taken one after the other.
+Windows are copied side by side, as the columns of a matrix ("im2col"), and multiplied by BLAS: sample by sample, while
+they are in the cache, or several samples at once where one has few positions. Where each channel has its own window
+("depthwise") there is nothing to multiply with a matrix, and the elements of windows are taken one after the other.
 """
 
 from __future__ import annotations

@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
+from leafgrad.nn.modules.lazy import LazyModuleMixin
 from leafgrad.nn.modules.linear import uninitialized
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.modules.utils import ntuple
+from leafgrad.nn.parameter import UninitializedParameter
 from leafgrad.ops.signature import Device, Dtype
 
-__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+__all__ = [
+    "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LazyConv1d", "LazyConv2d",
+    "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d",
+]  # fmt: skip
 
 Sizes = int | Sequence[int]
 MODES = ("zeros", "reflect", "replicate", "circular")
@@ -64,13 +70,18 @@ class _ConvNd(Module):
         self.groups = groups
         self.padding_mode = padding_mode
         self._check()
-        inside, outside = channels[::-1] if not self.transposed else channels
-        self.weight = uninitialized((inside, outside // groups, *self.kernel_size), dtype)
+        self.weight = uninitialized(self._weight_shape(), dtype)
         if bias:
             self.bias = uninitialized((self.out_channels,), dtype)
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
+
+    def _weight_shape(self) -> tuple[int, ...]:
+        """Each group has all of its own channels; those of the input come first if transposed."""
+        if self.transposed:
+            return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)
+        return (self.out_channels, self.in_channels // self.groups, *self.kernel_size)
 
     def _check(self) -> None:
         if self.groups <= 0:
@@ -226,28 +237,116 @@ class _ConvTransposeNd(_ConvNd):
         most = [size + s - 1 for size, s in zip(least, self.stride)]
         if any([not low <= size <= high for low, size, high in zip(least, wanted, most)]):
             raise ValueError(
-                f"requested an output size of {output_size}, but valid sizes range from {least} to {most} (for an input "
-                f"of {input.shape[-dims:]})"
+                f"requested an output size of {output_size}, but valid sizes range from {least} to {most} (for an "
+                f"input of {input.shape[-dims:]})"
             )
         return tuple([size - low for size, low in zip(wanted, least)])
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """ConvTranspose1d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-    dilation=1, padding_mode='zeros', device=None, dtype=None): the transpose of Conv1d."""
+    """ConvTranspose1d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
+    bias=True, dilation=1, padding_mode='zeros', device=None, dtype=None): the transpose of Conv1d."""
 
     dims, function = 1, "conv_transpose1d"
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """ConvTranspose2d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-    dilation=1, padding_mode='zeros', device=None, dtype=None): the transpose of Conv2d."""
+    """ConvTranspose2d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
+    bias=True, dilation=1, padding_mode='zeros', device=None, dtype=None): the transpose of Conv2d."""
 
     dims, function = 2, "conv_transpose2d"
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """ConvTranspose3d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-    dilation=1, padding_mode='zeros', device=None, dtype=None): the transpose of Conv3d."""
+    """ConvTranspose3d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
+    bias=True, dilation=1, padding_mode='zeros', device=None, dtype=None): the transpose of Conv3d."""
 
     dims, function = 3, "conv_transpose3d"
+
+
+# -- lazy ones --------------------------------------------------------------------------------------------------------
+
+
+class _LazyConv(LazyModuleMixin):
+    """Takes in_channels from the first input."""
+
+    def __init__(
+        self: Any,
+        out_channels: int,
+        kernel_size: Sizes,
+        *args: Any,
+        device: Device | None = None,
+        dtype: Dtype | None = None,
+        **kwargs: Any,
+    ) -> None:
+        # made without channels and without a bias, which has no size yet either
+        super().__init__(0, 0, kernel_size, *args, device=device, dtype=dtype, **kwargs)
+        has_bias = self.bias is not None
+        self.out_channels = out_channels
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if has_bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self: Any) -> None:
+        if not self.has_uninitialized_params() and self.in_channels != 0:
+            super().reset_parameters()  # type: ignore[misc]
+
+    def initialize_parameters(self: Any, input: Tensor, *args: Any, **kwargs: Any) -> None:
+        if not self.has_uninitialized_params():
+            return
+        self.in_channels = self._channels_of(input)
+        if self.in_channels % self.groups:
+            raise ValueError("in_channels must be divisible by groups")
+        with no_grad():
+            self.weight.materialize(self._weight_shape())
+            if self.bias is not None:
+                self.bias.materialize((self.out_channels,))
+            self.reset_parameters()
+
+    def _channels_of(self: Any, input: Tensor) -> int:
+        with_samples = self.dims + 2
+        if input.dim() not in (with_samples - 1, with_samples):
+            raise RuntimeError(
+                f"Expected {with_samples - 1}D (unbatched) or {with_samples}D (batched) input to "
+                f"{type(self).__name__}, but got input of size: {input.shape}"
+            )
+        return input.shape[-self.dims - 1]  # type: ignore[no-any-return]
+
+
+class LazyConv1d(_LazyConv, Conv1d):
+    """LazyConv1d(out_channels, kernel_size, ...): a Conv1d that takes in_channels from its first input."""
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConv, Conv2d):
+    """LazyConv2d(out_channels, kernel_size, ...): a Conv2d that takes in_channels from its first input."""
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConv, Conv3d):
+    """LazyConv3d(out_channels, kernel_size, ...): a Conv3d that takes in_channels from its first input."""
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
+    """LazyConvTranspose1d(out_channels, kernel_size, ...): a ConvTranspose1d that takes in_channels from its first
+    input."""
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
+    """LazyConvTranspose2d(out_channels, kernel_size, ...): a ConvTranspose2d that takes in_channels from its first
+    input."""
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
+    """LazyConvTranspose3d(out_channels, kernel_size, ...): a ConvTranspose3d that takes in_channels from its first
+    input."""
+
+    cls_to_become = ConvTranspose3d

@@ -69,8 +69,8 @@ def check_convolution(
         raise refused(f"dilation should be greater than zero, but got {list(dilation)}")
     if input.array.ndim != dims + 2:
         raise refused(
-            f"Expected {dims + 2}-dimensional input for {dims + 2}-dimensional weight {list(weight.array.shape)}, but got "
-            f"{input.array.ndim}-dimensional input of size {list(input.array.shape)} instead",
+            f"Expected {dims + 2}-dimensional input for {dims + 2}-dimensional weight {list(weight.array.shape)}, but "
+            f"got {input.array.ndim}-dimensional input of size {list(input.array.shape)} instead",
             ("input", input), ("weight", weight),
         )  # fmt: skip
     check_channels(input, weight, bias, transposed, groups)
@@ -93,8 +93,8 @@ def check_channels(
     given = "transposed=1" if transposed else f"groups={groups}"
     if shape[1] != channels:
         raise refused(
-            f"Given {given}, weight of size {list(w)}, expected input{list(shape)} to have {channels} channels, but got "
-            f"{shape[1]} channels instead",
+            f"Given {given}, weight of size {list(w)}, expected input{list(shape)} to have {channels} channels, but "
+            f"got {shape[1]} channels instead",
             ("input", input), ("weight", weight),
         )  # fmt: skip
     if bias is not None and bias.array.shape != (results,):
@@ -120,8 +120,8 @@ def check_sizes(
         if any([d * (k - 1) + 1 > size for d, k, size in zip(dilation, window, wide)]):
             reach = [d * (k - 1) + 1 for d, k in zip(dilation, window)]
             raise refused(
-                f"Calculated padded input size per channel: ({by(wide)}). Kernel size: ({by(reach)}). Kernel size can't be "
-                "greater than actual input size",
+                f"Calculated padded input size per channel: ({by(wide)}). Kernel size: ({by(reach)}). Kernel size "
+                "can't be greater than actual input size",
                 ("input", input), ("weight", weight),
             )  # fmt: skip
     if 0 in window:

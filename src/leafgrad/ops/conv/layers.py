@@ -40,8 +40,8 @@ def same_padding(input: Tensor, weight: Tensor, stride: Ints, dilation: Ints) ->
     odd = [n % 2 for n in needed]
     if any(odd):
         errors.warn(
-            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
-            "created"
+            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
+            "input be created"
         )
         pad = [side for more in reversed(odd) for side in (0, more)]
         while pad and pad[-2:] == [0, 0]:
@@ -65,9 +65,14 @@ def convolved(x: Tensor, weight: Tensor, bias: Any, alone: bool, *options: Any) 
 
 def complex_convolution(x: Tensor, weight: Tensor, bias: Any, options: tuple[Any, ...]) -> Tensor:
     """Three real convolutions make a complex one: of the real parts, of the imaginary parts, and of their sums."""
-    parts = [[None, None] if t is None else [select.function(view_as_real.function(t), -1, i) for i in (0, 1)]
-             for t in (x, weight, bias)]  # fmt: skip
-    (x_real, x_imag), (w_real, w_imag), (b_real, b_imag) = parts
+
+    def parts(t: Any) -> Any:
+        if t is None:
+            return None, None
+        pairs = view_as_real.function(t)
+        return select.function(pairs, -1, 0), select.function(pairs, -1, 1)
+
+    (x_real, x_imag), (w_real, w_imag), (b_real, b_imag) = [parts(t) for t in (x, weight, bias)]
     sums = x_real + x_imag, w_real + w_imag, None if bias is None else b_real + b_imag
     real = convolution.record(x_real, w_real, b_real, *options)
     imag = convolution.record(x_imag, w_imag, None, *options)
@@ -101,8 +106,8 @@ def forward_of(dims: int, samples: Samples) -> Callable[..., Any]:
 
     name = convolve.__name__ = convolve.__qualname__ = f"conv{dims}d"
     convolve.__doc__ = (
-        f"{name}(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1): the sum of each window of the input "
-        "times the weight, plus the bias. padding='same' keeps the size, 'valid' is no padding."
+        f"{name}(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1): the sum of each window of the "
+        "input times the weight, plus the bias. padding='same' keeps the size, 'valid' is no padding."
     )
     form = "(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: {}, "
     form += "dilation: DimOrDims = 1, groups: int = 1) -> Tensor"
@@ -128,8 +133,8 @@ def transposed_of(dims: int, samples: Samples) -> Callable[..., Any]:
 
     name = convolve.__name__ = convolve.__qualname__ = f"conv_transpose{dims}d"
     convolve.__doc__ = (
-        f"{name}(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1): the transpose of "
-        f"conv{dims}d: each element of the input times the weight, added up where the windows are."
+        f"{name}(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1): the transpose "
+        f"of conv{dims}d: each element of the input times the weight, added up where the windows are."
     )
     return composite(samples, method=False, places=(f"nn.functional.{name}",))(convolve)
 

@@ -46,7 +46,8 @@ class constant_pad_nd(Family):
             return kept.copy() if kept.flags.c_contiguous else laid_like(kept, kept)
         out = np.empty((*x.shape[:lead], *sizes), x.dtype)
         out[...] = np.asarray(value).astype(x.dtype)
-        out[(..., *[slice(max(p, 0), size - max(q, 0)) for size, (p, q) in zip(sizes, pairs)])] = kept
+        inner = [slice(max(before, 0), size - max(behind, 0)) for size, (before, behind) in zip(sizes, pairs)]
+        out[(..., *inner)] = kept
         return out
 
     def call(input: Tensor, pad: Shape, value: Number = 0) -> Tensor:
@@ -55,8 +56,8 @@ class constant_pad_nd(Family):
             raise refused(f"Length of pad must be even but instead it equals {len(pad)}")
         if len(pad) > 2 * len(shape):
             raise refused(
-                f"Length of pad should be no more than twice the number of dimensions of the input. Pad length is {len(pad)}"
-                f"while the input has {len(shape)} dimensions.",
+                "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+                f"{len(pad)}while the input has {len(shape)} dimensions.",
                 input,
             )  # fmt: skip
         for dim, (before, behind) in enumerate(by_dimension(pad), len(shape) - len(pad) // 2):
@@ -78,6 +79,9 @@ class constant_pad_nd(Family):
     ]
 
 
+NODES = {
+    f"{kind}Pad{n}DBackward0": f"{kind.lower()}_pad{n}d" for kind in ("Reflection", "Replication") for n in (1, 2, 3)
+}
 MODES = {"reflect": "reflection", "replicate": "replication", "circular": "circular"}
 
 
@@ -111,11 +115,8 @@ class pad_with_own(Family):
     aten_function = "pad"
     saved_as = {"mode": "", "input_shape": ""}
     node_name = "CopySlices"  # circular
-    node_names = tuple([f"{kind}Pad{n}DBackward0" for kind in ("Reflection", "Replication") for n in (1, 2, 3)])
-    aten = {
-        **{f"{kind}Pad{n}DBackward0": f"{kind.lower()}_pad{n}d" for kind in ("Reflection", "Replication") for n in (1, 2, 3)},
-        "CopySlices": "_pad_circular",
-    }  # fmt: skip
+    node_names = tuple(NODES)
+    aten = {**NODES, "CopySlices": "_pad_circular"}
     holomorphic = False  # elements are only chosen
     jvp = "linear"
     vmap = "dims"
