@@ -54,7 +54,7 @@ def padded(x: Array, padding: Ints, sizes: Ints) -> Array:
     are smaller."""
     if not any(padding) and x.shape[2:] == sizes:
         return x
-    whole = np.zeros((*x.shape[:2], *sizes), x.dtype)
+    whole: Array = np.zeros((*x.shape[:2], *sizes), x.dtype)
     each = [min(n, size - p) for n, p, size in zip(x.shape[2:], padding, sizes)]
     own = [slice(n) for n in each]
     whole[(..., *[slice(p, p + n) for n, p in zip(each, padding)])] = x[(..., *own)]
@@ -107,7 +107,7 @@ def is_plain(window: Ints, geometry: Geometry) -> bool:
 
 
 def is_depthwise(w: Array, geometry: Geometry) -> bool:
-    return geometry.groups == w.shape[0] > 1 and w.shape[1] == 1
+    return bool(geometry.groups == w.shape[0] > 1 and w.shape[1] == 1)
 
 
 def along_channels(w: Array, tap: Ints) -> Array:
@@ -167,7 +167,7 @@ def spread(y: Array, w: Array, geometry: Geometry, sizes: Ints) -> Array:
     reach = geometry.reach(positions, window)
     if not is_depthwise(w, geometry) and max(geometry.stride) == 1 and w.shape[0] <= 2 * c and prod(window) > 1:
         return spread_densely(y, w, geometry, sizes)
-    whole = np.zeros((n, c, *[max(r, s + p) for r, s, p in zip(reach, sizes, geometry.padding)]), y.dtype)
+    whole: Array = np.zeros((n, c, *[max(r, s + p) for r, s, p in zip(reach, sizes, geometry.padding)]), y.dtype)
     if is_depthwise(w, geometry):
         term = np.empty(y.shape[1:], y.dtype)
         for sample, into in zip(y, whole):
@@ -211,7 +211,7 @@ def weights(x: Array, y: Array, geometry: Geometry, window: Ints) -> Array:
     """w, with these windows, of x and y."""
     groups, positions = geometry.groups, y.shape[2:]
     n, c, o = x.shape[0], x.shape[1], y.shape[1]
-    total = np.zeros((o, c // groups, *window), x.dtype)
+    total: Array = np.zeros((o, c // groups, *window), x.dtype)
     if not x.size or not y.size or not total.size:
         return total
     reach = geometry.reach(positions, window)

@@ -44,7 +44,7 @@ class constant_pad_nd(Family):
         kept = x[(..., *[slice(max(-before, 0), n - max(-behind, 0)) for n, (before, behind) in zip(own, pairs)])]
         if max(pad, default=0) <= 0:
             return kept.copy() if kept.flags.c_contiguous else laid_like(kept, kept)
-        out = np.empty((*x.shape[:lead], *sizes), x.dtype)
+        out: A = np.empty((*x.shape[:lead], *sizes), x.dtype)
         out[...] = np.asarray(value).astype(x.dtype)
         inner = [slice(max(before, 0), size - max(behind, 0)) for size, (before, behind) in zip(sizes, pairs)]
         out[(..., *inner)] = kept
