@@ -400,6 +400,31 @@ def conj(input: Tensor) -> Tensor:
     """the complex conjugate; real tensors stay as they are."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate, computed at once."""
+def constant_pad_nd(input: Tensor, pad: Shape, value: Number = 0) -> Tensor:
+    """with `value` around the input; pad = (left, right, top, bottom, ...). Where numbers are negative, elements are left out."""
+@overload
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, dilation: DimOrDims = 1, groups: builtins.int = 1) -> Tensor:
+    """the sum of each window of the input times the weight, plus the bias. padding='same' keeps the size, 'valid' is no padding."""
+@overload
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: builtins.str = 'valid', dilation: DimOrDims = 1, groups: builtins.int = 1) -> Tensor: ...
+@overload
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, dilation: DimOrDims = 1, groups: builtins.int = 1) -> Tensor:
+    """the sum of each window of the input times the weight, plus the bias. padding='same' keeps the size, 'valid' is no padding."""
+@overload
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: builtins.str = 'valid', dilation: DimOrDims = 1, groups: builtins.int = 1) -> Tensor: ...
+@overload
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, dilation: DimOrDims = 1, groups: builtins.int = 1) -> Tensor:
+    """the sum of each window of the input times the weight, plus the bias. padding='same' keeps the size, 'valid' is no padding."""
+@overload
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: builtins.str = 'valid', dilation: DimOrDims = 1, groups: builtins.int = 1) -> Tensor: ...
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, output_padding: DimOrDims = 0, groups: builtins.int = 1, dilation: DimOrDims = 1) -> Tensor:
+    """the transpose of conv1d: each element of the input times the weight, added up where the windows are."""
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, output_padding: DimOrDims = 0, groups: builtins.int = 1, dilation: DimOrDims = 1) -> Tensor:
+    """the transpose of conv2d: each element of the input times the weight, added up where the windows are."""
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, output_padding: DimOrDims = 0, groups: builtins.int = 1, dilation: DimOrDims = 1) -> Tensor:
+    """the transpose of conv3d: each element of the input times the weight, added up where the windows are."""
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Shape, padding: Shape, dilation: Shape, transposed: builtins.bool, output_padding: Shape, groups: builtins.int) -> Tensor:
+    """the sum of each window of an input (n, c, ...) times the weight (o, c / groups, ...); or the transpose of that."""
 def copysign(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """the size of input with the sign of other, element by element."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:

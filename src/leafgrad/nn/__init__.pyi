@@ -11,6 +11,12 @@ from leafgrad.nn.modules.batchnorm import BatchNorm2d as BatchNorm2d
 from leafgrad.nn.modules.batchnorm import BatchNorm3d as BatchNorm3d
 from leafgrad.nn.modules.linear import Bilinear as Bilinear
 from leafgrad.nn.parameter import Buffer as Buffer
+from leafgrad.nn.modules.conv import Conv1d as Conv1d
+from leafgrad.nn.modules.conv import Conv2d as Conv2d
+from leafgrad.nn.modules.conv import Conv3d as Conv3d
+from leafgrad.nn.modules.conv import ConvTranspose1d as ConvTranspose1d
+from leafgrad.nn.modules.conv import ConvTranspose2d as ConvTranspose2d
+from leafgrad.nn.modules.conv import ConvTranspose3d as ConvTranspose3d
 from leafgrad.nn.modules.loss import CrossEntropyLoss as CrossEntropyLoss
 from leafgrad.nn.modules.container import DataParallel as DataParallel
 from leafgrad.nn.modules.dropout import Dropout as Dropout
@@ -29,6 +35,12 @@ from leafgrad.nn.modules.normalization import LayerNorm as LayerNorm
 from leafgrad.nn.modules.batchnorm import LazyBatchNorm1d as LazyBatchNorm1d
 from leafgrad.nn.modules.batchnorm import LazyBatchNorm2d as LazyBatchNorm2d
 from leafgrad.nn.modules.batchnorm import LazyBatchNorm3d as LazyBatchNorm3d
+from leafgrad.nn.modules.conv import LazyConv1d as LazyConv1d
+from leafgrad.nn.modules.conv import LazyConv2d as LazyConv2d
+from leafgrad.nn.modules.conv import LazyConv3d as LazyConv3d
+from leafgrad.nn.modules.conv import LazyConvTranspose1d as LazyConvTranspose1d
+from leafgrad.nn.modules.conv import LazyConvTranspose2d as LazyConvTranspose2d
+from leafgrad.nn.modules.conv import LazyConvTranspose3d as LazyConvTranspose3d
 from leafgrad.nn.modules.instancenorm import LazyInstanceNorm1d as LazyInstanceNorm1d
 from leafgrad.nn.modules.instancenorm import LazyInstanceNorm2d as LazyInstanceNorm2d
 from leafgrad.nn.modules.instancenorm import LazyInstanceNorm3d as LazyInstanceNorm3d

@@ -9,6 +9,10 @@ FUNCTIONS: dict[str, str] = {
         "allclose can_cast equal is_complex is_floating_point is_inference is_nonzero is_same_size is_tensor "
         "isclose numel positive promote_types result_type "
     ),
+    "ops.conv.axis_maps": "",
+    "ops.conv.convolution": "convolution",
+    "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
+    "ops.conv.padding": "constant_pad_nd",
     "ops.creation.factories": (
         "empty empty_like empty_strided full full_like ones ones_like scalar_tensor zeros zeros_like "
     ),
@@ -135,6 +139,10 @@ METHODS: dict[str, str] = {
         "__pos__ allclose cpu cuda dense_dim equal is_contiguous is_nonzero is_pinned is_same_size is_set_to "
         "is_shared isclose pin_memory positive sparse_dim type type_as "
     ),
+    "ops.conv.axis_maps": "",
+    "ops.conv.convolution": "",
+    "ops.conv.layers": "",
+    "ops.conv.padding": "",
     "ops.creation.factories": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "ops.creation.fresh": "",
     "ops.creation.from_data": "",
@@ -260,6 +268,10 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm "
         ),
         "nn.modules.container": "DataParallel ModuleDict ModuleList Sequential",
+        "nn.modules.conv": (
+            "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d LazyConv2d LazyConv3d "
+            "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d "
+        ),
         "nn.modules.dropout": "Dropout",
         "nn.modules.instancenorm": (
             "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
@@ -272,6 +284,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
     },
     "nn.functional": {
+        "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
         "ops.linalg.bilinear": "bilinear",
         "nn._functional.activation": "log_softmax logsigmoid relu relu_ sigmoid softmax tanh",
         "nn._functional.dropout": "dropout",
@@ -281,6 +294,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "smooth_l1_loss "
         ),
         "nn._functional.normalization": "batch_norm group_norm instance_norm layer_norm rms_norm",
+        "nn._functional.padding": "pad",
     },
     "special": {
         "ops.pointwise.bessel": (

@@ -11,12 +11,6 @@ from leafgrad._dtypes import from_numpy_dtype
 
 Ints = tuple[int, ...]
 
-# What C++ calls dtypes, as one message does.
-NAMES_IN_C = {
-    "Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long int",
-    "Int": "int", "Short": "short int", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
-    "ComplexFloat": "c10::complex<float>", "ComplexDouble": "c10::complex<double>",
-}  # fmt: skip
 AXES = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 
 
@@ -156,8 +150,19 @@ def check_dtypes(input: TensorBase, weight: TensorBase, bias: TensorBase | None)
             raise refused(types, *tensors)
         raise refused(f"expected scalar type {kind} but found {other}", *tensors)
     if bias is not None and bias.array.dtype != x:
-        names = NAMES_IN_C[kind], NAMES_IN_C[from_numpy_dtype(bias.array.dtype).alias]
+        names = name_in_c(kind), name_in_c(from_numpy_dtype(bias.array.dtype).alias)
         raise refused("Input type ({}) and bias type ({}) should be the same".format(*names), ("bias", bias))
+
+
+def name_in_c(alias: str) -> str:
+    """What C++ calls a dtype."""
+    if alias.startswith("Complex"):
+        return f"c10::complex<{alias[7:].lower()}>"
+    if alias in ("Half", "BFloat16"):
+        return f"c10::{alias}"
+    return {"Long": "long int", "Short": "short int", "Char": "signed char", "Byte": "unsigned char"}.get(
+        alias, alias.lower()
+    )
 
 
 def by(sizes: Sequence[int]) -> str:
