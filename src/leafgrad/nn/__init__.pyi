@@ -51,6 +51,7 @@ from leafgrad.nn.modules.loss import MSELoss as MSELoss
 from leafgrad.nn.modules.module import Module as Module
 from leafgrad.nn.modules.container import ModuleDict as ModuleDict
 from leafgrad.nn.modules.container import ModuleList as ModuleList
+from leafgrad.nn.modules.attention import MultiheadAttention as MultiheadAttention
 from leafgrad.nn.modules.loss import NLLLoss as NLLLoss
 from leafgrad.nn.parameter import Parameter as Parameter
 from leafgrad.nn.modules.parameter_container import ParameterDict as ParameterDict

@@ -62,6 +62,8 @@ def logsigmoid(input: Tensor) -> Tensor:
     """log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
 def mse_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', weight: Tensor | None = None) -> Tensor:
     """(input - target)**2, its mean, its sum, or itself."""
+def multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: builtins.int, num_heads: builtins.int, in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: builtins.bool, dropout_p: builtins.float, out_proj_weight: Tensor, out_proj_bias: Tensor | None, training: builtins.bool = True, key_padding_mask: Tensor | None = None, need_weights: builtins.bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: builtins.bool = False, q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None, static_v: Tensor | None = None, average_attn_weights: builtins.bool = True, is_causal: builtins.bool = False) -> tuple[Tensor, Tensor | None]:
+    """what nn.MultiheadAttention computes, and the weights of the average if `need_weights`. Sequences are (length, batch, features)."""
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, ignore_index: builtins.int = -100, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
     """-weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
 def one_hot(tensor: Tensor, num_classes: builtins.int = -1) -> Tensor:
@@ -74,6 +76,8 @@ def relu_(input: Tensor) -> Tensor:
     """relu, in place."""
 def rms_norm(input: Tensor, normalized_shape: Sequence[builtins.int], weight: Tensor | None = None, eps: builtins.float | None = None) -> Tensor:
     """x / sqrt(mean(x**2) + eps) over the last dimensions."""
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: builtins.float = 0.0, is_causal: builtins.bool = False, *, scale: builtins.float | None = None, enable_gqa: builtins.bool = False) -> Tensor:
+    """softmax(scale * query @ keyᵀ + mask) @ value, with scale = 1 / sqrt(the numbers of a query). A bool mask tells which keys count; with `is_causal`, no key after a query's own place does."""
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x)) of each element."""
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', beta: builtins.float = 1.0) -> Tensor:

@@ -264,6 +264,7 @@ METHODS: dict[str, str] = {
 PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     "nn": {
         "nn.modules.activation": "LogSoftmax ReLU Sigmoid Softmax Tanh",
+        "nn.modules.attention": "MultiheadAttention",
         "nn.modules.batchnorm": (
             "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm "
         ),
@@ -287,12 +288,14 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
         "ops.linalg.bilinear": "bilinear",
         "nn._functional.activation": "log_softmax logsigmoid relu relu_ sigmoid softmax tanh",
+        "nn._functional.attention": "scaled_dot_product_attention",
         "nn._functional.dropout": "dropout",
         "nn._functional.linear": "embedding linear one_hot",
         "nn._functional.loss": (
             "binary_cross_entropy binary_cross_entropy_with_logits cross_entropy huber_loss l1_loss mse_loss nll_loss "
             "smooth_l1_loss "
         ),
+        "nn._functional.multi_head_attention": "multi_head_attention_forward",
         "nn._functional.normalization": "batch_norm group_norm instance_norm layer_norm rms_norm",
         "nn._functional.padding": "pad",
     },
