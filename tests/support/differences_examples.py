@@ -47,6 +47,11 @@ def outcome(torch: Any, code: str) -> str:
         with torch.inference_mode():
             return torch.ones(2)
 
+    def derivative_at_inference_tensor() -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return bool(torch.func.linearize(torch.sin, inference_tensor())[1](torch.ones(2)).any())
+
     def graph_after_detaching() -> Any:
         z = torch.ones(2, dtype=torch.complex64, requires_grad=True) * 1
         part = torch.view_as_real(z)

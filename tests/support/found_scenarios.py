@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from scenarios import attempt, collection
+from scenarios import attempt, collection, make
 
 SCENARIOS, scenario = collection()
 
@@ -324,4 +324,70 @@ def repeated_elements_lie_row_by_row(T: Any) -> Any:
         for repeats, dim in ((1, 0), (2, 0), (2, -1), (3, None)):
             y = T.repeat_interleave(x.clone().requires_grad_(), repeats, dim)
             seen.append([y.stride(), y._is_view(), y.grad_fn.name()])
+    return seen
+
+
+@scenario
+def hooks_of_several_results_are_called_as_they_were_registered(T: Any) -> Any:
+    seen = []
+    split = make(T, lambda ctx, x: (x * 2, x * 3), lambda ctx, a, b: a * 2 + b * 3)
+    for several in (split.apply, lambda x: T.var_mean(x, 0), lambda x: T.unbind(x)):
+        x = T.tensor([1.0, 2.0], requires_grad=True)
+        first, second = several(x)
+        for name, t in (("second", second), ("first", first), ("second again", second)):
+            t.register_hook(lambda g, name=name: seen.append([name, g.tolist()]))
+        (first * 2 + second).sum().backward()
+    return seen
+
+
+@scenario
+def tensors_that_a_function_saved_and_that_were_detached_in_place(T: Any) -> Any:
+    seen = []
+
+    def backward(ctx: Any, g: Any) -> Any:
+        (saved,) = ctx.saved_tensors
+        seen.append([saved is y, saved.requires_grad, saved.grad_fn is None])
+        return g
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * 2
+
+    for again in (lambda y: y, lambda y: y.requires_grad_()):
+        y = T.tensor([1.0], requires_grad=True) + 1
+        z = make(T, forward, backward).apply(y)
+        again(y.detach_())
+        seen.append(attempt(z.backward))
+    return seen
+
+
+@scenario
+def views_that_functions_made_of_tensors_without_gradient(T: Any) -> Any:
+    seen = []
+    one = make(T, lambda ctx, x: x.view_as(x), lambda ctx, g: g)
+    two = make(T, lambda ctx, x: (x.view_as(x), x[0]), lambda ctx, g, h: g)
+    itself = make(T, lambda ctx, x: x, lambda ctx, g: g)
+    for view in (one.apply, lambda x: two.apply(x)[0], itself.apply):
+        b = T.ones(1, requires_grad=True)
+        changes = [lambda v, b=b: v.add_(b), lambda v, b=b: v.copy_(b), lambda v: v.add_(1), lambda v: v.mul_(2)]
+        seen += [attempt(lambda v, c=c: c(v).requires_grad, view(T.ones(1, 2))) for c in changes]
+        x = T.ones(1, 2)
+        v = view(x)
+        x += b
+        seen.append(attempt(lambda v=v: v.grad_fn is None))
+        with T.no_grad():
+            v = view(T.ones(1, 2))
+        seen.append(attempt(lambda v, b=b: v.add_(b).requires_grad, v))
+    return seen
+
+
+@scenario
+def views_of_views_that_were_not_recorded(T: Any) -> Any:
+    seen = []
+    for quiet in (T.no_grad, T.inference_mode):
+        x = T.zeros(2)
+        with quiet():
+            y = x.view(2)
+        z = y.requires_grad_().view(2)
+        seen += [attempt(lambda t=t: t.div_(2)) for t in (z, y)]
     return seen

@@ -124,6 +124,8 @@ def by_index(p: Any, r: Random, entry: Any) -> list[Any]:
         "flip": lambda: x.flip(dim),
         "tril": lambda: x.tril(),
         "masked_select": lambda: x.masked_select(x == x),
+        "repeat_interleave": lambda: x.repeat_interleave(2, dim),
+        "repeat_interleave by at": lambda: x.repeat_interleave(torch.arange(size), dim),
         "repeat": lambda: x.repeat(2, *[1] * (x.dim() - 1)),
         "diag_embed": lambda: x.diag_embed(),
     }

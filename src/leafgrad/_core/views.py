@@ -25,6 +25,7 @@ NO_GRAD_VIEW: Final = "no_grad"
 INFERENCE_VIEW: Final = "inference"
 MULTI_VIEW: Final = "multi"  # one of several results
 CUSTOM_VIEW: Final = "custom"  # made by a Function of the user, whose backward must not be replaced
+UNRECORDED_CUSTOM_VIEW: Final = "unrecorded custom"  # the same, of a tensor that needed no gradient
 
 state: Final[Any] = thread_state.state
 _f32: Final[Any] = np.dtype(np.float32)

@@ -18,7 +18,7 @@ from leafgrad._core.node import UNCHANGING
 from leafgrad._core.origin import user_frame
 from leafgrad._core.tensor import TensorBase, links, wrap, wrap_node
 from leafgrad._core.thread_state import shared_modes, state
-from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW
+from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW, UNRECORDED_CUSTOM_VIEW
 from leafgrad.autograd import forward_ad, grad_mode, hooks
 from leafgrad.autograd.function_node import operation
 from leafgrad.autograd.function_saved import NO_RESULT, save
@@ -55,6 +55,8 @@ def all_results(cls: Any, ctx: Any, args: tuple[Any, ...], edges: Any, output: A
             without_gradient.append(index)
         if is_constant or node is None:
             t = without_history(t, is_input, is_dirty)
+            if state.recording and not is_dirty and t.rare is not None and t.rare.view is not None:
+                t.rare.view.restriction = UNRECORDED_CUSTOM_VIEW
         elif is_dirty:
             change_history(cls, t, node, index, is_input, len(outputs))
         elif is_input:

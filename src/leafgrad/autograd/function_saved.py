@@ -72,8 +72,9 @@ class SavedTensor:
             return self.leaf
         if self.itself is not None:
             itself = self.itself()
-            if itself is not None and itself.node is self.node and itself.array is self.array:
-                return itself
+            if itself is not None and itself.array is self.array:
+                if itself.node is self.node or (itself.node is None and node is not None):  # it was detached in place
+                    return itself
         # PyTorch overlooks it where a Function saved the tensor
         if node is None and switches.detached and was_detached(self.node, self.array):
             raise errors.saved_tensor_detached(None)

@@ -132,10 +132,10 @@ class Hooks:
         return g
 
     def results_arrived(self, node: Node, g: Any, create_graph: bool) -> Any:
-        """The same for several results, each of which has hooks of its own."""
+        """The same for several results, each of which has hooks of its own: the first that got one comes first."""
         gradients = [None] * len(node.shape) if g is None else list(g)
-        for index in sorted(self.results):
-            gradients[index] = self.results[index].arrived(node, gradients[index], create_graph)
+        for index, hooks in list(self.results.items()):
+            gradients[index] = hooks.arrived(node, gradients[index], create_graph)
         return None if all([one is None for one in gradients]) else gradients
 
     def about_to_run(self, place: Node | TensorBase, g: Any, create_graph: bool) -> Any:

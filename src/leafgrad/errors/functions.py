@@ -131,10 +131,13 @@ def dirty_view_of_several(function: str, t: TensorBase) -> RuntimeError:
 
 def view_of_function(view: TensorBase, changed: str) -> RuntimeError:
     """A view that came out of a Function was changed in place, or its base was; `changed` says which."""
-    assert view.node is not None
+    if view.node is None:
+        what = f"A view was created in no_grad mode and {changed} with grad mode enabled."
+    else:
+        what = f"Output {output_of(view.node)} is a view and {changed}."
     return mistake(
         RuntimeError,
-        f"Output {output_of(view.node)} is a view and {changed}. This "
+        f"{what} This "
         "view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
         "handle view+inplace would override the custom backward associated with the custom Function, leading to "
         "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "

@@ -94,20 +94,19 @@ def view_in_place(view: TensorBase, many: bool, indirect: bool = False) -> Runti
     changed = "is being modified inplace"
     if indirect:
         changed = "its base or another view of its base has been modified inplace"
-    if view.rare is not None and view.rare.view is not None and view.rare.view.restriction == "custom":
+    restriction = None if view.rare is None or view.rare.view is None else view.rare.view.restriction
+    if restriction is not None and restriction.endswith("custom"):
         return view_of_function(view, changed)
-    inference = view.rare is not None and view.rare.view is not None and view.rare.view.restriction == "inference"
+    inference = restriction == "inference"
     block = "inference_mode block" if inference else "no_grad block"
-    if inference:
-        what = f"A view was created in inference mode and {changed} in normal mode."
-    elif view.node is None:
-        what = f"A view was created in no_grad mode and {changed} with grad mode enabled."
+    made = f"created in inference mode and {changed} in normal mode."
+    if not inference:
+        made = f"created in no_grad mode and {changed} with grad mode enabled."
+    if view.node is None:
+        what = f"A view was {made}"
     else:
-        what = f"Output {output_of(view.node)} is a view"
-        if many:
-            what += f" and {changed}."
-        else:
-            what += f" of a view which was created in no_grad mode and {changed} with grad mode enabled."
+        what = f"Output {output_of(view.node)} is a view "
+        what += f"and {changed}." if many else f"of a view which was {made}"
     why = (
         "This view is the output of a function that returns multiple views. Such functions do not allow the output "
         "views to be modified inplace. You should replace the inplace operation by an out-of-place one."

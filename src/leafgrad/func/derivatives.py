@@ -12,7 +12,7 @@ from leafgrad.autograd import forward_ad, grad_mode
 from leafgrad.autograd.forward_ad import zeros_like
 from leafgrad.autograd.functional import as_columns, as_rows, standard_basis
 from leafgrad.func import trees
-from leafgrad.func.grad_aliases import Aliases
+from leafgrad.func.grad_aliases import Aliases, same_value
 from leafgrad.func.level_marks import SharedMemory
 from leafgrad.func.levels import Derivative
 from leafgrad.func.map_boundary import for_each_sample, with_levels_of
@@ -264,6 +264,11 @@ def jvp_by(
     return (values, found, aux) if has_aux else (values, found)
 
 
+def savable(t: Any) -> Any:
+    """A tensor, or another of the same value if that is an inference tensor."""
+    return same_value(t) if isinstance(t, TensorBase) and t.rare is not None and t.rare.inference else t
+
+
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """linearize(func, *primals): (func(*primals), jvp_fn), where jvp_fn(*tangents) is the product of the Jacobian with
     tangents, for as many as one likes, while func runs only once.
@@ -273,6 +278,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     """
     flat, spec = trees.flatten(primals)
     aliases = Aliases()
+    # the products are recorded at the values of the primals, so these must not be tensors that cannot be saved
+    primals = trees.mapped(savable, primals)
 
     def changes(*tangents: Any) -> tuple[Any, Any]:
         values, found = jvp_by(func, None, primals, tangents, {}, False, False, always_recorded=True)
