@@ -28,6 +28,7 @@ HOT_MODULES = [
     "src/leafgrad/_core/tensor.py",
     "src/leafgrad/_core/modes.py",
     "src/leafgrad/_core/events.py",
+    "src/leafgrad/_core/gradient.py",
     "src/leafgrad/_core/module_calls.py",
     "src/leafgrad/_core/recorder.py",
     "src/leafgrad/_core/bind.py",

@@ -25,7 +25,18 @@ from leafgrad._core.node import Node, Version, take_order
 from leafgrad._core.op import UNREAD, Op
 from leafgrad._core.origin import COMPILED, internal_files, last_user
 from leafgrad._core.recorder import needs_recording, only_inference, record, record_many, settle, unrecorded
-from leafgrad._core.tensor import Array, TensorBase, as_array, constant, links, ndarray, number, with_layout_noted, wrap
+from leafgrad._core.tensor import (
+    Array,
+    TensorBase,
+    as_array,
+    constant,
+    links,
+    ndarray,
+    number,
+    with_layout_noted,
+    wrap,
+    wrap_node,
+)
 
 try:
     from mypy_extensions import mypyc_attr
@@ -185,7 +196,7 @@ def bind_many(
     return results
 
 
-def binary(op: Op, a: TensorBase, b: Any) -> Any:
+def binary(op: Op, a: TensorBase, other: Any) -> Any:
     """Apply an elementwise operation of two operands: both float32 or both float64 here, the rest elsewhere.
 
     These are the most frequent operations by far, so `bind` and `make_node` are written out for them: what is saved has
@@ -193,23 +204,23 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     recording = state.recording  # first of all, see execute
     x = a.array
     kind = x.dtype
-    if isinstance(b, TensorBase):
-        y = b.array
-        usual = kind is y.dtype and (kind is _f32 or kind is _f64)
-    else:
-        usual = (kind is _f32 or kind is _f64) and (b.__class__ is float or b.__class__ is int)
-        if usual:
-            y = constant(b, kind)
-            b = number
-    if not usual:
-        return links.mixed_binary(op, a, b)
+    b: TensorBase = number  # typed, so that its fields are read as those of a C struct
+    y: Array = None
+    if kind is _f32 or kind is _f64:
+        if isinstance(other, TensorBase):
+            b = other
+            y = b.array if b.array.dtype is kind else None
+        elif other.__class__ is float or other.__class__ is int:
+            y = constant(other, kind)
+    if y is None:
+        return links.mixed_binary(op, a, other)
     if a.rare is not None or b.rare is not None or (recording is not True and recording is not False):
         return unusual_binary(op, a, b, x, y)
     kernel = op.kernel  # see bind
     try:
         out = kernel(x, y)
     except (ValueError, MemoryError):
-        return links.mixed_binary(op, a, b)  # which finds the words for it
+        return links.mixed_binary(op, a, other)  # which finds the words for it
     if out.__class__ is not ndarray:
         out = as_array(out)
     edge_a: Any = None
@@ -236,8 +247,8 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
             code = frame.f_code
         last_user.code = code
     node = Node()
+    result: TensorBase = wrap_node(out, node)
     kept = op.keeps[mask]  # 1 for a, 2 for b, 4 for the result; the frequent sums first
-    version: Version = [0, None]
     if kept == 2:
         node.saved = (None, y, None)
         node.versions = (b.version, b.version[0])
@@ -248,7 +259,7 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
         node.saved = _NOTHING_SAVED
         node.versions = None
     else:
-        keep(node, op.keep(mask) if kept == UNREAD else kept, (x, y, out), (a.version, b.version, version))
+        keep(node, op.keep(mask) if kept == UNREAD else kept, (x, y, out), (a.version, b.version, result.version))
     node.op = op
     node.inputs = (edge_a, edge_b)
     node.order = take_order()
@@ -257,13 +268,6 @@ def binary(op: Op, a: TensorBase, b: Any) -> Any:
     node.code = code
     node.lasti = frame.f_lasti
     node.hooks = None
-    result: TensorBase = links.new(links.tensor_class)
-    result.array = out
-    result.node = node
-    result.needs_grad = True
-    result.version = version
-    result._grad = None
-    result.rare = None
     return result
 
 

@@ -91,7 +91,7 @@ def walk(
             alone = None
             if for_alone.dtype is not node.dtype or for_alone.shape != node.shape:
                 for_alone = unbroadcast(for_alone, node.shape, node.dtype)
-            size = for_alone.size if consuming else 0  # and is it a new array? See `give`
+            size: int = for_alone.size if consuming else 0  # and is it a new array? See `give`
             reusable = size > SMALL and for_alone is not g and for_alone.base is None and g.__class__ is not list
             g = for_alone
         elif heap:

@@ -30,7 +30,7 @@ reference: Final[Callable[[Any], Any]] = weakref.ref
 class Event:
     """What happened at an instruction of the user's program, and to what."""
 
-    __slots__ = ("code", "count", "lasti", "memory", "objects", "reason", "surveys", "time", "value")
+    __slots__ = ("code", "count", "last", "lasti", "memory", "objects", "reason", "surveys", "time", "value")
 
     def __init__(self, reason: str, code: Any, lasti: int) -> None:
         self.reason = reason
@@ -39,6 +39,7 @@ class Event:
         self.count: int = 0
         self.time: int = 0  # of the last time, as the clock shows it
         self.surveys: int = 0
+        self.last: int = 0  # the id of what was concerned last
         # by id: a weak reference, and the code and offset of the instruction that used it, if that is known
         self.objects: dict[int, tuple[Any, Any, int]] = {}
         self.memory: Any = None  # a weak reference to the array that left the graph
@@ -143,6 +144,19 @@ def noted(kind: Kind, what: Any, node: Node | None, caller: Any = None, value: A
     event.value = value
     concern(event, what, node)
     return event
+
+
+def noted_again(kind: Kind, what: Any, frame: Any) -> None:
+    """`noted` for a leaf or an optimiser, at the line where a frame is: in a loop that is the line and the object of
+    the last time, and nothing has to be found. Every sixteenth time it is looked at all the same, because another
+    object may have got the id of one that is gone."""
+    event = kind.last
+    count = event.count
+    if event.lasti == frame.f_lasti and event.code is frame.f_code and event.last == id(what) and count & 15:
+        event.count = count + 1
+        event.time = clock.now = clock.now + 1
+    else:
+        noted(kind, what, None, frame).last = id(what)
 
 
 def concern(event: Event, what: Any, node: Node | None) -> None:

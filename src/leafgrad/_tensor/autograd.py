@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from sys import _getframe
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,7 +11,8 @@ import numpy as np
 from leafgrad import autograd, errors
 from leafgrad._core import engine
 from leafgrad._core.bind import TensorOperators
-from leafgrad._core.events import GRAD, NO_GRADIENT, graph_break, kind_of, noted
+from leafgrad._core.events import graph_break, kind_of, noted
+from leafgrad._core.gradient import set_grad
 from leafgrad._core.modes import asked_in_modes, switches
 from leafgrad._core.node import Output
 from leafgrad._core.overrides import written_in_python
@@ -145,28 +145,17 @@ class AutogradTensor(TensorOperators):
             errors.warn(errors.grad_of_non_leaf(self))
         return self._grad  # type: ignore[no-any-return]
 
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            if not isinstance(value, TensorBase):
-                got = type(value).__name__
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {got}")
-            if not self._takes_gradient_of(value.array.dtype):
-                raise errors.grad_dtype(self, value)
-            if value.array.shape != self.array.shape:
-                raise errors.grad_shape(self, value)
-            if value is self:
-                raise RuntimeError("can't assign Variable as its own grad")
-        self._grad = value
-        noted(NO_GRADIENT if value is None else GRAD, self, None, _getframe(1))
+    if TYPE_CHECKING:
+
+        @grad.setter
+        def grad(self, value: Tensor | None) -> None: ...
+
+    else:
+        grad = grad.setter(set_grad)  # compiled, which makes up for the note of its line
 
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
-
-    def _takes_gradient_of(self, kind: Any) -> bool:
-        wanted = OWN_DTYPE if self.rare is None else self.rare.grad_dtype
-        return kind == self.array.dtype if wanted is OWN_DTYPE else wanted is None or kind == wanted
 
     @property
     def grad_dtype(self) -> Any:

@@ -21,7 +21,7 @@ import numpy as np
 from leafgrad import _dtypes, errors
 from leafgrad._core import origin
 from leafgrad._core.bind import execute
-from leafgrad._core.events import ZERO_GRAD, noted
+from leafgrad._core.events import ZERO_GRAD, noted_again
 from leafgrad._core.modes import about_to_change, call_in_modes, switches
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import shared_modes
@@ -232,7 +232,7 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """zero_grad(set_to_none=True): forget the gradients of all parameters, or set them to zero."""
-        noted(ZERO_GRAD, self, None, _getframe(1))
+        noted_again(ZERO_GRAD, self, _getframe(1))
         if switches.modes and thread.in_modes:
             announce(self, "zero_grad", partial(self._zero_grad, set_to_none))
         else:

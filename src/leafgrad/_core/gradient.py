@@ -1,0 +1,34 @@
+"""`x.grad = g`: what may become the gradient of a tensor."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+from leafgrad._core.events import GRAD, NO_GRADIENT, noted_again
+from leafgrad._core.origin import COMPILED
+from leafgrad._core.saved import messages
+from leafgrad._core.tensor import OWN_DTYPE, TensorBase
+
+_getframe: Final[Any] = sys._getframe
+_DEPTH: Final = 0 if COMPILED else 1  # compiled functions have no frame
+
+
+def set_grad(t: TensorBase, value: Any) -> None:
+    """The setter of `Tensor.grad`, which takes a tensor of the same form, or None."""
+    if value is None:
+        t._grad = None
+        noted_again(NO_GRADIENT, t, _getframe(_DEPTH))
+        return
+    if not isinstance(value, TensorBase):
+        got = type(value).__name__
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {got}")
+    wanted = OWN_DTYPE if t.rare is None else t.rare.grad_dtype
+    if wanted is not None and value.array.dtype != (t.array.dtype if wanted is OWN_DTYPE else wanted):
+        raise messages().grad_dtype(t, value)
+    if value.array.shape != t.array.shape:
+        raise messages().grad_shape(t, value)
+    if value is t:
+        raise RuntimeError("can't assign Variable as its own grad")
+    t._grad = value
+    noted_again(GRAD, t, _getframe(_DEPTH))
