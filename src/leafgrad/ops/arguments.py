@@ -287,6 +287,7 @@ class Arguments:
         linecache.cache[file] = (len(text), None, [line + "\n" for line in lines], file)
         code = next(code for code in compile(text, file, "exec").co_consts if isinstance(code, CodeType))
         inner = short or self.call
+        inner = getattr(inner, "behind", inner)  # the conversions of leafgrad/ops/autocast.py
         # PyTorch's name, see `name_code`; if this is an alias, that of the alias
         aten = inner.__code__.co_name if inner.__name__ == self.name else ""
         return code.replace(co_name=aten if aten.startswith("aten::") else f"aten::{self.name}")

@@ -39,7 +39,7 @@ def autocasting(kind: str | None, call: Callable[..., Any]) -> Callable[..., Any
 
     autocast.__name__, autocast.__qualname__ = call.__name__, call.__qualname__
     autocast.__doc__, autocast.__module__ = call.__doc__, call.__module__
-    autocast.__code__ = autocast.__code__.replace(co_name=call.__code__.co_name)
+    autocast.behind = call  # type: ignore[attr-defined]  # whose code has PyTorch's name
     return autocast
 
 
