@@ -46,6 +46,7 @@ FILES: dict[str, tuple[str, str]] = {
     "fft": ("_tensor", ""),
     "fx": ("_absent", ""),
     "hub": ("_absent", ""),
+    "io": ("_core _device _dtypes _files _tensor errors ops", ""),
     "jit": ("_absent compiler", ""),
     "library": ("_absent", ""),
     "linalg": ("_tensor", ""),
@@ -95,8 +96,8 @@ INSIDE_FUNCTIONS = {
 
 # What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.
 SLOW_OR_OPTIONAL = {
-    "copy", "ctypes", "difflib", "importlib", "importlib.util", "inspect", "ml_dtypes", "numpy", "numpy.random",
-    "platform", "traceback",
+    "PIL", "copy", "ctypes", "difflib", "importlib", "importlib.util", "inspect", "ml_dtypes", "numpy",
+    "numpy.random", "platform", "safetensors", "traceback",
 }  # fmt: skip
 
 PROFILER_FACES = {"profiler", "autograd.profiler", "autograd.profiler_util"}
@@ -104,13 +105,13 @@ PROFILER_FACES = {"profiler", "autograd.profiler", "autograd.profiler_util"}
 LONGEST = 80  # lines of a function in `_core` and `autograd`
 
 # Public files and folders at the top that PyTorch does not have.
-OWN_NAMES = {"errors", "kernels"}
+OWN_NAMES = {"errors", "io", "kernels"}
 TORCH_NAMES = {
     "accelerator", "autograd", "cuda", "func", "nn", "ops", "optim", "overrides", "profiler", "random", "return_types",
 }  # fmt: skip
 TORCH_NAMES |= {"fft", "linalg", "serialization", "special", "storage", "utils"}
 TORCH_NAMES |= {"amp", "backends", "compiler", "cpu", "distributed", "export", "fx", "hub", "jit", "library", "mps"}
-TORCH_NAMES |= {"mtia", "multiprocessing", "onnx", "torch_version", "version", "xpu"}
+TORCH_NAMES |= {"mtia", "multiprocessing", "onnx", "testing", "torch_version", "version", "xpu"}
 
 
 class Import(NamedTuple):

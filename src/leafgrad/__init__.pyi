@@ -19,6 +19,7 @@ from leafgrad import fft as fft
 from leafgrad import func as func
 from leafgrad import fx as fx
 from leafgrad import hub as hub
+from leafgrad import io as io
 from leafgrad import jit as jit
 from leafgrad import library as library
 from leafgrad import linalg as linalg
@@ -36,6 +37,7 @@ from leafgrad import return_types as return_types
 from leafgrad import serialization as serialization
 from leafgrad import special as special
 from leafgrad import storage as storage
+from leafgrad import testing as testing
 from leafgrad import torch_version as torch_version
 from leafgrad import utils as utils
 from leafgrad import version as version

@@ -29,6 +29,7 @@ import saved_tensor_scenarios
 import shape_scenarios
 import storage_scenarios
 import subclass_scenarios
+import testing_scenarios
 import topology_scenarios
 import undefined_gradient_scenarios
 import value_scenarios
@@ -58,6 +59,7 @@ SETS = {
     "subclasses": subclass_scenarios,
     "shapes": shape_scenarios,
     "storages": storage_scenarios,
+    "testing": testing_scenarios,
     "topology": topology_scenarios,
     "undefined gradients": undefined_gradient_scenarios,
     "values": value_scenarios,

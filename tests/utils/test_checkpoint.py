@@ -576,5 +576,5 @@ def test_scripts_that_import_it_from_torch(tmp_path: Path) -> None:
 
 
 def test_parts_that_are_missing_are_named() -> None:
-    with pytest.raises(AttributeError, match=r"leafgrad does not have torch\.utils\.tensorboard"):
-        lg.utils.tensorboard
+    with pytest.raises(AttributeError, match=r"leafgrad does not have torch\.utils\.bottleneck"):
+        lg.utils.bottleneck

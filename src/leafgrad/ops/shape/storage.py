@@ -7,6 +7,7 @@ memory, which the tensors that show it could not follow, so that is left to stor
 
 from __future__ import annotations
 
+import os
 import sys
 import weakref
 from collections.abc import Iterator
@@ -149,6 +150,19 @@ class UntypedStorage(StorageBase):
                     f"the items was of type {kinds[1]} instead of int",
                 )
         self._own(np.array([item % 256 for item in content], np.uint8))
+
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """from_file(filename, shared=False, nbytes=0): the content of a file, read when it is used; if it is `shared`,
+        changes go into the file, which is made as long as is asked for."""
+        path = os.fspath(filename)
+        if shared:
+            with open(path, "ab") as file:
+                file.truncate(max(nbytes, file.tell()))
+        made = cls.__new__(cls)
+        content = np.memmap(path, np.uint8, "r+" if shared else "c", shape=(nbytes or os.path.getsize(path),))
+        made._own(np.frombuffer(content, np.uint8))
+        return made
 
     def _own(self, memory: Any) -> None:
         """Become the storage of new memory, which no tensor shows."""

@@ -1,0 +1,97 @@
+"""leafgrad.io and torch.utils.tensorboard: files of other libraries, which may not be installed."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import leafgrad as torch
+from leafgrad import io
+
+TENSORS = {
+    "float32": torch.arange(6.0).reshape(2, 3).t(),
+    "float64": torch.ones(2, dtype=torch.float64, requires_grad=True),
+    "float16": torch.ones(3).half(),
+    "int64": torch.arange(4),
+    "bool": torch.tensor([True, False]),
+    "empty": torch.empty(0, 2),
+    "one": torch.tensor(3.0),
+}
+
+
+def check_equal(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert found.keys() == expected.keys()
+    for name, tensor in expected.items():
+        assert found[name].dtype is tensor.dtype and not found[name].requires_grad
+        assert torch.equal(found[name], tensor) and found[name].shape == tensor.shape
+        found[name].zero_()  # the memory is its own
+
+
+def test_npz(tmp_path: Path) -> None:
+    for compressed in (False, True):
+        io.save_npz(TENSORS, tmp_path / "x.npz", compressed)
+        check_equal(io.load_npz(tmp_path / "x.npz"), TENSORS)
+    np.savez(tmp_path / "objects.npz", x=np.array([None], dtype=object))
+    with pytest.raises(ValueError, match="allow_pickle"):
+        io.load_npz(tmp_path / "objects.npz")
+    with pytest.raises(TypeError, match="no bfloat16"):
+        io.save_npz({"x": torch.ones(1, dtype=torch.bfloat16)}, tmp_path / "y.npz")
+    assert sorted(os.listdir(tmp_path)) == ["objects.npz", "x.npz"]
+
+
+def test_a_file_is_kept_if_saving_fails(tmp_path: Path) -> None:
+    io.save_npz({"x": torch.ones(1)}, tmp_path / "x.npz")
+    with pytest.raises(TypeError, match=r"Key `y` is invalid, expected torch\.Tensor but received <class 'int'>"):
+        io.save_npz({"y": 3}, tmp_path / "x.npz")
+    assert list(io.load_npz(tmp_path / "x.npz")) == ["x"]
+
+
+def test_safetensors(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    if find_spec("safetensors") is None:
+        with pytest.raises(ImportError, match=r"fix: pip install 'leafgrad\[safetensors\]'"):
+            io.save_safetensors(TENSORS, path)
+        return
+    tensors = {**TENSORS, "bfloat16": torch.ones(2, dtype=torch.bfloat16)}
+    io.save_safetensors(tensors, path, {"made": "here"})
+    check_equal(io.load_safetensors(path), tensors)
+    with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+        io.load_safetensors(path, device="cuda")
+
+
+def test_storages_of_files(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(bytes(range(8)))
+    storage = torch.UntypedStorage.from_file(str(tmp_path / "x"), shared=False, nbytes=8)
+    tensor = torch.empty(0, dtype=torch.uint8).set_(storage)
+    tensor += 1
+    assert tensor.tolist() == list(range(1, 9)) and (tmp_path / "x").read_bytes() == bytes(range(8))
+    shared = torch.UntypedStorage.from_file(str(tmp_path / "x"), shared=True, nbytes=10)
+    shared[9] = 7
+    assert len(shared) == 10 and (tmp_path / "x").read_bytes() == bytes([*range(8), 0, 7])
+
+
+def test_tensorboard(tmp_path: Path) -> None:
+    if find_spec("tensorboard") is None:
+        with pytest.raises(ImportError, match=r"fix: pip install 'leafgrad\[tensorboard\]'"):
+            torch.utils.tensorboard
+        return
+    with torch.utils.tensorboard.SummaryWriter(tmp_path) as writer:
+        writer.add_scalar("loss", torch.tensor(0.5, requires_grad=True), 3, walltime=10.0)
+        writer.add_histogram("weights", torch.tensor([-1.0, 0.5, 0.5]), 4)
+        writer.add_text("note", "hello", 1)
+        writer.add_scalars("both", {"a": 1.0, "b": 2.0}, 1)
+        with pytest.raises(AttributeError, match="leafgrad writes scalars"):
+            writer.add_mesh("x", None)
+        with pytest.raises(AssertionError, match="scalar should be 0D"):
+            writer.add_scalar("x", torch.ones(2))
+    from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+
+    (path,) = tmp_path.glob("events*")
+    events = {v.tag: (event.step, v) for event in EventFileLoader(str(path)).Load() for v in event.summary.value}
+    assert events["loss"][0] == 3 and events["weights"][0] == 4 and "note/text_summary" in events
+    assert sorted(each.name for each in tmp_path.iterdir() if each.is_dir()) == ["both_a", "both_b"]
