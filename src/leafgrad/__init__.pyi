@@ -226,6 +226,10 @@ def all(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = Fa
     """are all elements nonzero, in the tensor or along dimensions?"""
 def allclose(input: Tensor, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
     """is every element close to the other?"""
+def alpha_dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """elements switched off with probability p."""
+def alpha_dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """elements switched off with probability p, in place."""
 def amax(input: Tensor, dim: DimOrDims = (), keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """the largest element of all, or along dimensions."""
 def amin(input: Tensor, dim: DimOrDims = (), keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -469,6 +473,10 @@ def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rou
     """input / other; rounded towards zero by 'trunc', down by 'floor'."""
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sum of the products of the elements of two vectors."""
+def dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """elements switched off with probability p."""
+def dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """elements switched off with probability p, in place."""
 @overload
 def dsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
     """pieces along the third dimension, cut at indices, or in pieces of equal size."""
@@ -517,6 +525,14 @@ def expm1_(input: Tensor) -> Tensor:
     """expm1, in place."""
 def eye(n: builtins.int, m: builtins.int | None = None, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
     """ones on the diagonal of an n x m matrix."""
+def feature_alpha_dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """channels switched off with probability p."""
+def feature_alpha_dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """channels switched off with probability p, in place."""
+def feature_dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """channels switched off with probability p."""
+def feature_dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """channels switched off with probability p, in place."""
 def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     """one value, a number or a tensor without dimensions, everywhere."""
 def fill_(input: Tensor, value: Tensor | Number) -> Tensor:

@@ -6,6 +6,7 @@ from leafgrad.nn import modules as modules
 from leafgrad.nn import parallel as parallel
 from leafgrad.nn import parameter as parameter
 from leafgrad.nn import utils as utils
+from leafgrad.nn.modules.dropout import AlphaDropout as AlphaDropout
 from leafgrad.nn.modules.batchnorm import BatchNorm1d as BatchNorm1d
 from leafgrad.nn.modules.batchnorm import BatchNorm2d as BatchNorm2d
 from leafgrad.nn.modules.batchnorm import BatchNorm3d as BatchNorm3d
@@ -20,6 +21,12 @@ from leafgrad.nn.modules.conv import ConvTranspose3d as ConvTranspose3d
 from leafgrad.nn.modules.loss import CrossEntropyLoss as CrossEntropyLoss
 from leafgrad.nn.modules.container import DataParallel as DataParallel
 from leafgrad.nn.modules.dropout import Dropout as Dropout
+from leafgrad.nn.modules.dropout import Dropout1d as Dropout1d
+from leafgrad.nn.modules.dropout import Dropout2d as Dropout2d
+from leafgrad.nn.modules.dropout import Dropout3d as Dropout3d
+from leafgrad.nn.modules.sparse import Embedding as Embedding
+from leafgrad.nn.modules.sparse import EmbeddingBag as EmbeddingBag
+from leafgrad.nn.modules.dropout import FeatureAlphaDropout as FeatureAlphaDropout
 from leafgrad.nn.modules.linear import Flatten as Flatten
 from leafgrad.nn.modules.rnn import GRU as GRU
 from leafgrad.nn.modules.rnn import GRUCell as GRUCell

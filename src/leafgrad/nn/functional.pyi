@@ -9,6 +9,8 @@ from leafgrad._tensor.tensor import Tensor
 from leafgrad.ops.signature import Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape
 from leafgrad.random import Generator
 
+def alpha_dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = False, inplace: builtins.bool = False) -> Tensor:
+    """dropout that keeps mean 0 and variance 1."""
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: builtins.bool = False, momentum: builtins.float = 0.1, eps: builtins.float = 1e-05) -> Tensor:
     """channels (dimension 1) standardized over all samples: in training by the statistics of the input, which the running ones follow, otherwise by the running ones."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -42,8 +44,18 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     """the negative log likelihood of classes, or of probabilities, under softmax(input)."""
 def dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = True, inplace: builtins.bool = False) -> Tensor:
     """zero with probability p, else x / (1 - p)."""
+def dropout1d(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = True, inplace: builtins.bool = False) -> Tensor:
+    """dropout of the channels of (N, C, L) or (C, L)."""
+def dropout2d(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = True, inplace: builtins.bool = False) -> Tensor:
+    """dropout of the channels of (N, C, H, W)."""
+def dropout3d(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = True, inplace: builtins.bool = False) -> Tensor:
+    """dropout of the channels of (N, C, D, H, W) or (C, D, H, W)."""
 def embedding(input: Tensor, weight: Tensor, padding_idx: builtins.int | None = None, max_norm: builtins.float | None = None, norm_type: builtins.float = 2.0, scale_grad_by_freq: builtins.bool = False, sparse: builtins.bool = False) -> Tensor:
     """the rows of weight that the indices in input name; the row `padding_idx` gets no gradient."""
+def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: builtins.float | None = None, norm_type: builtins.float = 2, scale_grad_by_freq: builtins.bool = False, mode: builtins.str = 'mean', sparse: builtins.bool = False, per_sample_weights: Tensor | None = None, include_last_offset: builtins.bool = False, padding_idx: builtins.int | None = None) -> Tensor:
+    """the sum, mean or maximum of the rows of weight that each bag of indices names: a row of a matrix, or a piece of a vector from an offset on."""
+def feature_alpha_dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = False, inplace: builtins.bool = False) -> Tensor:
+    """alpha_dropout of whole channels."""
 def group_norm(input: Tensor, num_groups: builtins.int, weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05) -> Tensor:
     """channels (dimension 1) standardized in groups, in each sample."""
 def huber_loss(input: Tensor, target: Tensor, reduction: builtins.str = 'mean', delta: builtins.float = 1.0, weight: Tensor | None = None) -> Tensor:

@@ -88,7 +88,10 @@ FUNCTIONS: dict[str, str] = {
         "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson "
     ),
     "ops.random.drawing": "",
-    "ops.random.dropout": "",
+    "ops.random.dropout": (
+        "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ "
+        "feature_dropout feature_dropout_ "
+    ),
     "ops.random.functions": (
         "bernoulli multinomial normal rand rand_like randint randint_like randn randn_like randperm "
     ),
@@ -273,7 +276,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d LazyConv2d LazyConv3d "
             "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d "
         ),
-        "nn.modules.dropout": "Dropout",
+        "nn.modules.dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
         "nn.modules.instancenorm": (
             "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
         ),
@@ -283,14 +286,16 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn.modules.normalization": "GroupNorm LayerNorm RMSNorm",
         "nn.modules.parameter_container": "ParameterDict ParameterList",
         "nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
+        "nn.modules.sparse": "Embedding EmbeddingBag",
     },
     "nn.functional": {
         "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
         "ops.linalg.bilinear": "bilinear",
         "nn._functional.activation": "log_softmax logsigmoid relu relu_ sigmoid softmax tanh",
         "nn._functional.attention": "scaled_dot_product_attention",
-        "nn._functional.dropout": "dropout",
-        "nn._functional.linear": "embedding linear one_hot",
+        "nn._functional.dropout": "alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
+        "nn._functional.embedding": "embedding embedding_bag",
+        "nn._functional.linear": "linear one_hot",
         "nn._functional.loss": (
             "binary_cross_entropy binary_cross_entropy_with_logits cross_entropy huber_loss l1_loss mse_loss nll_loss "
             "smooth_l1_loss "

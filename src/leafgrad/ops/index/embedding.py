@@ -47,11 +47,10 @@ class embedding(Family):
             "torch.{}Tensor instead (while checking arguments for embedding)")  # fmt: skip
         if weight.array.ndim != 2:
             raise errors.mistake(RuntimeError, "'weight' must be 2-D", ("weight", errors.describe(weight)))
+        if sparse:
+            raise errors.mistake(NotImplementedError, "leafgrad has no sparse gradients.", fix="sparse=False")
         rows = weight.array.shape[0]
-        if padding_idx is not None:
-            if not -rows <= padding_idx < rows:
-                raise AssertionError("Padding_idx must be within num_embeddings")
-            padding_idx = padding_idx % rows
+        padding_idx = shown_padding(padding_idx, weight)
         if (wrong := outside(input.array, 0, rows)) is not None:
             rows_in = ("index", f"{wrong}, of {rows} rows"), ("weight", errors.describe(weight))
             raise errors.mistake(IndexError, "index out of range in self", *rows_in)
@@ -82,6 +81,16 @@ class embedding(Family):
         S(t(dtype="int64", low=0, high=3), t(3, 2)),
         S(t(0, dtype="int64", low=0, high=3), t(3, 2)),
     ]
+
+
+def shown_padding(padding_idx: int | None, weight: TensorBase) -> int | None:
+    """The row that stands for nothing, counted from the front."""
+    rows: int = weight.array.shape[0]
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx % rows
 
 
 def shrink_rows(weight: TensorBase, indices: Array, max_norm: float, norm_type: float) -> None:
