@@ -39,6 +39,7 @@ FILES: dict[str, tuple[str, str]] = {
     "_dynamo": ("_absent compiler", ""),
     "_layouts": ("_core _device", ""),
     "_missing": ("", ""),
+    "_vmap_internals": ("_missing func", ""),
     "_settings": ("_core _device _dtypes kernels", "_build errors ops"),
     "accelerator": ("_absent", ""),
     "compiler": ("_absent errors", ""),

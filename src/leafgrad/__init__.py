@@ -97,9 +97,9 @@ _links.functions = globals()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _PARTS = """
-    _C _dynamo accelerator amp backends compiler cpu cuda distributed export fft func fx hub io jit library linalg mps
-    mtia multiprocessing nn onnx optim overrides profiler random serialization special storage testing torch_version
-    utils version xpu
+    _C _dynamo _vmap_internals accelerator amp backends compiler cpu cuda distributed export fft func fx hub io jit
+    library linalg mps mtia multiprocessing nn onnx optim overrides profiler random serialization special storage
+    testing torch_version utils version xpu
 """
 _MIXED_PRECISION = """
     autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype

@@ -6,6 +6,7 @@ from typing import Any, Literal, overload
 
 from leafgrad import _C as _C
 from leafgrad import _dynamo as _dynamo
+from leafgrad import _vmap_internals as _vmap_internals
 from leafgrad import accelerator as accelerator
 from leafgrad import amp as amp
 from leafgrad import autograd as autograd

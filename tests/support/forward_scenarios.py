@@ -300,3 +300,14 @@ def what_jvp_must_return(T: Any) -> Any:
             seen += [out, direction]
         seen.append([F.unpack_dual(r).tangent for r in Both.apply(F.make_dual(x, given), T.tensor([1, 2]))])
     return seen
+
+
+@scenario
+def operations_without_a_rule_for_tangents(T: Any) -> Any:
+    """The older name of vmap is there as well."""
+    ad = T.autograd.forward_ad
+    with ad.dual_level():
+        dual = ad.make_dual(T.ones(2), T.ones(2))
+        refused = attempt(lambda: T.igamma(dual, dual))
+    mapped = T._vmap_internals._vmap(T.sin, 0, 1)(T.zeros(2, 3))
+    return [refused, mapped]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from scenarios import attempt, collection
@@ -186,3 +187,45 @@ def what_is_rescued_when_saved_tensors_change(T: Any) -> Any:
         del product, d
         count()
     return seen, leaf.grad, factor
+
+
+@scenario
+def modes_below_autograd(T: Any) -> Any:
+    """What they are asked about in a forward pass, what they may answer, and which of them are asked."""
+    dispatch = import_module(f"{T.__name__}.utils._python_dispatch")
+
+    class Log(dispatch.TorchDispatchMode):
+        def __init__(self) -> None:
+            self.seen: list[Any] = []
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            tensors = [a for a in args if isinstance(a, T.Tensor)]
+            self.seen.append([str(func), [list(t.shape) for t in tensors]])
+            return func(*args, **(kwargs or {}))
+
+    class Doubling(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result = func(*args, **(kwargs or {}))
+            return result * 2 if func is T.ops.aten.sin.default else result
+
+    class Refusing(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            raise ValueError(func.overloadpacket is T.ops.aten.cos)
+
+    x, w = T.ones(2, 3, requires_grad=True), T.ones(3, 4, requires_grad=True)
+    with Log() as outer:
+        with Log() as inner:
+            product = (x @ w).sin()
+            current = dispatch._get_current_dispatch_mode() is inner
+        total = product.tanh().sum()
+    total.backward()
+    with Doubling():
+        doubled = x.sin()
+    constant = x.detach()
+    with Log() as below, Doubling():
+        constant.sin()
+    with Refusing():
+        refused = attempt(lambda: x.cos())
+    grads = T.autograd.grad(doubled.sum(), x)
+    return [inner.seen, [each[0] for each in outer.seen if "detach" not in each[0]], current, x.grad, doubled, grads,
+            [each[0] for each in below.seen], refused, dispatch._get_current_dispatch_mode()]  # fmt: skip

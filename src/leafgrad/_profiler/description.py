@@ -53,12 +53,20 @@ def calls_on_stack(frame: FrameType | None, key: str) -> list[tuple[FrameType, s
     while frame is not None and origin.is_internal(frame.f_code.co_filename):
         name = frame.f_code.co_name
         if name.startswith("aten::"):
-            if found and same_function(name, found[-1][1]):
+            further_in = bool(found) and same_function(name, found[-1][1])
+            if further_in and not passes_on(frame):
                 found.pop()
-            found.append((frame, name, frame.f_locals.get(key)))
+            if not further_in or not passes_on(frame):
+                found.append((frame, name, frame.f_locals.get(key)))
         frame = frame.f_back
     found.reverse()
     return found
+
+
+def passes_on(frame: FrameType) -> bool:
+    """Has a function no parameters of its own, but hands on whatever it is given?"""
+    code = frame.f_code
+    return code.co_argcount == 0 and bool(code.co_flags & inspect.CO_VARARGS)
 
 
 def same_function(name: str, other: str) -> bool:

@@ -350,6 +350,19 @@ def tangents(
     op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]
 ) -> Sequence[Any]:
     """The derivative of the results of an operation in the direction of the given tangents (None: zero)."""
+    try:
+        return known_tangents(op, primals, given, options, results)
+    except NotImplementedError as error:
+        if not str(error).startswith("the derivative for"):
+            raise
+    first = f"Trying to use forward AD with {op.name} that does not support it because it has not been implemented yet."
+    raise errors.mistake(NotImplementedError, first)
+
+
+def known_tangents(
+    op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]
+) -> Sequence[Any]:
+    """The same, if there is a rule."""
     from leafgrad.ops.registry import registry
 
     operation = registry[op.name]

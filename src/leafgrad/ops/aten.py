@@ -12,6 +12,7 @@ the product it is: `addmm`, `mm`, `bmm`.
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Any
 
 from leafgrad import errors
@@ -31,6 +32,32 @@ OVERLOADS = frozenset(
 )  # fmt: skip
 
 
+class PendingCalls(threading.local):
+    """Operations that somebody has taken over in this thread, the innermost last: calling their form runs them."""
+
+    def __init__(self) -> None:
+        self.calls: list[PendingCall] = []
+
+
+pending = PendingCalls()
+
+
+class PendingCall:
+    """One of them, with the arguments under which it was shown."""
+
+    func: Overload
+    args: tuple[Any, ...]
+
+    def run(self, args: tuple[Any, ...]) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> None:
+        pending.calls.append(self)
+
+    def __exit__(self, *error: Any) -> None:
+        pending.calls.remove(self)
+
+
 class Overload:
     """One form of an operation, which can be called as the function can. PyTorch calls it OpOverload."""
 
@@ -46,6 +73,9 @@ class Overload:
         return f"aten::{self._opname}" + ("" if self._overloadname == "default" else f".{self._overloadname}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = pending.calls[-1] if pending.calls else None
+        if call is not None and call.func is self and len(args) == len(call.args) and not kwargs:
+            return call.run(args)
         return self.overloadpacket(*args, **kwargs)
 
     def __str__(self) -> str:
@@ -61,7 +91,7 @@ class Packet:
     def __init__(self, name: str) -> None:
         self._name = name
         self.__name__ = name
-        registered = registry.get(name)
+        registered = registry.get(name) or registry.get(name.removesuffix("_"))
         two_tensors = registered is not None and registered.is_pair
         self._overload = Overload(self, "Tensor" if two_tensors else "default")
 
