@@ -31,6 +31,8 @@ def test_operations_and_functions(entry: Entry) -> None:
 
 OTHER_MODULES = {name for name in CASES if "Bilinear" in name or "RMSNorm" in name}  # see above
 OTHER_MODULES |= {name for name in CASES if "EmbeddingBag" in name}  # composed of other functions
+# Sequences and attention are fused in other places than in PyTorch, and as a tree the graph of a sequence has no end.
+OTHER_MODULES |= {name for name in CASES if name.startswith(("attention:", "recurrent:", "transformer:"))}
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in OTHER_MODULES])

@@ -74,5 +74,10 @@ from leafgrad.nn.modules.activation import Sigmoid as Sigmoid
 from leafgrad.nn.modules.activation import Softmax as Softmax
 from leafgrad.nn.modules.batchnorm import SyncBatchNorm as SyncBatchNorm
 from leafgrad.nn.modules.activation import Tanh as Tanh
+from leafgrad.nn.modules.transformer import Transformer as Transformer
+from leafgrad.nn.modules.transformer import TransformerDecoder as TransformerDecoder
+from leafgrad.nn.modules.transformer import TransformerDecoderLayer as TransformerDecoderLayer
+from leafgrad.nn.modules.transformer import TransformerEncoder as TransformerEncoder
+from leafgrad.nn.modules.transformer import TransformerEncoderLayer as TransformerEncoderLayer
 from leafgrad.nn.parameter import UninitializedBuffer as UninitializedBuffer
 from leafgrad.nn.parameter import UninitializedParameter as UninitializedParameter

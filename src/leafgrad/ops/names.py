@@ -287,6 +287,9 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn.modules.parameter_container": "ParameterDict ParameterList",
         "nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
         "nn.modules.sparse": "Embedding EmbeddingBag",
+        "nn.modules.transformer": (
+            "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer "
+        ),
     },
     "nn.functional": {
         "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",

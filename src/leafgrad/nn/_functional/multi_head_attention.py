@@ -70,7 +70,8 @@ def multi_head_attention_forward(
             "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead."
         )
     padding = as_summand(key_padding_mask, "key_padding_mask", query)
-    mask = as_summand(attn_mask, "attn_mask", query)
+    causal = is_causal and padding is None and not need_weights  # then the mask is not even looked at
+    mask = None if causal else as_summand(attn_mask, "attn_mask", query)
     separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
     check_sizes(query, key, value, embed_dim_to_check, num_heads, separate, in_proj_weight)
     q, k, v = projected(query, key, value, in_proj_weight, in_proj_bias, separate)
@@ -95,7 +96,7 @@ def multi_head_attention_forward(
         further += 1
     mask = combined(mask, padding, further, count, num_heads, k.shape[1])
     p = dropout_p if training else 0.0
-    heads, weights = attended(q, k, v, mask, p, need_weights, count)
+    heads, weights = attended(q, k, v, mask, causal, p, need_weights, count)
     out = heads.transpose(0, 1).reshape(length * count, width)
     out = linear(out, out_proj_weight, out_proj_bias).reshape(length, count, out_proj_weight.shape[0])
     if weights is not None and average_attn_weights:
@@ -105,14 +106,16 @@ def multi_head_attention_forward(
     return out, weights
 
 
-def attended(q: Any, k: Any, v: Any, mask: Any, p: float, need_weights: bool, count: int) -> tuple[Any, Any]:
+def attended(
+    q: Any, k: Any, v: Any, mask: Any, causal: bool, p: float, need_weights: bool, count: int
+) -> tuple[Any, Any]:
     """(what all heads of all sequences find, (sequences * heads, length, features of a head); the weights)."""
     heads = q.shape[0] // count
     if not need_weights:
         apart = [t.reshape(count, heads, *t.shape[1:]) for t in (q, k, v)]
         if mask is not None:
             mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.reshape(count, heads, *mask.shape[1:])
-        found = scaled_dot_product_attention(*apart, mask, p)
+        found = scaled_dot_product_attention(*apart, mask, p, causal)
         return found.reshape(q.shape[0], *found.shape[2:]), None
     scores = bmm.function(q * math.sqrt(1.0 / q.shape[2]), k.transpose(1, 2))
     weights = softmax.function(scores if mask is None else scores + mask, -1)
