@@ -387,6 +387,7 @@ EXEMPT_LISTS = {
     ("func.batched_array", "_OPERATORS"): "Python's operators, for arrays",
     ("func.batched_array", "_COMPARISONS"): "the same",
     ("func.messages", "REFUSALS"): "what a tensor is asked for when it refuses, not only by the method of that name",
+    ("nn.init", "calculate_gain"): "the values of an argument",
     ("nn.parameter", "HARMLESS"): "methods that look at no element, which a tensor without a shape has as well",
     ("ops.index.scatter_reduce", "_UFUNCS"): "the values of an argument",
     ("ops.names", "ATTRIBUTES"): "made from the blocks by tools/make_stubs.py",

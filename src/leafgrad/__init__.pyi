@@ -373,6 +373,10 @@ def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the smallest integer not below each element."""
 def ceil_(input: Tensor) -> Tensor:
     """ceil, in place."""
+def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
+    """x above zero, alpha (exp(x / alpha) - 1) below."""
+def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
+    """celu, in place."""
 def chunk(input: Tensor, chunks: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
     """at most `chunks` pieces of equal size; the last may be smaller."""
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -610,6 +614,8 @@ def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor
     """the state after one step. See nn.GRUCell."""
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input greater than other, element by element?"""
+def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor:
+    """each element, or zero where it is between -lambd and lambd."""
 def heaviside(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 below zero, 1 above, and `values` at zero. It has no derivative, as in PyTorch."""
 def histc(input: Tensor, bins: builtins.int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
@@ -901,6 +907,8 @@ def positive(input: Tensor) -> Tensor:
     """the tensor itself."""
 def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input to the power of exponent, either of them a tensor or a number."""
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """x above zero, weight * x below; one weight for all, or one for each channel."""
 @overload
 def prod(input: Tensor, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """the product of all elements, or along a dimension."""
@@ -1000,6 +1008,10 @@ def round_(input: Tensor, *, decimals: builtins.int = 0) -> Tensor:
     """round, in place."""
 def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """on top of each other, along dimension 0; vectors are rows."""
+def rrelu(input: Tensor, lower: Number = 0.125, upper: Number = 0.3333333333333333, training: builtins.bool = False) -> Tensor:
+    """x above zero; below, x times a random slope, or the mean of the slopes if it is not training."""
+def rrelu_(input: Tensor, lower: Number = 0.125, upper: Number = 0.3333333333333333, training: builtins.bool = False) -> Tensor:
+    """rrelu, in place."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """one divided by the square root of each element."""
 def rsqrt_(input: Tensor) -> Tensor:
@@ -1027,6 +1039,10 @@ def select_copy(input: Tensor, dim: Dim, index: builtins.int, *, out: Tensor | N
     """a copy of select(dim, index)."""
 def select_scatter(input: Tensor, src: Tensor, dim: Dim, index: builtins.int) -> Tensor:
     """a copy of input in which select(dim, index) is replaced by src."""
+def selu(input: Tensor) -> Tensor:
+    """elu with two constants that keep mean and variance through layers."""
+def selu_(input: Tensor) -> Tensor:
+    """selu, in place."""
 def set_rng_state(new_state: Tensor) -> None:
     """go on from a state that get_rng_state() returned."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1134,6 +1150,10 @@ def tensor_split(input: Tensor, indices_or_sections: builtins.int | Shape | Tens
 def tensor_split(input: Tensor, *, indices: Shape, dim: Dim = 0) -> tuple[Tensor, ...]: ...
 @overload
 def tensor_split(input: Tensor, *, sections: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]: ...
+def threshold(input: Tensor, threshold: Number, value: Number, *, out: Tensor | None = None) -> Tensor:
+    """x above the threshold, `value` elsewhere."""
+def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor:
+    """threshold, in place."""
 @overload
 def tile(input: Tensor, *dims: builtins.int) -> Tensor:
     """repeat, where missing dimensions count as one."""

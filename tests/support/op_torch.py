@@ -142,6 +142,7 @@ NO_GRADIENT: dict[str, Callable[[Case], bool]] = {
 # It has these results in half precision, not their gradients.
 NO_GRADIENT |= dict.fromkeys(("special_i1", "special_i1e"), lambda case: case.tensors[0].array.dtype.itemsize == 2)
 NO_SECOND_GRADIENT: dict[str, Callable[[Case], bool]] = {
+    "hardsigmoid": lambda case: True,
     # its gradient is scaled, the gradient of that is not; and it cannot reshape what is empty
     "embedding": lambda case: "scale_grad_by_freq" in case.apart[1] or case.tensors[0].numel() == 0,
     # they ask for the weight if there is a bias only, and for the bias

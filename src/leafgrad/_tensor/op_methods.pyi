@@ -441,6 +441,8 @@ class OpMethods:
         """gt, in place."""
     def half(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.float16."""
+    def hardshrink(self, lambd: Number = 0.5) -> Tensor:
+        """each element, or zero where it is between -lambd and lambd."""
     def heaviside(self, other: Tensor) -> Tensor:
         """0 below zero, 1 above, and `values` at zero. It has no derivative, as in PyTorch."""
     def heaviside_(self, other: Tensor) -> Self:
@@ -775,6 +777,8 @@ class OpMethods:
         """input to the power of exponent, either of them a tensor or a number."""
     def pow_(self, exponent: Tensor | Number) -> Self:
         """pow, in place."""
+    def prelu(self, weight: Tensor) -> Tensor:
+        """x above zero, weight * x below; one weight for all, or one for each channel."""
     @overload
     def prod(self, *, dtype: Dtype | None = None) -> Tensor:
         """the product of all elements, or along a dimension."""

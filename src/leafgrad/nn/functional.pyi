@@ -19,6 +19,10 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     """-weight * (target * log(input) + (1 - target) * log(1 - input)), where no logarithm counts less than -100."""
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', pos_weight: Tensor | None = None) -> Tensor:
     """-weight * (pos_weight * target * log(p) + (1 - target) * log(1 - p)) of p = sigmoid(input)."""
+def celu(input: Tensor, alpha: Number = 1.0, inplace: builtins.bool = False) -> Tensor:
+    """x above zero, alpha (exp(x / alpha) - 1) below."""
+def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
+    """celu, in place."""
 @overload
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, dilation: DimOrDims = 1, groups: builtins.int = 1) -> Tensor:
     """the sum of each window of the input times the weight, plus the bias. padding='same' keeps the size, 'valid' is no padding."""
@@ -50,14 +54,34 @@ def dropout2d(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = 
     """dropout of the channels of (N, C, H, W)."""
 def dropout3d(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = True, inplace: builtins.bool = False) -> Tensor:
     """dropout of the channels of (N, C, D, H, W) or (C, D, H, W)."""
+def elu(input: Tensor, alpha: Number = 1.0, inplace: builtins.bool = False) -> Tensor:
+    """x above zero, alpha (exp(x) - 1) below."""
+def elu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
+    """elu, in place."""
 def embedding(input: Tensor, weight: Tensor, padding_idx: builtins.int | None = None, max_norm: builtins.float | None = None, norm_type: builtins.float = 2.0, scale_grad_by_freq: builtins.bool = False, sparse: builtins.bool = False) -> Tensor:
     """the rows of weight that the indices in input name; the row `padding_idx` gets no gradient."""
 def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: builtins.float | None = None, norm_type: builtins.float = 2, scale_grad_by_freq: builtins.bool = False, mode: builtins.str = 'mean', sparse: builtins.bool = False, per_sample_weights: Tensor | None = None, include_last_offset: builtins.bool = False, padding_idx: builtins.int | None = None) -> Tensor:
     """the sum, mean or maximum of the rows of weight that each bag of indices names: a row of a matrix, or a piece of a vector from an offset on."""
 def feature_alpha_dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = False, inplace: builtins.bool = False) -> Tensor:
     """alpha_dropout of whole channels."""
+def gelu(input: Tensor, *, approximate: builtins.str = 'none') -> Tensor:
+    """x times the probability that a standard normal variable is below x."""
+def glu(input: Tensor, dim: Dim = -1) -> Tensor:
+    """one half of input along a dimension times the sigmoid of the other."""
 def group_norm(input: Tensor, num_groups: builtins.int, weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05) -> Tensor:
     """channels (dimension 1) standardized in groups, in each sample."""
+def gumbel_softmax(logits: Tensor, tau: builtins.float = 1, hard: builtins.bool = False, eps: builtins.float = 1e-10, dim: builtins.int = -1) -> Tensor:
+    """the softmax of (logits + Gumbel noise) / tau; with `hard` a one-hot sample, whose gradient is that of the softmax."""
+def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor:
+    """each element, or zero where it is between -lambd and lambd."""
+def hardsigmoid(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """x / 6 + 1 / 2, but not below 0 and not above 1."""
+def hardswish(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """x times hardsigmoid(x)."""
+def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inplace: builtins.bool = False) -> Tensor:
+    """x, but not below min_val and not above max_val."""
+def hardtanh_(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Tensor:
+    """hardtanh, in place."""
 def huber_loss(input: Tensor, target: Tensor, reduction: builtins.str = 'mean', delta: builtins.float = 1.0, weight: Tensor | None = None) -> Tensor:
     """(input - target)**2 / 2, continued as straight lines beyond delta; its mean, its sum, or itself."""
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: builtins.bool = True, momentum: builtins.float = 0.1, eps: builtins.float = 1e-05) -> Tensor:
@@ -66,35 +90,71 @@ def l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = 
     """|input - target|, its mean, its sum, or itself."""
 def layer_norm(input: Tensor, normalized_shape: Sequence[builtins.int], weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05) -> Tensor:
     """standardized over the last dimensions."""
+def leaky_relu(input: Tensor, negative_slope: Number = 0.01, inplace: builtins.bool = False) -> Tensor:
+    """x above zero, negative_slope * x below."""
+def leaky_relu_(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
+    """leaky_relu, in place."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
 def log_softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
     """x - log(sum(exp(x))) along `dim`."""
 def logsigmoid(input: Tensor) -> Tensor:
     """log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
+def mish(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """x times tanh(softplus(x))."""
 def mse_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', weight: Tensor | None = None) -> Tensor:
     """(input - target)**2, its mean, its sum, or itself."""
 def multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: builtins.int, num_heads: builtins.int, in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: builtins.bool, dropout_p: builtins.float, out_proj_weight: Tensor, out_proj_bias: Tensor | None, training: builtins.bool = True, key_padding_mask: Tensor | None = None, need_weights: builtins.bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: builtins.bool = False, q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None, static_v: Tensor | None = None, average_attn_weights: builtins.bool = True, is_causal: builtins.bool = False) -> tuple[Tensor, Tensor | None]:
     """what nn.MultiheadAttention computes, and the weights of the average if `need_weights`. Sequences are (length, batch, features)."""
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, ignore_index: builtins.int = -100, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
     """-weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
+def normalize(input: Tensor, p: builtins.float = 2.0, dim: builtins.int | tuple[builtins.int, ...] = 1, eps: builtins.float = 1e-12, out: Tensor | None = None) -> Tensor:
+    """input divided by its p-norms along `dim`, or by eps where these are smaller."""
 def one_hot(tensor: Tensor, num_classes: builtins.int = -1) -> Tensor:
     """for each index a vector of zeros with a one at that index."""
 def pad(input: Tensor, pad: Shape, mode: builtins.str = 'constant', value: builtins.float | None = None) -> Tensor:
     """more elements around the last dimensions, pad = (left, right, top, bottom, ...): `value`, or own elements, with mode 'reflect', 'replicate' or 'circular'."""
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """x above zero, weight * x below; one weight for all, or one for each channel."""
 def relu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     """max(0, x), element by element."""
+def relu6(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """x, but not below 0 and not above 6."""
 def relu_(input: Tensor) -> Tensor:
     """relu, in place."""
 def rms_norm(input: Tensor, normalized_shape: Sequence[builtins.int], weight: Tensor | None = None, eps: builtins.float | None = None) -> Tensor:
     """x / sqrt(mean(x**2) + eps) over the last dimensions."""
+def rrelu(input: Tensor, lower: Number = 0.125, upper: Number = 0.3333333333333333, training: builtins.bool = False, inplace: builtins.bool = False) -> Tensor:
+    """x above zero, x times a random slope below."""
+def rrelu_(input: Tensor, lower: Number = 0.125, upper: Number = 0.3333333333333333, training: builtins.bool = False) -> Tensor:
+    """rrelu, in place."""
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: builtins.float = 0.0, is_causal: builtins.bool = False, *, scale: builtins.float | None = None, enable_gqa: builtins.bool = False) -> Tensor:
     """softmax(scale * query @ keyᵀ + mask) @ value, with scale = 1 / sqrt(the numbers of a query). A bool mask tells which keys count; with `is_causal`, no key after a query's own place does."""
+def selu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """elu with two constants that keep mean and variance through layers."""
+def selu_(input: Tensor) -> Tensor:
+    """selu, in place."""
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x)) of each element."""
+def silu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """x times sigmoid(x)."""
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', beta: builtins.float = 1.0) -> Tensor:
     """|input - target|, with the corner below beta replaced by a parabola; its mean, its sum, or itself."""
 def softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`."""
+def softmin(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
+    """the softmax of -input along `dim`."""
+def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
+    """log(1 + exp(beta x)) / beta, and x where beta x is above the threshold."""
+def softshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor:
+    """each element moved towards zero by lambd, at most to zero."""
+def softsign(input: Tensor) -> Tensor:
+    """x / (1 + |x|) of each element."""
 def tanh(input: Tensor) -> Tensor:
     """the hyperbolic tangent of each element."""
+def tanhshrink(input: Tensor) -> Tensor:
+    """x - tanh(x) of each element."""
+def threshold(input: Tensor, threshold: Number, value: Number, inplace: builtins.bool = False) -> Tensor:
+    """x above the threshold, `value` elsewhere."""
+def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor:
+    """threshold, in place."""

@@ -41,6 +41,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.loss.elementwise": "",
     "ops.normalization.batch_norm": "batch_norm instance_norm",
     "ops.normalization.layer_norm": "group_norm layer_norm rms_norm",
+    "ops.pointwise.activations": "celu celu_ hardshrink selu selu_ threshold threshold_",
     "ops.pointwise.angles": "angle arctan2 atan2 hypot",
     "ops.pointwise.bessel": "i0 i0_",
     "ops.pointwise.comparison": (
@@ -69,6 +70,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.pointwise.fill": "fill fill_ zero_",
     "ops.pointwise.floating": "copysign frexp heaviside ldexp ldexp_ nextafter",
     "ops.pointwise.gamma": "digamma igamma igammac lgamma mvlgamma mvlgamma_ polygamma",
+    "ops.pointwise.gates": "prelu rrelu rrelu_",
     "ops.pointwise.integers": "gcd gcd_ lcm lcm_",
     "ops.pointwise.polynomials": "",
     "ops.pointwise.powers": "float_power pow square",
@@ -175,6 +177,7 @@ METHODS: dict[str, str] = {
     "ops.loss.elementwise": "",
     "ops.normalization.batch_norm": "",
     "ops.normalization.layer_norm": "",
+    "ops.pointwise.activations": "hardshrink",
     "ops.pointwise.angles": "angle arctan2 arctan2_ atan2 atan2_ hypot hypot_",
     "ops.pointwise.bessel": "i0 i0_",
     "ops.pointwise.comparison": (
@@ -209,6 +212,7 @@ METHODS: dict[str, str] = {
     "ops.pointwise.gamma": (
         "digamma digamma_ igamma igamma_ igammac igammac_ lgamma lgamma_ mvlgamma mvlgamma_ polygamma polygamma_ "
     ),
+    "ops.pointwise.gates": "prelu",
     "ops.pointwise.integers": "gcd gcd_ lcm lcm_",
     "ops.pointwise.polynomials": "",
     "ops.pointwise.powers": "__ipow__ __pow__ __rpow__ float_power float_power_ pow pow_ square square_",
@@ -266,7 +270,11 @@ METHODS: dict[str, str] = {
 }
 PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     "nn": {
-        "nn.modules.activation": "LogSoftmax ReLU Sigmoid Softmax Tanh",
+        "nn.modules.activation": (
+            "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish PReLU "
+            "RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh "
+            "Tanhshrink Threshold "
+        ),
         "nn.modules.attention": "MultiheadAttention",
         "nn.modules.batchnorm": (
             "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm "
@@ -294,7 +302,13 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     "nn.functional": {
         "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
         "ops.linalg.bilinear": "bilinear",
-        "nn._functional.activation": "log_softmax logsigmoid relu relu_ sigmoid softmax tanh",
+        "ops.pointwise.activations": "gelu hardshrink softplus softshrink",
+        "ops.pointwise.gates": "prelu",
+        "nn._functional.activation": (
+            "celu celu_ elu elu_ glu gumbel_softmax hardsigmoid hardswish hardtanh hardtanh_ leaky_relu leaky_relu_ "
+            "log_softmax logsigmoid mish normalize relu relu6 relu_ rrelu rrelu_ selu selu_ sigmoid silu softmax "
+            "softmin softsign tanh tanhshrink threshold threshold_ "
+        ),
         "nn._functional.attention": "scaled_dot_product_attention",
         "nn._functional.dropout": "alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
         "nn._functional.embedding": "embedding embedding_bag",

@@ -239,7 +239,8 @@ class logit(Family):
         return bind(logit.core, (float_input(input),), (eps,))
 
     def vjp(g: A, input: A, eps: A) -> A:
-        slope = g / (input * (1 - input))
+        spread = input * (1 - input)
+        slope = g / where(spread == 0, zeros_like(spread), spread)  # a zero without sign
         if eps is None:
             return where((input < 0) | (input > 1), zeros_like(g) + math.nan, slope)
         return where((input < eps) | (input > 1 - eps), zeros_like(g), slope)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
+from leafgrad._core.op import Op
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, INTEGER, from_numpy_dtype
 from leafgrad.kernels import gamma_functions as kernels
 from leafgrad.ops.inplace import in_place
@@ -56,6 +58,7 @@ class polygamma(Family):
     """polygamma(n, input): the n-th derivative of digamma at each element."""
 
     options = ("n",)
+    node_names = ("PolygammaBackward1",)  # in place
     jvp = "elementwise"
     vmap = "elementwise"
     follows_layout = True
@@ -69,10 +72,7 @@ class polygamma(Family):
 
     @staticmethod
     def call(n: int, input: Tensor) -> Tensor:
-        if n < 0:
-            raise RuntimeError("polygamma(n, x) does not support negative n.")
-        polygamma.check(from_numpy_dtype(input.array.dtype))
-        return bind(polygamma.core, (float_input(input),), (n,))
+        return _polygamma(polygamma.core, input, n)
 
     def method(self: Tensor, n: int) -> Tensor:
         """polygamma(n): the n-th derivative of digamma at each element."""
@@ -88,9 +88,16 @@ class polygamma(Family):
     ]
 
 
+def _polygamma(core: Op, input: TensorBase, n: int) -> Any:
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    polygamma.check(from_numpy_dtype(input.array.dtype))
+    return bind(core, (float_input(input),), (n,))
+
+
 def polygamma_(self: Tensor, n: int) -> Tensor:
     """polygamma_(n): polygamma, in place."""
-    return in_place(self, lambda x: polygamma.function(n, x))
+    return in_place(self, lambda x: _polygamma(polygamma.named["PolygammaBackward1"], x, n))
 
 
 METHODS = checked_methods(polygamma_)

@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad._dtypes import COMPLEX
 from leafgrad.kernels import native
 from leafgrad.ops.creation.fresh import zeros_like
-from leafgrad.ops.pointwise.elementwise import Unary, cos, rsqrt, sin
+from leafgrad.ops.pointwise.elementwise import Unary, cos, is_complex, rsqrt, sin
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import real
@@ -109,8 +109,9 @@ class acosh(Unary):
     samples = real(1.2, 4)
 
     def vjp(g: A, input: A) -> A:
-        # two roots, of which the product is on the right branch for complex numbers too
-        return g * (rsqrt(input - 1) * rsqrt(input + 1))
+        if is_complex(input):  # two roots, of which the product is on the right branch
+            return g * (rsqrt(input - 1) * rsqrt(input + 1))
+        return g * rsqrt(input * input - 1)
 
 
 @op

@@ -1,0 +1,455 @@
+"""Activations: elementwise functions between layers, of floats only. Where a rule is more than a choice, the derivative
+is a function of its own, made of operations, which can be differentiated again. Half precision is computed in single.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors
+from leafgrad._core.bind import bind
+from leafgrad._core.tensor import TensorBase
+from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, finfo, from_numpy_dtype
+from leafgrad.kernels import error_functions
+from leafgrad.ops.creation.fresh import zero_like
+from leafgrad.ops.creation.numbers import to_array
+from leafgrad.ops.inplace import in_place
+from leafgrad.ops.pointwise.elementwise import exp, sigmoid, tanh
+from leafgrad.ops.pointwise.error_function import erf
+from leafgrad.ops.pointwise.select import bounded
+from leafgrad.ops.pointwise.where import where
+from leafgrad.ops.public_forms import checked_functions
+from leafgrad.ops.reduce.common import in_single, is_half
+from leafgrad.ops.registry import Family, Operation, composite, op
+from leafgrad.ops.samples import S, real
+from leafgrad.ops.signature import Number, Tensor
+
+A = Any  # an array, or a tensor under create_graph
+
+
+class Activation(Family, family=True):
+    """f(x[i], *options). What its rule asks for is the argument and the options."""
+
+    public_name = ""
+    method: Any = False
+    jvp = "elementwise"
+    vmap = "elementwise"
+    follows_layout = True
+    refuses: Any = (BOOL, INTEGER, COMPLEX)
+    samples: Any = staticmethod(real())
+
+
+def times_slope(slope: Any, g: A, input: A, *options: Any) -> A:
+    """g * slope(input, *options); arrays of half precision in single precision."""
+    if not isinstance(input, TensorBase) and is_half(input.dtype):
+        wide = np.float32
+        return (g.astype(wide) * slope(input.astype(wide), *options)).astype(input.dtype)
+    return g * slope(input, *options)
+
+
+def apply(operation: Any, input: TensorBase, *options: Any) -> Any:
+    operation.check(from_numpy_dtype(input.array.dtype))
+    return bind(operation.core, (input,), options)
+
+
+def constant_like(x: A, value: float) -> A:
+    return zero_like(x) + value
+
+
+# -- exponential ------------------------------------------------------------------------------------------------------
+
+
+@in_single
+def _elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    negative = np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale)
+    return np.where(x <= 0, negative, x * scale)
+
+
+def _elu_slope(input: A, alpha: float, scale: float, input_scale: float) -> A:
+    below = exp(input * input_scale) * (alpha * scale * input_scale)
+    return where(input <= 0, below, constant_like(input, scale))
+
+
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+@op
+class elu(Activation):
+    """elu(input, alpha=1.0): x above zero, alpha (exp(x) - 1) below."""
+
+    options = ("alpha", "scale", "input_scale")
+    node_names = ("EluBackward1",)  # in place
+    kernel = _elu
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), 0.7), S(t()), S(t(0))])
+
+    def call(input: Tensor, alpha: Number = 1.0) -> Tensor:
+        return apply(elu, input, alpha, 1.0, 1.0)
+
+    def vjp(g: A, input: A, alpha: A, scale: A, input_scale: A) -> A:
+        return times_slope(_elu_slope, g, input, alpha, scale, input_scale)
+
+
+@composite(real(), method=False)
+def selu(input: Tensor) -> Tensor:
+    """selu(input): elu with two constants that keep mean and variance through layers."""
+    return apply(elu, input, SELU_ALPHA, SELU_SCALE, 1.0)
+
+
+def refuse_zero(alpha: Number) -> None:
+    if alpha == 0:
+        raise errors.mistake(RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU")
+
+
+@op
+class celu(Activation):
+    """celu(input, alpha=1.0): x above zero, alpha (exp(x / alpha) - 1) below."""
+
+    options = ("alpha",)
+    node_names = ("CeluBackward1",)  # in place
+    public_name = "celu"
+    kernel_name = "elu_cpu"
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), 0.7), S(t()), S(t(0))])
+
+    def kernel(x: A, alpha: float) -> A:
+        return _elu(x, alpha, 1.0, 1 / alpha)
+
+    def call(input: Tensor, alpha: Number = 1.0) -> Tensor:
+        refuse_zero(alpha)
+        return apply(celu, input, alpha)
+
+    def vjp(g: A, input: A, alpha: A) -> A:
+        # divided by alpha in single precision, as in PyTorch
+        return times_slope(_elu_slope, g, input, alpha, 1.0, 1 / float(np.float32(alpha)))
+
+
+@in_single
+def _softplus(x: Any, beta: float, threshold: float) -> Any:
+    scaled = x * beta
+    usual = np.log1p(np.exp(np.minimum(scaled, max(threshold, 0.0) + 1))) / beta
+    return np.where(scaled > threshold, x, usual)
+
+
+def _softplus_slope(input: A, beta: float, threshold: float) -> A:
+    scaled = input * beta
+    return where(scaled > threshold, constant_like(input, 1.0), sigmoid(scaled))
+
+
+@op
+class softplus(Activation):
+    """softplus(input, beta=1, threshold=20): log(1 + exp(beta x)) / beta, and x where beta x is above the threshold."""
+
+    options = ("beta", "threshold")
+    kernel = _softplus
+    places = ("nn.functional.softplus",)
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), 2.0, 1.0), S(t(), beta=0.5), S(t(0))])
+
+    def call(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
+        return apply(softplus, input, beta, threshold)
+
+    def vjp(g: A, input: A, beta: A, threshold: A) -> A:
+        return times_slope(_softplus_slope, g, input, beta, threshold)
+
+
+# -- gates ------------------------------------------------------------------------------------------------------------
+
+
+@in_single
+def _silu(x: Any) -> Any:
+    return x / (1 + np.exp(-x))
+
+
+def _silu_slope(input: A) -> A:
+    gate = sigmoid(input)
+    return gate * (1 + input * (1 - gate))
+
+
+@op
+class silu(Activation):
+    """silu(input): x times sigmoid(x)."""
+
+    kernel = _silu
+    refuses = (BOOL, INTEGER)
+
+    def call(input: Tensor) -> Tensor:
+        return apply(silu, input)
+
+    def vjp(g: A, input: A) -> A:
+        return times_slope(_silu_slope, g, input)
+
+
+@in_single
+def _mish(x: Any) -> Any:
+    return x * np.tanh(np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0))
+
+
+def _mish_slope(input: A) -> A:
+    gate = tanh(softplus(input, 1.0, 20.0))
+    return gate + input * sigmoid(input) * (1 - gate * gate)
+
+
+@op
+class mish(Activation):
+    """mish(input): x times tanh(softplus(x))."""
+
+    kernel = _mish
+
+    def call(input: Tensor) -> Tensor:
+        return apply(mish, input)
+
+    def vjp(g: A, input: A) -> A:
+        return times_slope(_mish_slope, g, input)
+
+
+ROOT, CUBIC = math.sqrt(2 / math.pi), 0.044715
+
+
+@in_single
+def _gelu(x: Any, approximate: str) -> Any:
+    if approximate == "none":
+        return x * ((1 + error_functions.erf(x * x.dtype.type(math.sqrt(0.5)))) / 2)
+    return 0.5 * x * (1 + np.tanh(ROOT * (x + CUBIC * x * x * x)))
+
+
+def _gelu_slope(input: A, approximate: str) -> A:
+    square = input * input
+    if approximate == "none":
+        return (1 + erf(input * math.sqrt(0.5))) * 0.5 + input * exp(square * -0.5) * (ROOT / 2)
+    inner = tanh(ROOT * (input + CUBIC * square * input))
+    return 0.5 * (1 + inner) + 0.5 * input * (1 - inner * inner) * (ROOT * (1 + 3 * CUBIC * square))
+
+
+@op
+class gelu(Activation):
+    """gelu(input, *, approximate='none'): x times the probability that a standard normal variable is below x."""
+
+    options = ("approximate",)
+    kernel = _gelu
+    kernel_name = "GeluKernelImpl"
+    places = ("nn.functional.gelu",)
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), approximate="tanh"), S(t()), S(t(0))])
+
+    def call(input: Tensor, *, approximate: str = "none") -> Tensor:
+        if approximate not in ("none", "tanh"):
+            raise errors.mistake(RuntimeError, "approximate argument must be either none or tanh.")
+        return apply(gelu, input, approximate)
+
+    def vjp(g: A, input: A, approximate: A) -> A:
+        return times_slope(_gelu_slope, g, input, approximate)
+
+
+# -- piecewise linear -------------------------------------------------------------------------------------------------
+
+
+@op
+class hardtanh(Activation):
+    """hardtanh(input, min_val=-1.0, max_val=1.0): x, but not below min_val and not above max_val."""
+
+    options = ("min_val", "max_val")
+    refuses = {
+        BOOL: (RuntimeError, "Bool inputs not supported for hardtanh"),
+        COMPLEX: (NotImplementedError, "clamp is not supported for complex types"),
+    }
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), -0.5, 1.5), S(t()), S(t(0))])
+
+    def kernel(x: A, min_val: Any, max_val: Any) -> A:
+        kind = from_numpy_dtype(x.dtype)
+        return bounded(x, to_array(min_val, kind), to_array(max_val, kind))
+
+    def call(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Tensor:
+        kind = input.array.dtype
+        if kind.kind in "iu":
+            min_val, max_val = int(min_val.real), int(max_val.real)
+            if kind.kind == "u" and (min_val < 0 or max_val < 0):
+                raise errors.mistake(RuntimeError, "cannot do hardtanh on an unsigned type with negative limits")
+        return apply(hardtanh, input, min_val, max_val)
+
+    def vjp(g: A, input: A, min_val: A, max_val: A) -> A:
+        return where((input <= min_val) | (input >= max_val), zero_like(g), g)
+
+
+@in_single
+def _hardswish(x: Any) -> Any:
+    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
+
+
+def _hardswish_slope(input: A) -> A:
+    inner = where(input < 3, input / 3 + 0.5, constant_like(input, 1.0))
+    return where(input <= -3, zero_like(input), inner)
+
+
+@op
+class hardswish(Activation):
+    """hardswish(input): x times hardsigmoid(x)."""
+
+    kernel = _hardswish
+    samples = real(-4, 4)
+
+    def call(input: Tensor) -> Tensor:
+        return apply(hardswish, input)
+
+    def vjp(g: A, input: A) -> A:
+        return times_slope(_hardswish_slope, g, input)
+
+
+@in_single
+def _hardsigmoid(x: Any) -> Any:
+    return np.minimum(np.maximum(x + 3, 0), 6) / 6
+
+
+A_SIXTH = float(np.float32(1 / 6))  # of which PyTorch has no more digits
+
+
+@op
+class hardsigmoid(Activation):
+    """hardsigmoid(input): x / 6 + 1 / 2, but not below 0 and not above 1."""
+
+    kernel = _hardsigmoid
+    samples = real(-4, 4)
+
+    def call(input: Tensor) -> Tensor:
+        return apply(hardsigmoid, input)
+
+    def vjp(g: A, input: A) -> A:
+        return where((input > -3) & (input < 3), g * A_SIXTH, zero_like(g))
+
+
+@in_single
+def _leaky(x: Any, negative_slope: float) -> Any:
+    return np.where(x > 0, x, x * negative_slope)
+
+
+@op
+class leaky_relu(Activation):
+    """leaky_relu(input, negative_slope=0.01): x above zero, negative_slope * x below."""
+
+    options = ("negative_slope",)
+    node_names = ("LeakyReluBackward1",)  # in place
+    kernel = _leaky
+    samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), 0.3), S(t()), S(t(0))])
+
+    def call(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
+        return apply(leaky_relu, input, negative_slope)
+
+    def vjp(g: A, input: A, negative_slope: A) -> A:
+        return where(input > 0, g, g * negative_slope)
+
+
+@op
+class threshold_(Activation):
+    """threshold(input, threshold, value): x above the threshold, `value` elsewhere."""
+
+    options = ("threshold", "value")
+    node_names = ("ThresholdBackward1",)  # in place
+    public_name = "threshold"
+    refuses = (BOOL, COMPLEX)
+    out = True
+    samples = staticmethod(lambda t: [S(t(3, 4), 0.2, 3.0), S(t(5), -1, 1), S(t(), 0, 0.0), S(t(0), 0, 0)])
+
+    def kernel(x: A, threshold: Any, value: Any) -> A:
+        kind = from_numpy_dtype(x.dtype)
+        limit, other = [to_array(v if kind.category == FLOAT else int(v), kind) for v in (threshold, value)]
+        return np.where(x <= limit, other, x)
+
+    def call(input: Tensor, threshold: Number, value: Number) -> Tensor:
+        return apply(threshold_, input, threshold, value)
+
+    def vjp(g: A, input: A, threshold: A) -> A:
+        return where(input <= threshold, zero_like(g), g)
+
+
+# -- shrinking --------------------------------------------------------------------------------------------------------
+
+
+def shrinking(name: str, kernel_name: str, kernel: Any, doc: str, **facts: Any) -> Any:
+    """softshrink or hardshrink: zero between -lambd and lambd."""
+
+    def call(input: Tensor, lambd: Number = 0.5) -> Tensor:
+        kind = from_numpy_dtype(input.array.dtype)
+        made.check(kind)
+        largest = float(finfo(kind).max)
+        if name == "softshrink" and not 0 <= lambd.real <= largest:
+            first = f"lambda must be in range [0, {largest:g}] for input dtype {kind.alias}, but found {lambd:g}"
+            raise errors.mistake(RuntimeError, first)
+        return bind(made.core, (input,), (lambd,))
+
+    def vjp(g: A, input: A, lambd: A) -> A:
+        return where((input >= -lambd) & (input <= lambd), zero_like(g), g)
+
+    body = {
+        "__module__": __name__,
+        "__doc__": f"{name}(input, lambd=0.5): {doc}",
+        "options": ("lambd",),
+        "kernel": in_single(kernel),
+        "kernel_name": kernel_name,
+        "call": call,
+        "vjp": vjp,
+        "out": True,
+        "places": (f"nn.functional.{name}",),
+        "samples": lambda t: [S(t(3, 4)), S(t(5), 0.3), S(t()), S(t(0))],
+        **facts,
+    }
+    made = op(Operation(name, Activation, body))
+    return made
+
+
+softshrink = shrinking(
+    "softshrink",
+    "softshrink_check",
+    lambda x, lambd: np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0)),
+    "each element moved towards zero by lambd, at most to zero.",
+)
+hardshrink = shrinking(
+    "hardshrink",
+    "hardshrink_cpu",
+    lambda x, lambd: np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x),
+    "each element, or zero where it is between -lambd and lambd.",
+    public_name="hardshrink",
+    method=True,
+)
+
+
+# -- in place: functions, but no methods ------------------------------------------------------------------------------
+
+
+def changed(operation: Any, input: TensorBase, *options: Any) -> Any:
+    """An activation in place, which has a node of its own in PyTorch's graph."""
+    operation.check(from_numpy_dtype(input.array.dtype))
+    twin = operation.named[operation.node_names[0]]
+
+    def function(x: TensorBase) -> Any:
+        return bind(twin, (x,), options)
+
+    return in_place(input, function)
+
+
+def elu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
+    """elu_(input, alpha=1.0): elu, in place."""
+    return changed(elu, input, alpha, 1.0, 1.0)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """selu_(input): selu, in place."""
+    return changed(elu, input, SELU_ALPHA, SELU_SCALE, 1.0)
+
+
+def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
+    """celu_(input, alpha=1.0): celu, in place."""
+    refuse_zero(alpha)
+    return changed(celu, input, alpha)
+
+
+def leaky_relu_(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
+    """leaky_relu_(input, negative_slope=0.01): leaky_relu, in place."""
+    return changed(leaky_relu, input, negative_slope)
+
+
+def _threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor:
+    """threshold_(input, threshold, value): threshold, in place."""
+    return changed(threshold_, input, threshold, value)
+
+
+_threshold_.__name__ = "threshold_"
+FUNCTIONS = checked_functions(selu_, celu_, _threshold_)
