@@ -117,7 +117,7 @@ _LATER = {
     "load": "serialization", "save": "serialization", "set_printoptions": "_tensor.printing", "vmap": "func",
     "explain": "_explain.explanation",
     **{name: f"_explain.{name}" for name in ("check", "grad_report", "graph_memory", "guard", "summary", "vjp_report")},
-    "graph": "_explain.graph", "why": "_explain.why",
+    "graph": "_explain.graph", "why": "_explain.why", "distributions": "distributions",
 }  # fmt: skip
 
 _later = _missing.attributes_of(__name__, _LATER)

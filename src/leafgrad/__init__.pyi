@@ -15,6 +15,7 @@ from leafgrad import compiler as compiler
 from leafgrad import cpu as cpu
 from leafgrad import cuda as cuda
 from leafgrad import distributed as distributed
+from leafgrad import distributions as distributions
 from leafgrad import export as export
 from leafgrad import fft as fft
 from leafgrad import func as func

@@ -77,6 +77,14 @@ def outcome(torch: Any, code: str) -> str:
         getattr(torch.zeros(2, dtype=torch.complex64), method)(value[0]).real.sum().backward()
         return value.grad.tolist()
 
+    def gradient_of_wishart() -> Any:
+        factor = torch.eye(2, requires_grad=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "Singular sample detected", which is said of all
+            drawn = torch.distributions.Wishart(3.0, scale_tril=factor).rsample((2,))
+        drawn.sum().backward()
+        return factor.grad
+
     def derivative_of_linearized() -> Any:
         x = torch.ones(1, requires_grad=True)
         tangent = torch.func.linearize(lambda t: t * t, x)[1](torch.ones(1))

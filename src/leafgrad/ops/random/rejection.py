@@ -145,7 +145,8 @@ def binomial(generator: Generator, parameters: Array) -> Array:
     rarer = one_by_one(generator, _binomial, *[each.astype(np.float64) for each in wide])
     drawn = np.where(flipped, count - rarer, rarer)
     drawn = np.where((count <= 0) | (p <= 0), 0.0, np.where(p >= 1, count, drawn))
-    return convert(np.where(np.isnan(p) & (count > 0), np.nan, drawn), kind)
+    unknown = np.isnan(count) | (np.isnan(p) & (count > 0))
+    return convert(np.where(unknown, np.nan, drawn), kind)
 
 
 def _binomial(
