@@ -212,6 +212,10 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the number whose hyperbolic cosine is each element."""
 def acosh_(input: Tensor) -> Tensor:
     """acosh, in place."""
+def adaptive_avg_pool1d(input: Tensor, output_size: DimOrDims) -> Tensor:
+    """the means of as many windows."""
+def adaptive_max_pool1d(input: Tensor, output_size: DimOrDims) -> tuple[Tensor, Tensor]:
+    """the largest elements of as many windows, and their indices."""
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + alpha * other."""
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
@@ -330,6 +334,8 @@ def atleast_3d(tensor: Tensor) -> Tensor:
 def atleast_3d(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ...]: ...
 @overload
 def atleast_3d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
+def avg_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True) -> Tensor:
+    """the mean of each window."""
 def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: builtins.bool, momentum: builtins.float, eps: builtins.float, cudnn_enabled: builtins.bool) -> Tensor:
     """the channels, dimension 1, each with the mean 0 and the variance 1, then times weight plus bias. In training these are the mean and the variance of the input, and the running ones follow them; otherwise the running ones."""
 def bernoulli(input: Tensor, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
@@ -790,6 +796,14 @@ def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def max(input: Tensor, dim: Dim, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.max: ...
+def max_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> Tensor:
+    """the largest element of each window."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> tuple[Tensor, Tensor]:
+    """the largest element of each window, and its index."""
+def max_pool2d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> Tensor:
+    """the largest element of each window."""
+def max_pool3d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> Tensor:
+    """the largest element of each window."""
 def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the larger of each two elements; nan if one of them is."""
 @overload

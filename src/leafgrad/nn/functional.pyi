@@ -9,8 +9,32 @@ from leafgrad._tensor.tensor import Tensor
 from leafgrad.ops.signature import Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape
 from leafgrad.random import Generator
 
+def adaptive_avg_pool1d(input: Tensor, output_size: DimOrDims) -> Tensor:
+    """the means of as many windows."""
+def adaptive_avg_pool2d(input: Tensor, output_size: DimOrDims) -> Tensor:
+    """the means of as many windows."""
+def adaptive_avg_pool3d(input: Tensor, output_size: DimOrDims) -> Tensor:
+    """the means of as many windows."""
+def adaptive_max_pool1d(input: Tensor, output_size: DimOrDims, return_indices: builtins.bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """the largest elements of as many windows; with return_indices, their indices as well."""
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: DimOrDims, return_indices: builtins.bool = False) -> tuple[Tensor, Tensor]:
+    """the largest elements of as many windows, and their indices."""
+def adaptive_max_pool2d(input: Tensor, output_size: DimOrDims, return_indices: builtins.bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """the largest elements of as many windows; with return_indices, their indices as well."""
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: DimOrDims, return_indices: builtins.bool = False) -> tuple[Tensor, Tensor]:
+    """the largest elements of as many windows, and their indices."""
+def adaptive_max_pool3d(input: Tensor, output_size: DimOrDims, return_indices: builtins.bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """the largest elements of as many windows; with return_indices, their indices as well."""
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: DimOrDims, return_indices: builtins.bool = False) -> tuple[Tensor, Tensor]:
+    """the largest elements of as many windows, and their indices."""
 def alpha_dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = False, inplace: builtins.bool = False) -> Tensor:
     """dropout that keeps mean 0 and variance 1."""
+def avg_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True) -> Tensor:
+    """the mean of each window."""
+def avg_pool2d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True, divisor_override: builtins.int | None = None) -> Tensor:
+    """the mean of each window."""
+def avg_pool3d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True, divisor_override: builtins.int | None = None) -> Tensor:
+    """the mean of each window."""
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: builtins.bool = False, momentum: builtins.float = 0.1, eps: builtins.float = 1e-05) -> Tensor:
     """channels (dimension 1) standardized over all samples: in training by the statistics of the input, which the running ones follow, otherwise by the running ones."""
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -64,6 +88,14 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     """the sum, mean or maximum of the rows of weight that each bag of indices names: a row of a matrix, or a piece of a vector from an offset on."""
 def feature_alpha_dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = False, inplace: builtins.bool = False) -> Tensor:
     """alpha_dropout of whole channels."""
+def fractional_max_pool2d(input: Tensor, kernel_size: DimOrDims, output_size: DimOrDims | None = None, output_ratio: Any = None, return_indices: builtins.bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
+    """the largest elements of windows at random places, so many that the result has this size; with return_indices, their indices as well."""
+def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: DimOrDims, output_size: DimOrDims | None = None, output_ratio: Any = None, return_indices: builtins.bool = False, _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """the largest elements of windows at random places, so many that the result has this size, and their indices."""
+def fractional_max_pool3d(input: Tensor, kernel_size: DimOrDims, output_size: DimOrDims | None = None, output_ratio: Any = None, return_indices: builtins.bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
+    """the largest elements of windows at random places, so many that the result has this size; with return_indices, their indices as well."""
+def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: DimOrDims, output_size: DimOrDims | None = None, output_ratio: Any = None, return_indices: builtins.bool = False, _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """the largest elements of windows at random places, so many that the result has this size, and their indices."""
 def gelu(input: Tensor, *, approximate: builtins.str = 'none') -> Tensor:
     """x times the probability that a standard normal variable is below x."""
 def glu(input: Tensor, dim: Dim = -1) -> Tensor:
@@ -100,6 +132,30 @@ def log_softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: bui
     """x - log(sum(exp(x))) along `dim`."""
 def logsigmoid(input: Tensor) -> Tensor:
     """log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
+def lp_pool1d(input: Tensor, norm_type: builtins.float, kernel_size: DimOrDims, stride: DimOrDims | None = None, ceil_mode: builtins.bool = False) -> Tensor:
+    """the norm of each window, sum(x**p) ** (1 / p)."""
+def lp_pool2d(input: Tensor, norm_type: builtins.float, kernel_size: DimOrDims, stride: DimOrDims | None = None, ceil_mode: builtins.bool = False) -> Tensor:
+    """the norm of each window, sum(x**p) ** (1 / p)."""
+def lp_pool3d(input: Tensor, norm_type: builtins.float, kernel_size: DimOrDims, stride: DimOrDims | None = None, ceil_mode: builtins.bool = False) -> Tensor:
+    """the norm of each window, sum(x**p) ** (1 / p)."""
+def max_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False, return_indices: builtins.bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """the largest element of each window; with return_indices, its index as well."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False, return_indices: builtins.bool = False) -> tuple[Tensor, Tensor]:
+    """the largest element of each window, and its index."""
+def max_pool2d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False, return_indices: builtins.bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """the largest element of each window; with return_indices, its index as well."""
+def max_pool2d_with_indices(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False, return_indices: builtins.bool = False) -> tuple[Tensor, Tensor]:
+    """the largest element of each window, and its index."""
+def max_pool3d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False, return_indices: builtins.bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """the largest element of each window; with return_indices, its index as well."""
+def max_pool3d_with_indices(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False, return_indices: builtins.bool = False) -> tuple[Tensor, Tensor]:
+    """the largest element of each window, and its index."""
+def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, output_size: Sequence[builtins.int] | None = None) -> Tensor:
+    """zeros, with the elements that max_pool has found at their places."""
+def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, output_size: Sequence[builtins.int] | None = None) -> Tensor:
+    """zeros, with the elements that max_pool has found at their places."""
+def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, output_size: Sequence[builtins.int] | None = None) -> Tensor:
+    """zeros, with the elements that max_pool has found at their places."""
 def mish(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     """x times tanh(softplus(x))."""
 def mse_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', weight: Tensor | None = None) -> Tensor:

@@ -9,10 +9,16 @@ FUNCTIONS: dict[str, str] = {
         "allclose can_cast equal is_complex is_floating_point is_inference is_nonzero is_same_size is_tensor "
         "isclose numel positive promote_types result_type "
     ),
+    "ops.conv.avg_pooling": "",
     "ops.conv.axis_maps": "",
     "ops.conv.convolution": "convolution",
     "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
+    "ops.conv.max_pooling": "",
     "ops.conv.padding": "constant_pad_nd",
+    "ops.conv.pools": (
+        "adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d "
+        "max_pool3d "
+    ),
     "ops.creation.factories": (
         "empty empty_like empty_strided full full_like ones ones_like scalar_tensor zeros zeros_like "
     ),
@@ -144,10 +150,13 @@ METHODS: dict[str, str] = {
         "__pos__ allclose cpu cuda dense_dim equal is_contiguous is_nonzero is_pinned is_same_size is_set_to "
         "is_shared isclose pin_memory positive sparse_dim type type_as "
     ),
+    "ops.conv.avg_pooling": "",
     "ops.conv.axis_maps": "",
     "ops.conv.convolution": "",
     "ops.conv.layers": "",
+    "ops.conv.max_pooling": "",
     "ops.conv.padding": "",
+    "ops.conv.pools": "",
     "ops.creation.factories": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "ops.creation.fresh": "",
     "ops.creation.from_data": "",
@@ -292,7 +301,17 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn.modules.loss": "CrossEntropyLoss L1Loss MSELoss NLLLoss",
         "nn.modules.module": "Module",
         "nn.modules.normalization": "GroupNorm LayerNorm RMSNorm",
+        "nn.modules.padding": (
+            "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
+            "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d "
+            "ZeroPad3d "
+        ),
         "nn.modules.parameter_container": "ParameterDict ParameterList",
+        "nn.modules.pooling": (
+            "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d "
+            "AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d FractionalMaxPool3d LPPool1d "
+            "LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d "
+        ),
         "nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
         "nn.modules.sparse": "Embedding EmbeddingBag",
         "nn.modules.transformer": (
@@ -301,6 +320,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     },
     "nn.functional": {
         "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
+        "ops.conv.pools": "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d",
         "ops.linalg.bilinear": "bilinear",
         "ops.pointwise.activations": "gelu hardshrink softplus softshrink",
         "ops.pointwise.gates": "prelu",
@@ -320,6 +340,14 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn._functional.multi_head_attention": "multi_head_attention_forward",
         "nn._functional.normalization": "batch_norm group_norm instance_norm layer_norm rms_norm",
         "nn._functional.padding": "pad",
+        "nn._functional.pooling": (
+            "adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool1d_with_indices "
+            "adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d "
+            "adaptive_max_pool3d_with_indices fractional_max_pool2d fractional_max_pool2d_with_indices "
+            "fractional_max_pool3d fractional_max_pool3d_with_indices lp_pool1d lp_pool2d lp_pool3d max_pool1d "
+            "max_pool1d_with_indices max_pool2d max_pool2d_with_indices max_pool3d max_pool3d_with_indices "
+            "max_unpool1d max_unpool2d max_unpool3d "
+        ),
     },
     "special": {
         "ops.pointwise.bessel": (
