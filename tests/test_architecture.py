@@ -50,7 +50,7 @@ FILES: dict[str, tuple[str, str]] = {
     "io": ("_core _device _dtypes _files _tensor errors ops", ""),
     "jit": ("_absent compiler", ""),
     "library": ("_absent", ""),
-    "linalg": ("_tensor", ""),
+    "linalg": ("_tensor ops", ""),  # its exception
     "mps": ("_absent", ""),
     "mtia": ("_absent", ""),
     "multiprocessing": ("", ""),

@@ -384,6 +384,14 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """x above zero, alpha (exp(x / alpha) - 1) below."""
 def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """celu, in place."""
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """the product of matrices. torch.linalg.multi_dot is the newer form."""
+def cholesky(input: Tensor, upper: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """the triangular matrix L of A = L L*, or its adjoint. torch.linalg.cholesky is the newer form."""
+def cholesky_inverse(input: Tensor, upper: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """the inverse of L L*, or of L* L, if L is upper."""
+def cholesky_solve(input: Tensor, input2: Tensor, upper: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """the solution of AX = B, where A is L L* (or L* L, if that is upper)."""
 def chunk(input: Tensor, chunks: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
     """at most `chunks` pieces of equal size; the last may be smaller."""
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -463,6 +471,8 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """angles in degrees as angles in radians."""
 def deg2rad_(input: Tensor) -> Tensor:
     """deg2rad, in place."""
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the determinant of a square matrix."""
 def detach(input: Tensor) -> Tensor:
     """the same memory without the history: gradients end here."""
 def diag(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -602,6 +612,8 @@ def gcd_(input: Tensor, other: Tensor) -> Tensor:
     """gcd, in place."""
 def ge(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at least other, element by element?"""
+def geqrf(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.geqrf:
+    """the QR decomposition as LAPACK has it: R with the vectors of the reflections below it, and their factors, as linalg.householder_product takes them."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the matrix of all products of an element of one vector with an element of the other."""
 def get_rng_state() -> Tensor:
@@ -669,6 +681,8 @@ def initial_seed() -> builtins.int:
     """the number with which the default generator was started."""
 def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: builtins.bool, momentum: builtins.float, eps: builtins.float, cudnn_enabled: builtins.bool) -> Tensor:
     """batch_norm of each sample by itself."""
+def inverse(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the inverse of a square matrix."""
 def is_complex(input: Tensor) -> builtins.bool:
     """is the dtype complex?"""
 def is_conj(input: Tensor) -> builtins.bool:
@@ -754,6 +768,8 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     """log(exp(input) + exp(other)), without overflow."""
 def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log2(2**input + 2**other), without overflow."""
+def logdet(input: Tensor) -> Tensor:
+    """the logarithm of the determinant of a square matrix; nan if that is negative."""
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """are both nonzero?"""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -779,6 +795,12 @@ def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b
     """the states after one step. See nn.LSTMCell."""
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input less than other, element by element?"""
+def lu(input: Tensor, pivot: builtins.bool = True, get_infos: builtins.bool = False, out: Any = None) -> tuple[Tensor, ...]:
+    """what torch.linalg.lu_factor returns, or lu_factor_ex."""
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the solution of AX = b for the matrix A that lu_factor has decomposed."""
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: builtins.bool = True, unpack_pivots: builtins.bool = True, *, out: tuple[Tensor, ...] | None = None) -> return_types.lu_unpack:
+    """P, L and U of what lu_factor returns; empty tensors for what is not wanted."""
 def manual_seed(seed: builtins.int) -> Generator:
     """start the default generator anew; -1 means 2**64 - 1, and so on."""
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
@@ -789,6 +811,10 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     """the elements where the mask is True, in one dimension."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading dimensions are broadcast."""
+def matrix_exp(A: Tensor) -> Tensor:
+    """the exponential of a square matrix, 1 + A + A A / 2 + ..."""
+def matrix_power(input: Tensor, n: builtins.int, *, out: Tensor | None = None) -> Tensor:
+    """a square matrix times itself, n times; of its inverse, if n is negative."""
 @overload
 def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the largest element; the largest along a dimension as (values, indices); the largest of each two."""
@@ -903,6 +929,8 @@ def ones(*size: builtins.int, out: Tensor | None = None, dtype: Dtype | None = N
 def ones(size: Shape, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor: ...
 def ones_like(input: Tensor, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """ones in the shape of input."""
+def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """what torch.linalg.householder_product returns, by its older name."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the matrix of all products of an element of one vector with an element of the other."""
 @overload
@@ -912,6 +940,8 @@ def permute(input: Tensor, *dims: builtins.int) -> Tensor:
 def permute(input: Tensor, dims: Shape) -> Tensor: ...
 def permute_copy(input: Tensor, dims: Shape, *, out: Tensor | None = None) -> Tensor:
     """a copy of permute(dims)."""
+def pinverse(input: Tensor, rcond: builtins.float = 1e-15) -> Tensor:
+    """the pseudo-inverse, in which singular values up to rcond times the largest count as zero."""
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """numbers of events, of which input says how many are expected."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -933,6 +963,8 @@ def promote_types(type1: Dtype, type2: Dtype) -> Dtype:
     """the smallest dtype that holds both."""
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
     """elements of the flat input replaced by source, or added to."""
+def qr(input: Tensor, some: builtins.bool = True, *, out: tuple[Tensor, ...] | None = None) -> return_types.qr:
+    """Q and R, whose product is input. torch.linalg.qr is the newer form."""
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """angles in radians as angles in degrees."""
 def rad2deg_(input: Tensor) -> Tensor:
@@ -1086,6 +1118,8 @@ def slice_copy(input: Tensor, dim: Dim = 0, start: builtins.int | None = None, e
     """a copy of a slice of one dimension."""
 def slice_scatter(input: Tensor, src: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1) -> Tensor:
     """a copy of input with a slice replaced by src."""
+def slogdet(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.slogdet:
+    """the sign of the determinant, and the logarithm of its absolute value."""
 def softmax(input: Tensor, dim: Dim, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(input) divided by its sum along a dimension."""
 def sort(input: Tensor, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool | None = None, out: tuple[Tensor, ...] | None = None) -> return_types.sort:
@@ -1136,6 +1170,8 @@ def sum(input: Tensor, *, dtype: Dtype | None = None, out: Tensor | None = None)
     """the sum of all elements, or along dimensions."""
 @overload
 def sum(input: Tensor, dim: DimOrDims | None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+def svd(input: Tensor, some: builtins.bool = True, compute_uv: builtins.bool = True, *, out: tuple[Tensor, ...] | None = None) -> return_types.svd:
+    """U, S and V, where U diag(S) V* is input. torch.linalg.svd is the newer form."""
 def swapaxes(input: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
     """another name of transpose."""
 def swapdims(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
@@ -1182,6 +1218,8 @@ def transpose(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
     """two dimensions exchanged."""
 def transpose_copy(input: Tensor, dim0: Dim, dim1: Dim, *, out: Tensor | None = None) -> Tensor:
     """a copy of transpose(dim0, dim1)."""
+def triangular_solve(input: Tensor, A: Tensor, upper: builtins.bool = True, transpose: builtins.bool = False, unitriangular: builtins.bool = False) -> return_types.triangular_solve:
+    """the solution of AX = b for a triangular A, or for its transpose, and a copy of A. torch.linalg.solve_triangular is the newer form."""
 def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """the lower triangle of matrices, zero above `diagonal`."""
 def tril_indices(row: builtins.int, col: builtins.int, offset: builtins.int = 0, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:

@@ -60,6 +60,8 @@ def named_result(name: str, *fields: str) -> type[NamedResult]:
 def __getattr__(name: str) -> type[NamedResult]:
     """The class for a function that nobody has called before."""
     getattr(sys.modules["leafgrad"], name, None)
+    if name.startswith("linalg_"):
+        getattr(sys.modules["leafgrad"].linalg, name.removeprefix("linalg_"), None)
     found: Any = globals().get(name)
     if found is None:
         raise _missing.missing_attribute(__name__, name)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 @every_op
 def test_the_documentation_begins_with_the_signature(entry: Entry) -> None:
     doc = entry.function.__doc__ or ""
-    assert doc.startswith((f"{public_name(entry)}(", f"{entry.name}("))
+    assert doc.startswith(tuple([f"{name}(" for name in (public_name(entry), entry.name, *entry.places)]))
     assert doc.rstrip().endswith((".", "?"))
 
 

@@ -72,8 +72,8 @@ def test_results_want_a_gradient_if_and_only_if_there_is_one(entry: Entry) -> No
     for case in cases(entry):
         leaves = case.leaves()
         expected = bool(leaves) and entry.differentiable
-        for result in differentiable(case.outputs()):
-            assert result.requires_grad == expected, case
+        for i, result in enumerate(differentiable(case.outputs())):
+            assert result.requires_grad == (expected and not (i == 0 and "first result" in entry.exempt)), case
 
 
 with_constants = [e for e in entries() if e.constants and cases(e)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -69,6 +70,9 @@ def wrong_function(composite: Composite) -> Iterator[None]:
         for module in (lg, lg.nn.functional):
             if name in vars(module):
                 patch.setattr(module, name, wrong)
+        for place in composite.places:
+            operator.attrgetter(place)(lg)
+            patch.setattr(f"leafgrad.{place}", wrong)
         yield
 
 

@@ -25,6 +25,9 @@ MODULES = {name: module for module, found in names.FUNCTIONS.items() for name in
 # The packages whose modules list in `__all__` what they have for a namespace: classes, or functions.
 WHOLE: dict[str, tuple[str, type]] = {"nn.modules": ("nn", type), "nn._functional": ("nn.functional", FunctionType)}
 
+# The namespaces whose functions PyTorch calls by both names together.
+OWN_NAMES = ("linalg", "fft", "special")
+
 
 def install(module: ModuleType) -> None:
     """Put what a module has where users find it."""
@@ -64,7 +67,9 @@ def placed_in(module: ModuleType) -> dict[str, dict[str, Any]]:
     for entry in entries(module.__name__):
         for place in entry.places:
             namespace, _, name = place.rpartition(".")
-            found.setdefault(namespace, {})[name] = function_of(entry, name, entry.out)
+            # which messages call linalg_solve, as PyTorch's do
+            called = f"{namespace}_{name}" if namespace in OWN_NAMES else name
+            found.setdefault(namespace, {})[name] = function_of(entry, called, entry.out)
     package = module.__name__.removeprefix("leafgrad.").rpartition(".")[0]
     if package in WHOLE:
         namespace, kind = WHOLE[package]

@@ -232,6 +232,12 @@ class OpMethods:
         """as torch.complex64."""
     def char(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.int8."""
+    def cholesky(self, upper: builtins.bool = False) -> Tensor:
+        """the triangular matrix L of A = L L*, or its adjoint. torch.linalg.cholesky is the newer form."""
+    def cholesky_inverse(self, upper: builtins.bool = False) -> Tensor:
+        """the inverse of L L*, or of L* L, if L is upper."""
+    def cholesky_solve(self, input2: Tensor, upper: builtins.bool = False) -> Tensor:
+        """the solution of AX = B, where A is L L* (or L* L, if that is upper)."""
     def chunk(self, chunks: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]:
         """at most `chunks` pieces of equal size; the last may be smaller."""
     def clamp(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
@@ -294,6 +300,8 @@ class OpMethods:
         """deg2rad, in place."""
     def dense_dim(self) -> builtins.int:
         """the number of dimensions, which are all dense."""
+    def det(self) -> Tensor:
+        """the determinant of a square matrix."""
     def detach(self) -> Tensor:
         """the same memory without the history: gradients end here."""
     def diag(self, diagonal: builtins.int = 0) -> Tensor:
@@ -425,6 +433,8 @@ class OpMethods:
         """ge, in place."""
     def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> Self:
         """how many trials it takes until one of probability p succeeds."""
+    def geqrf(self) -> return_types.geqrf:
+        """the QR decomposition as LAPACK has it: R with the vectors of the reflections below it, and their factors, as linalg.householder_product takes them."""
     def ger(self, vec2: Tensor) -> Tensor:
         """the matrix of all products of an element of one vector with an element of the other."""
     def greater(self, other: Tensor | Number) -> Tensor:
@@ -502,6 +512,8 @@ class OpMethods:
         """the slices of input along `dim` that the vector `index` names."""
     def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.int32."""
+    def inverse(self) -> Tensor:
+        """the inverse of a square matrix."""
     def is_conj(self) -> builtins.bool:
         """is it a view, made by conj(), that PyTorch conjugates when it is read? Here it is a copy."""
     def is_contiguous(self, memory_format: MemoryFormat | None = None) -> builtins.bool:
@@ -586,6 +598,8 @@ class OpMethods:
         """log(exp(input) + exp(other)), without overflow."""
     def logaddexp2(self, other: Tensor) -> Tensor:
         """log2(2**input + 2**other), without overflow."""
+    def logdet(self) -> Tensor:
+        """the logarithm of the determinant of a square matrix; nan if that is negative."""
     def logical_and(self, other: Tensor) -> Tensor:
         """are both nonzero?"""
     def logical_and_(self, other: Tensor) -> Self:
@@ -614,6 +628,10 @@ class OpMethods:
         """is input less than other, element by element?"""
     def lt_(self, other: Tensor | Number) -> Self:
         """lt, in place."""
+    def lu(self, pivot: builtins.bool = True, get_infos: builtins.bool = False, out: Any = None) -> tuple[Tensor, ...]:
+        """what torch.linalg.lu_factor returns, or lu_factor_ex."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """the solution of AX = b for the matrix A that lu_factor has decomposed."""
     @property
     def mH(self) -> Tensor:
         """mH: the last two dimensions exchanged, and conjugated."""
@@ -632,6 +650,10 @@ class OpMethods:
         """the elements where the mask is True, in one dimension."""
     def matmul(self, other: Tensor) -> Tensor:
         """the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading dimensions are broadcast."""
+    def matrix_exp(self) -> Tensor:
+        """the exponential of a square matrix, 1 + A + A A / 2 + ..."""
+    def matrix_power(self, n: builtins.int) -> Tensor:
+        """a square matrix times itself, n times; of its inverse, if n is negative."""
     @overload
     def max(self) -> Tensor:
         """the largest element; the largest along a dimension as (values, indices); the largest of each two."""
@@ -758,6 +780,8 @@ class OpMethods:
         """is input different from other, element by element?"""
     def not_equal_(self, other: Tensor | Number) -> Self:
         """not_equal, in place."""
+    def orgqr(self, input2: Tensor) -> Tensor:
+        """what torch.linalg.householder_product returns, by its older name."""
     def outer(self, vec2: Tensor) -> Tensor:
         """the matrix of all products of an element of one vector with an element of the other."""
     @overload
@@ -767,6 +791,8 @@ class OpMethods:
     def permute(self, dims: Shape) -> Tensor: ...
     def pin_memory(self) -> Tensor:
         """refused, there is no device to pin memory for."""
+    def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
+        """the pseudo-inverse, in which singular values up to rcond times the largest count as zero."""
     def polygamma(self, n: builtins.int) -> Tensor:
         """the n-th derivative of digamma at each element."""
     def polygamma_(self, n: builtins.int) -> Self:
@@ -788,6 +814,8 @@ class OpMethods:
         """elements of the flat input replaced by source, or added to."""
     def put_(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Self:
         """put, in place."""
+    def qr(self, some: builtins.bool = True) -> return_types.qr:
+        """Q and R, whose product is input. torch.linalg.qr is the newer form."""
     def rad2deg(self) -> Tensor:
         """angles in radians as angles in degrees."""
     def rad2deg_(self) -> Self:
@@ -915,6 +943,8 @@ class OpMethods:
         """sinh, in place."""
     def slice_scatter(self, src: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1) -> Tensor:
         """a copy of input with a slice replaced by src."""
+    def slogdet(self) -> return_types.slogdet:
+        """the sign of the determinant, and the logarithm of its absolute value."""
     def softmax(self, dim: Dim, dtype: Dtype | None = None) -> Tensor:
         """exp(input) divided by its sum along a dimension."""
     def sort(self, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool | None = None) -> return_types.sort:
@@ -969,6 +999,8 @@ class OpMethods:
         """summed over the dimensions in which `size` is 1 or missing: broadcasting undone."""
     @overload
     def sum_to_size(self, size: Shape) -> Tensor: ...
+    def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> return_types.svd:
+        """U, S and V, where U diag(S) V* is input. torch.linalg.svd is the newer form."""
     def swapaxes(self, axis0: Dim, axis1: Dim) -> Tensor:
         """another name of transpose."""
     def swapaxes_(self, axis0: Dim, axis1: Dim) -> Self:
@@ -1020,6 +1052,8 @@ class OpMethods:
         """two dimensions exchanged."""
     def transpose_(self, dim0: Dim, dim1: Dim) -> Self:
         """transpose, in place."""
+    def triangular_solve(self, A: Tensor, upper: builtins.bool = True, transpose: builtins.bool = False, unitriangular: builtins.bool = False) -> return_types.triangular_solve:
+        """the solution of AX = b for a triangular A, or for its transpose, and a copy of A. torch.linalg.solve_triangular is the newer form."""
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """the lower triangle of matrices, zero above `diagonal`."""
     def tril_(self, diagonal: builtins.int = 0) -> Self:

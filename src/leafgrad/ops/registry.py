@@ -149,7 +149,7 @@ class Operation(Entry):
         public.__doc__ = self.doc
         if self.declaration.__wrapped__ is None:
             self.declaration = Declaration(public, self.signatures)
-        self.checked: Any = self.checked if self.public_name else False
+        self.checked: Any = self.checked if self.public_name or self.places else False
         name_code(public, self.aten_function)
         self.call = autocasting(self.autocast, public)
         self.function: Callable[..., Any] = method_of(self)

@@ -291,6 +291,7 @@ class matmul(Product):
 
     autocast = "lower"
     inputs = ("input", "other")
+    places = ("linalg.matmul",)
     kernel = any_product
     # what PyTorch composes it of, if both lie in rows; see `folding` for the rest
     node_name = (

@@ -1,4 +1,4 @@
-"""Norms: of vectors, along any dimensions, and the nuclear norm of matrices."""
+"""Norms of vectors, along any dimensions. Those of matrices are in ops/linalg/matrix_norms.py."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
-from leafgrad._core.views import bind_view
 from leafgrad._dtypes import FLOAT, can_cast, from_numpy_dtype, promote_types
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.pointwise.elementwise import abs, sgn
 from leafgrad.ops.pointwise.powers import pow_number
@@ -29,7 +27,6 @@ from leafgrad.ops.reduce.common import (
     expand_gradient,
     has_zero,
     in_single,
-    is_half,
     max_reduce,
     min_reduce,
     ndarray,
@@ -38,9 +35,8 @@ from leafgrad.ops.reduce.common import (
     sum_of_squares,
     total,
 )
-from leafgrad.ops.registry import Family, composite, op, unseen
-from leafgrad.ops.samples import S, ValuesOnly
-from leafgrad.ops.shape.views import unsqueeze
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S
 from leafgrad.ops.signature import DimOrDims, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -78,19 +74,27 @@ class vector_norm(Family):
     kernel = _vector_norm
     holomorphic = False
     node_name = "LinalgVectorNormBackward0"
-    public_name = ""  # torch.linalg.vector_norm, and what torch.norm is made of
-    reference = "linalg.vector_norm"
+    public_name = ""
+    places = ("linalg.vector_norm",)
+    out = True
     aten = "linalg_vector_norm"
 
-    def call(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Any:
+    def call(
+        x: Tensor,
+        ord: Number = 2,
+        dim: DimOrDims | None = None,
+        keepdim: bool = False,
+        *,
+        dtype: Dtype | None = None,
+    ) -> Tensor:
         if dtype is None and ord == 2 and isinstance(x, TensorBase) and (x.array.dtype is F32 or x.array.dtype is F64):
             ndim = x.array.ndim
             dims = dims_of(dim, ndim)
             return bind(vector_norm.core, (x,), (2.0, dims, keepdim))
         if isinstance(ord, str):
             raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
-        x = _as_checked(x, dtype)
-        order, shape = float(ord), x.array.shape
+        x = as_checked(x, dtype)
+        order, shape = float(ord), x.array.shape  # type: ignore[arg-type]
         dims = dims_of(dim, len(shape))
         if (order < 0 or order == math.inf) and count_of(shape, dims) == 0:
             what = f"linalg.vector_norm cannot compute the {order:g} norm on "
@@ -139,7 +143,7 @@ def one_like(x: A) -> Any:
     return np.ones((), raw(x).dtype)
 
 
-def _as_checked(x: Any, kind: Dtype | None, name: str = "linalg.vector_norm") -> Any:
+def as_checked(x: Any, kind: Dtype | None, name: str = "linalg.vector_norm") -> Any:
     """The tensor in the dtype asked for; norms take floating point only, and convert only to something wider."""
     if not isinstance(x, TensorBase):
         raise errors.not_a_tensor("linalg_vector_norm", "x", 1, x)
@@ -162,134 +166,3 @@ def _as_checked(x: Any, kind: Dtype | None, name: str = "linalg.vector_norm") ->
             f"dtype ({kind.alias})"
         )
     return to_dtype.function(x, kind)
-
-
-@composite(
-    lambda t: [
-        *[S(t(3, 4)), S(t(3, 4), "fro", 1), S(t(2, 3, 4), 2, (0, 1), True), S(t(3, 4), "nuc"), S(t(5), p=1), S(t())],
-        *[S(t(3, 4), math.inf), S(t(3, 4), 3, dim=0, keepdim=True), S(t(2, 3, 4), "nuc", (2, 0))],
-    ],
-    out=True,
-    in_python=("function", "method"),
-    aten_function="linalg_vector_norm",
-    exempt={"half precision": "PyTorch has no singular values of it either"},
-)
-def norm(
-    input: Tensor,
-    p: Number | str | None = "fro",
-    dim: DimOrDims | None = None,
-    keepdim: bool = False,
-    dtype: Dtype | None = None,
-) -> Tensor:
-    """norm(input, p='fro', dim=None, keepdim=False, dtype=None): (sum of abs(x)**p) ** (1/p), of all elements or along
-    dimensions; 'fro' is p = 2, and 'nuc' the sum of the singular values of the matrices in two dimensions."""
-    if not isinstance(p, str):
-        return vector_norm.function(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
-    if p == "fro" and (dim is None or isinstance(dim, int) or len(dim) <= 2):
-        return vector_norm.function(input, 2, dim, keepdim, dtype=dtype)
-    ndim = input.array.ndim
-    given = tuple(range(ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
-    if p not in ("fro", "nuc"):
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.\n  at {errors.here()}")
-    if len(given) != 2:
-        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, given))}")
-    first, second = [wrap_dim(d, ndim) for d in given]
-    if first == second:
-        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({given[0]}, {given[1]})")
-    kind = from_numpy_dtype(input.array.dtype)
-    if is_half(kind.np):
-        raise errors.mistake(RuntimeError, f"linalg.matrix_norm: Low precision dtypes not supported. Got {kind.alias}")
-    out = nuclear_norm.record(_as_checked(input, dtype, "linalg.matrix_norm"), first, second)
-    if keepdim:
-        out = unsqueeze.function(bind_view(unseen(unsqueeze), unsqueeze, out, (ndim - 2,)), ndim - 1)
-        out = out.movedim((-2, -1), (first, second))
-    return out
-
-
-class OfMatrices(Family, family=True):
-    """Operations on the matrices in two dimensions, which have a singular value decomposition."""
-
-    options = ("dim0", "dim1")
-    vmap: Any = "dims"
-    holomorphic = False
-    public_name = ""
-    exempt = {"half precision": "norm refuses it before"}
-
-
-@op
-class nuclear_norm(OfMatrices):
-    """nuclear_norm(input, dim0, dim1): the sum of the singular values of the matrices in two dimensions."""
-
-    node_name = "SumBackward1(LinalgSvdBackward0(PermuteBackward0(input)).1)"
-    reference = lambda torch, x, first, second: torch.linalg.matrix_norm(x, "nuc", (first, second))
-
-    @in_single
-    def kernel(x: A, dim0: int, dim1: int) -> A:
-        return np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), compute_uv=False).sum(-1)
-
-    def vjp(g: A, input: A, dim0: A, dim1: A, input_shape: A) -> A:
-        return restore(g, input_shape, (dim0, dim1), False) * polar(input, dim0, dim1)
-
-    samples = staticmethod(lambda t: [S(t(3, 4), 0, 1), S(t(2, 3, 2), 2, 0)])
-
-
-@op
-class polar(OfMatrices):
-    """polar(input, dim0, dim1): U V* of the singular value decomposition U S V* of the matrices."""
-
-    derivatives = 1  # it is itself the derivative of the nuclear norm, which has two
-
-    @in_single
-    def kernel(x: A, dim0: int, dim1: int) -> A:
-        u, _, vh = np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), full_matrices=False)
-        return np.moveaxis(u @ vh, (-2, -1), (dim0, dim1))
-
-    def vjp(g: A, input: A, dim0: A, dim1: A) -> A:
-        return polar_change(g, input, dim0, dim1)
-
-    samples = staticmethod(lambda t: [S(t(3, 3), 0, 1), S(t(4, 2), 0, 1)])
-
-    def reference(torch: Any, x: Any, first: int, second: int) -> Any:
-        u, _, vh = torch.linalg.svd(x.movedim((first, second), (-2, -1)), full_matrices=False)
-        return (u @ vh).movedim((-2, -1), (first, second))
-
-
-@op
-class polar_change(OfMatrices):
-    """polar_change(change, input, dim0, dim1): how U V* changes when the matrices change; its own transpose."""
-
-    inputs = ("change", "input")
-    vmap = "kernel"
-    constants = ("input",)
-
-    @in_single
-    def kernel(change: A, x: A, dim0: int, dim1: int) -> A:
-        d = np.moveaxis(change, (dim0, dim1), (-2, -1))
-        u, s, vh = np.linalg.svd(np.moveaxis(x, (dim0, dim1), (-2, -1)), full_matrices=False)
-        uh, v = u.conj().swapaxes(-1, -2), vh.conj().swapaxes(-1, -2)
-        core = uh @ d @ v
-        turned = (core - core.conj().swapaxes(-1, -2)) / (s[..., :, None] + s[..., None, :])
-        tall = d @ v - u @ core  # what leaves the column space, and below the row space
-        wide = uh @ d - core @ vh
-        out = u @ turned @ vh + (tall / s[..., None, :]) @ vh + u @ (wide / s[..., :, None])
-        return np.moveaxis(out, (-2, -1), (dim0, dim1))
-
-    def call(change: Any, input: TensorBase, dim0: int, dim1: int) -> Any:
-        return polar_change.record(change, input, dim0, dim1)
-
-    def vjp_change(g: A, input: A, dim0: A, dim1: A) -> A:
-        return polar_change(g, input, dim0, dim1)
-
-    def vjp_input(g: A) -> A:
-        raise NotImplementedError("the nuclear norm has first and second derivatives here, not third")
-
-    samples = ValuesOnly(
-        "has no derivative with respect to the matrices",
-        lambda t: [S(t(3, 3), t(3, 3), 0, 1), S(t(4, 2), t(4, 2), 0, 1)],
-    )
-
-    def reference(torch: Any, change: Any, x: Any, first: int, second: int) -> Any:
-        point = x.detach().requires_grad_()
-        with torch.enable_grad():
-            value = polar.reference(torch, point, first, second)
-            return torch.autograd.grad(value, point, change, create_graph=True)[0]

@@ -1,0 +1,277 @@
+"""The QR decomposition, and products of the Householder reflections that it is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors, return_types
+from leafgrad._core.tensor import wrap
+from leafgrad.ops.index.masks import tril, triu
+from leafgrad.ops.index.slices import slice_
+from leafgrad.ops.linalg.lu import joined
+from leafgrad.ops.linalg.matrices import (
+    NO_HALF,
+    OfMatrices,
+    added,
+    adjoint,
+    alias_of,
+    check_floats,
+    check_kernel,
+    check_matrices,
+    column,
+    dominant,
+    identity_like,
+    is_complex,
+    times,
+)
+from leafgrad.ops.linalg.triangular import solve_triangular
+from leafgrad.ops.pointwise.convert import conj
+from leafgrad.ops.reduce.common import raw
+from leafgrad.ops.reduce.reductions import sum as sum_op
+from leafgrad.ops.registry import composite, op
+from leafgrad.ops.samples import S, ValuesOnly
+from leafgrad.ops.shape.join import cat
+from leafgrad.ops.signature import Tensor
+from leafgrad.return_types import named_result
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+MODES = ("reduced", "complete", "r")
+
+
+def qr_rule(g_q: A, g_r: A, q: A, r: A) -> A:
+    """How the matrix Q R follows the gradients of its factors, either of which may be missing. Columns beyond a square
+    are Q* times those of the matrix, and carry their gradients there and to Q."""
+    m, n = raw(q).shape[-2], raw(r).shape[-1]
+    if m < n:
+        first, rest = (..., slice(0, m)), (..., slice(m, None))
+        if g_r is None:
+            beside = slice_(r, rest) * 0
+        else:
+            g_rest = slice_(g_r, rest)
+            beside = times(q, g_rest)
+            g_q = added(g_q, times(q, slice_(r, rest), adjoint(g_rest)))
+            g_r = slice_(g_r, first)
+        square = qr_rule(g_q, g_r, q, slice_(r, first))
+        return joined(square, beside, square.ndim - 1)
+    inner = added(None if g_r is None else times(g_r, adjoint(r)), None if g_q is None else -times(adjoint(q), g_q))
+    inner = triu(inner, 0)
+    inner = (inner + adjoint(inner)) * (1 - 0.5 * identity_like(r).real)  # the diagonal counts once
+    return solve_triangular(adjoint(r), added(g_q, times(q, inner)), False, False)
+
+
+def _check(a: Any, mode: str) -> None:
+    if mode not in MODES:
+        first = f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        raise errors.mistake(RuntimeError, first)
+    check_matrices("linalg.qr", a)
+    check_floats("linalg.qr", a, "geqrf_cpu")
+
+
+@op
+class linalg_qr(OfMatrices):
+    """linalg.qr(A, mode='reduced'): Q and R, whose product is A: a matrix with orthonormal columns, and an upper
+    triangular one. 'complete' makes Q square, 'r' leaves it out."""
+
+    inputs = ("A",)
+    options = ("mode",)
+    results = 2
+    result_names = ("Q", "R")
+    places = ("linalg.qr",)
+    out = True
+
+    def kernel(x: Array, mode: Any) -> Any:
+        return tuple(np.linalg.qr(x, mode))
+
+    def call(A: Tensor, mode: str = "reduced") -> return_types.linalg_qr:
+        _check(A, mode)
+        if mode == "r":
+            found = wrap(np.empty(0, A.array.dtype)), upper_of_qr.record(A)
+        else:
+            found = linalg_qr.record(A, mode)
+        return linalg_qr.result_type(found)  # type: ignore[no-any-return]
+
+    def vjp(g: A, out: A, out1: A, mode: A) -> A:
+        if mode == "complete" and raw(out1).shape[-2] > raw(out1).shape[-1]:
+            first = "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
+            raise errors.mistake(RuntimeError, first)
+        return qr_rule(g[0], g[1], out, out1)
+
+    samples = lambda t: [
+        *[S(dominant(t(*shape))) for shape in [(3, 3), (2, 3, 2), (2, 4), (0, 0), (3, 0)]],
+        S(dominant(t(3, 3)), "complete"),
+        S(dominant(t(2, 3)), "complete"),
+    ]
+
+
+@op
+class upper_of_qr(OfMatrices):
+    """upper_of_qr(A): R of the QR decomposition."""
+
+    inputs = ("A",)
+    node_name = "LinalgQrBackward0"
+    derivatives = 0
+
+    def kernel(x: Array) -> Array:
+        return np.linalg.qr(x, "r")
+
+    def vjp(g: A) -> A:
+        first = (
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, "
+            "mode='reduced') if you are going to differentiate through linalg.qr."
+        )
+        raise errors.mistake(RuntimeError, first)
+
+    samples = ValuesOnly(
+        "has no derivative",
+        lambda t: [S(dominant(t(3, 3))), S(dominant(t(4, 2)))],
+        lambda torch, x: torch.linalg.qr(x.detach(), "r")[1],
+    )
+
+
+_qr = named_result("qr", "Q", "R")
+
+
+@composite(
+    lambda t: [S(dominant(t(3, 3))), S(dominant(t(2, 3, 2))), S(dominant(t(3, 3)), False)], out=True, exempt=NO_HALF
+)
+def qr(input: Tensor, some: bool = True) -> return_types.qr:
+    """qr(input, some=True): Q and R, whose product is input. torch.linalg.qr is the newer form."""
+    return _qr(linalg_qr.function(input, "reduced" if some else "complete"))  # type: ignore[return-value]
+
+
+@op
+class geqrf(OfMatrices):
+    """geqrf(input): the QR decomposition as LAPACK has it: R with the vectors of the reflections below it, and their
+    factors, as linalg.householder_product takes them."""
+
+    results = 2
+    public_name = "geqrf"
+    result_names = ("a", "tau")
+    derivatives = 0
+    out = True
+
+    def kernel(x: Array) -> Any:
+        packed, tau = np.linalg.qr(x, "raw")
+        return np.ascontiguousarray(packed.swapaxes(-1, -2)), tau
+
+    def call(input: Tensor) -> return_types.geqrf:
+        check_matrices("torch.geqrf", input, "input")
+        check_kernel("geqrf_cpu", input)
+        return geqrf.result_type(geqrf.record(input))  # type: ignore[no-any-return]
+
+    def vjp(g: A) -> A:
+        raise errors.mistake(NotImplementedError, "the derivative for 'geqrf' is not implemented.")
+
+    samples = ValuesOnly(
+        "has no derivative",
+        lambda t: [S(dominant(t(3, 3))), S(dominant(t(2, 3, 2))), S(dominant(t(2, 4)))],
+        lambda torch, x: torch.geqrf(x.detach()),
+    )
+
+
+# -- reflections ------------------------------------------------------------------------------------------------------
+
+
+def vectors_of(x: A) -> A:
+    """The vectors of the reflections, in the columns below the diagonal, on which there are ones."""
+    return tril(x, -1) + np.eye(*raw(x).shape[-2:], dtype=raw(x).dtype)
+
+
+def part(x: A, i: int) -> A:
+    """Column i, as a matrix of one column."""
+    return slice_(x, (..., slice(i, i + 1)))
+
+
+def reflected(z: A, v: A, tau: A) -> A:
+    """z - tau v v* z."""
+    return z - times(column(tau) * v, times(adjoint(v), z))
+
+
+def products(vectors: A, tau: A) -> list[A]:
+    """The product of the last reflection with the first columns of the identity, of the last two, ..."""
+    shape, kind = raw(vectors).shape, raw(vectors).dtype
+    found: list[A] = [np.broadcast_to(np.eye(*shape[-2:], dtype=kind), shape)]
+    for i in reversed(range(raw(tau).shape[-1])):
+        found.append(reflected(found[-1], part(vectors, i), part(tau, i)))
+    return found
+
+
+@op
+class linalg_householder_product(OfMatrices):
+    """linalg.householder_product(A, tau): the first columns of the product of reflections 1 - tau v v*, whose vectors v
+    stand in the columns of A below the diagonal."""
+
+    inputs = ("input", "tau")
+    places = ("linalg.householder_product",)
+    out = True
+
+    def kernel(x: Array, tau: Array) -> Array:
+        return np.array(products(vectors_of(x), tau)[-1])
+
+    def call(input: Tensor, tau: Tensor) -> Tensor:
+        _check_reflections(input, tau)
+        return linalg_householder_product.record(input, tau)
+
+    def vjp_all(g: A, needs: A, input: A, tau: A) -> A:
+        vectors = vectors_of(input)
+        count = raw(tau).shape[-1]
+        *before, _ = products(vectors, tau)
+        by_vector, by_tau = [], []
+        for i in range(count):  # the first reflection was the last to be applied
+            v, factor, z = part(vectors, i), part(tau, i), before[count - 1 - i]
+            back = conj(factor) if is_complex(factor) else factor
+            w, u = times(adjoint(v), z), times(adjoint(v), g)
+            by_tau.append(-sum_op(u * (conj(w) if is_complex(w) else w), (w.ndim - 1,), False))
+            by_vector.append(-column(back) * times(g, adjoint(w)) - column(factor) * times(z, adjoint(u)))
+            g = reflected(g, v, back)
+        if not count:
+            return [input * 0, tau * 0]
+        ndim = raw(input).ndim
+        missing = raw(input).shape[-1] - count
+        if missing:
+            by_vector.append(slice_(input, (..., slice(0, missing))) * 0)
+        sizes = tuple([raw(x).shape[-1] for x in by_vector])
+        return [
+            tril(cat(*by_vector, ndim - 1, sizes), -1) if needs[0] else None,
+            cat(*by_tau, ndim - 2, (1,) * count) if needs[1] else None,
+        ]
+
+    samples = lambda t: [
+        S(t(*a, low=-0.6, high=0.6), t(*b, low=-0.6, high=0.6))
+        for a, b in [((3, 3), (3,)), ((2, 4, 3), (2, 2)), ((3, 2), (2,)), ((3, 2), (0,))]
+    ]
+
+
+def _check_reflections(a: Any, tau: Any) -> None:
+    name = "torch.linalg.householder_product"
+    x, factors = a.array, tau.array
+    wrong = None
+    if x.ndim < 2:
+        wrong = "input must have at least 2 dimensions."
+    elif x.shape[-2] < x.shape[-1]:
+        wrong = "input.shape[-2] must be greater than or equal to input.shape[-1]"
+    elif factors.ndim == 0 or x.shape[-1] < factors.shape[-1]:
+        wrong = "input.shape[-1] must be greater than or equal to tau.shape[-1]"
+    elif x.ndim - factors.ndim != 1:
+        wrong = (
+            "Expected tau to have one dimension less than input, but got tau.ndim equal to "
+            f"{factors.ndim} and input.ndim is equal to {x.ndim}"
+        )
+    elif x.shape[:-2] != factors.shape[:-1]:
+        shown, wanted = errors.size(factors.shape[:-1]), errors.size(x.shape[:-2])
+        wrong = f"Expected batch dimensions of tau to be equal to input.shape[:-2] ({wanted}), but got {shown}"
+    elif x.dtype != factors.dtype:
+        wrong = f"tau dtype {alias_of(tau)} does not match input dtype {alias_of(a)}"
+    if wrong is not None:
+        raise errors.mistake(RuntimeError, f"{name}: {wrong}")
+    check_kernel("orgqr_cpu", a)
+
+
+@composite(lambda t: [S(t(3, 3, high=0.5, low=-0.5), t(3, high=0.5, low=-0.5))], out=True, exempt=NO_HALF)
+def orgqr(input: Tensor, input2: Tensor) -> Tensor:
+    """orgqr(input, tau): what torch.linalg.householder_product returns, by its older name."""
+    return linalg_householder_product.function(input, input2)

@@ -1,0 +1,229 @@
+"""Systems of equations with a triangular matrix, and what is solved by two of them: those of a Cholesky factor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from leafgrad import errors, return_types
+from leafgrad.ops.index.masks import tril, triu
+from leafgrad.ops.linalg.matrices import (
+    NO_HALF,
+    OfMatrices,
+    adjoint,
+    broadcast,
+    check_equation,
+    check_kernel,
+    check_same_dtype,
+    check_square,
+    dominant,
+    times,
+)
+from leafgrad.ops.pointwise.convert import clone
+from leafgrad.ops.registry import composite, op
+from leafgrad.ops.samples import S, ValuesOnly
+from leafgrad.ops.shape.views import transpose
+from leafgrad.ops.signature import Tensor
+from leafgrad.return_types import named_result
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+
+
+def triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
+    """The solution of AX = B, or of XA = B. LAPACK's solver for any matrix does nothing but substitute where the matrix
+    is upper triangular: then every pivot is the only element of its column. A lower one is turned round."""
+    if not left:
+        turned = triangular(a.swapaxes(-1, -2), b.swapaxes(-1, -2), not upper, True, unitriangular)
+        return np.ascontiguousarray(turned.swapaxes(-1, -2))
+    a = np.triu(a) if upper else np.tril(a)
+    if unitriangular:
+        at = np.arange(a.shape[-1])
+        a[..., at, at] = 1
+    if not upper:
+        a, b = a[..., ::-1, ::-1], b[..., ::-1, :]
+    try:
+        x = np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:  # a zero on the diagonal, by which PyTorch divides
+        x = substituted(a, b)
+    return x if upper else np.ascontiguousarray(x[..., ::-1, :])
+
+
+def substituted(a: Array, b: Array) -> Array:
+    """The solution of AX = B by substitution from below."""
+    x = np.array(b)
+    for k in reversed(range(a.shape[-1])):
+        x[..., k, :] /= a[..., k, k, None]
+        x[..., :k, :] -= a[..., :k, k, None] * x[..., k, None, :]
+    return x
+
+
+@op
+class linalg_solve_triangular(OfMatrices):
+    """linalg.solve_triangular(A, B, *, upper, left=True, unitriangular=False): the solution X of AX = B, or with
+    left=False of XA = B, where A is a triangular matrix: the other triangle of it is not looked at."""
+
+    inputs = ("A", "B")
+    options = ("upper", "left", "unitriangular")
+    holomorphic = True
+    kernel = triangular
+    places = ("linalg.solve_triangular",)
+    out = True
+
+    def call(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
+        name = "linalg.solve_triangular"
+        check_same_dtype(name, A, B)
+        check_equation(name, A, B, left)
+        check_kernel("triangular_solve_cpu", A)
+        return linalg_solve_triangular.record(*broadcast(A, B), upper, left, unitriangular)
+
+    def vjp_A(g: A, A: A, out: A, upper: A, left: A, unitriangular: A) -> A:
+        back = solve_transposed(g, A, upper, left, unitriangular)
+        change = -times(back, turned(out)) if left else -times(turned(out), back)
+        beside = int(unitriangular)  # a diagonal that is not looked at has no gradient
+        return triu(change, beside) if upper else tril(change, -beside)
+
+    def vjp_B(g: A, A: A, upper: A, left: A, unitriangular: A) -> A:
+        return solve_transposed(g, A, upper, left, unitriangular)
+
+    samples = lambda t: [
+        S(dominant(t(3, 3)), t(3, 2), upper=True),
+        S(dominant(t(3, 3)), t(2, 3), upper=False, left=False),
+        S(dominant(t(2, 2, 2)), t(2, 2, 1), upper=False, unitriangular=True),
+        S(dominant(t(2, 2)), t(3, 4, 2), upper=True, left=False),
+        S(t(0, 0), t(0, 2), upper=True),
+    ]
+
+
+def turned(x: A) -> A:
+    return transpose(x, x.ndim - 2, x.ndim - 1)
+
+
+def solve_transposed(g: A, a: A, upper: bool, left: bool, unitriangular: bool) -> A:
+    return linalg_solve_triangular(turned(a), g, not upper, left, unitriangular)
+
+
+def solve_triangular(a: A, b: A, upper: bool, left: bool = True, unitriangular: bool = False) -> A:
+    """The operation for rules, on stacks of the same size."""
+    return linalg_solve_triangular(a, b, upper, left, unitriangular)
+
+
+_triangular_solve = named_result("triangular_solve", "solution", "cloned_coefficient")
+
+
+@composite(
+    lambda t: [S(t(3, 2), dominant(t(3, 3))), S(t(2, 2), dominant(t(2, 2)), False, True, True)],
+    exempt=NO_HALF,
+)
+def triangular_solve(
+    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> return_types.triangular_solve:
+    """triangular_solve(b, A, upper=True, transpose=False, unitriangular=False): the solution of AX = b for a triangular
+    A, or for its transpose, and a copy of A. torch.linalg.solve_triangular is the newer form."""
+    for name, x in (("b", input), ("A", A)):
+        if x.array.ndim < 2:
+            first = f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has {x.array.ndim} "
+            raise errors.mistake(RuntimeError, first + "dimensions instead")
+    a, b = broadcast(A, input)
+    check_equation("triangular_solve", a, b)
+    check_kernel("triangular_solve_cpu", a)
+    factor, above = (a.mT, not upper) if transpose else (a, upper)
+    solution = linalg_solve_triangular.record(factor, b, above, True, unitriangular)
+    return _triangular_solve((solution, clone.function(a)))  # type: ignore[return-value]
+
+
+def _check_factor(b: Any, factor: Any) -> None:
+    for name, x in (("b", b), ("u", factor)):
+        if x.array.ndim < 2:
+            first = f"{name} should have at least 2 dimensions, but has {x.array.ndim} dimensions instead"
+            raise errors.mistake(RuntimeError, first)
+    if factor.array.shape[-2] != factor.array.shape[-1]:
+        rows, columns = factor.array.shape[-2:]
+        first = f"A must be batches of square matrices, but they are {rows} by {columns} matrices"
+        raise errors.mistake(RuntimeError, first)
+    if b.array.shape[-2] != factor.array.shape[-1]:
+        rows, columns = factor.array.shape[-2:]
+        first = (
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {columns} but each b matrix is "
+            f"{b.array.shape[-2]} by {b.array.shape[-1]}"
+        )
+        raise errors.mistake(RuntimeError, first)
+
+
+def _factor(torch: Any, x: Any) -> Any:
+    return torch.linalg.cholesky(x @ x.mH + torch.eye(x.shape[-1], dtype=x.dtype))
+
+
+OF_FACTORS = "is given a triangular matrix, and has the gradient of a function of all its elements"
+
+
+@op
+class cholesky_solve(OfMatrices):
+    """cholesky_solve(B, L, upper=False): the solution of AX = B, where A is L L* (or L* L, if that is upper)."""
+
+    inputs = ("input", "input2")
+    options = ("upper",)
+    public_name = "cholesky_solve"
+    out = True
+
+    def kernel(b: Array, factor: Array, upper: bool) -> Array:
+        other = factor.conj().swapaxes(-1, -2)
+        one, two = (other, factor) if upper else (factor, other)
+        return triangular(two, triangular(one, b, False, True, False), True, True, False)
+
+    def call(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+        _check_factor(input, input2)
+        check_same_dtype("cholesky_solve", input, input2, ("b", "A"))
+        check_kernel("cholesky_solve_cpu", input)
+        return cholesky_solve.record(*broadcast(input, input2), upper)
+
+    def vjp_input(g: A, input2: A, upper: A) -> A:
+        return cholesky_solve(g, input2, upper)
+
+    def vjp_input2(g: A, input2: A, out: A, upper: A) -> A:
+        change = times(cholesky_solve(g, input2, upper), adjoint(out))
+        change = -(change + adjoint(change))
+        return times(input2, change) if upper else times(change, input2)
+
+    samples = ValuesOnly(
+        OF_FACTORS,
+        lambda t: [S(t(3, 2), t(3, 3)), S(t(2, 2, 1), t(2, 2)), S(t(0, 2), t(0, 0))],
+        lambda torch, b, x: [
+            torch.cholesky_solve(b, _factor(torch, x)),
+            torch.cholesky_solve(b, _factor(torch, x).mH.contiguous(), True),
+        ],
+    )
+
+
+@op
+class cholesky_inverse(OfMatrices):
+    """cholesky_inverse(L, upper=False): the inverse of L L*, or of L* L, if L is upper."""
+
+    options = ("upper",)
+    public_name = "cholesky_inverse"
+    out = True
+
+    def kernel(x: Array, upper: bool) -> Array:
+        unit = np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
+        inverse = triangular(x, unit, upper, True, False)
+        other = inverse.conj().swapaxes(-1, -2)
+        return inverse @ other if upper else other @ inverse
+
+    def call(input: Tensor, upper: bool = False) -> Tensor:
+        check_square("cholesky_inverse", input)
+        check_kernel("cholesky_inverse_out_cpu", input)
+        return cholesky_inverse.record(input, upper)
+
+    def vjp(g: A, input: A, out: A, upper: A) -> A:
+        change = -times(out, g + adjoint(g), out)
+        return times(input, change) if upper else times(change, input)
+
+    samples = ValuesOnly(
+        OF_FACTORS,
+        lambda t: [S(t(3, 3)), S(t(2, 2, 2)), S(t(0, 0))],
+        lambda torch, x: [
+            torch.cholesky_inverse(_factor(torch, x)),
+            torch.cholesky_inverse(_factor(torch, x).mH.contiguous(), True),
+        ],
+    )
