@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[1] / "src" / "leafgrad"
 
 # The files at the top of the package, which have no folder to speak for them: at module level, and inside functions.
 FILES: dict[str, tuple[str, str]] = {
+    "__config__": ("_settings", ""),
     "__main__": ("_cli", ""),
     "_build": ("", "_core"),
     "_absent": ("_missing", ""),
@@ -37,6 +38,7 @@ FILES: dict[str, tuple[str, str]] = {
     "_device": ("", "errors"),
     "_dtypes": ("", ""),
     "_dynamo": ("_absent compiler", ""),
+    "_inductor": ("", ""),
     "_layouts": ("_core _device", ""),
     "_missing": ("", ""),
     "_vmap_internals": ("_missing func", ""),
@@ -45,6 +47,7 @@ FILES: dict[str, tuple[str, str]] = {
     "compiler": ("_absent errors", ""),
     "export": ("_absent", ""),
     "fft": ("_tensor", ""),
+    "functional": ("leafgrad", ""),
     "fx": ("_absent", ""),
     "hub": ("_absent", ""),
     "io": ("_core _device _dtypes _files _tensor errors ops", ""),
@@ -54,15 +57,19 @@ FILES: dict[str, tuple[str, str]] = {
     "mps": ("_absent", ""),
     "mtia": ("_absent", ""),
     "multiprocessing": ("", ""),
+    "nested": ("_absent", ""),
     "onnx": ("_absent", ""),
     "overrides": ("leafgrad _core _missing _tensor nn ops", ""),
     "profiler": ("autograd errors", ""),
+    "quantization": ("_absent", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
     "serialization": ("_files", ""),
+    "sparse": ("_absent", ""),
     "special": ("_tensor", ""),
     "storage": ("ops", ""),
     "torch_version": ("", ""),
+    "types": ("_device _dtypes _tensor", ""),
     "version": ("torch_version", ""),
     "xpu": ("_absent", ""),
 }
@@ -113,6 +120,7 @@ TORCH_NAMES = {
 TORCH_NAMES |= {"fft", "linalg", "serialization", "special", "storage", "utils"}
 TORCH_NAMES |= {"amp", "backends", "compiler", "cpu", "distributed", "export", "fx", "hub", "jit", "library", "mps"}
 TORCH_NAMES |= {"distributions", "mtia", "multiprocessing", "onnx", "testing", "torch_version", "version", "xpu"}
+TORCH_NAMES |= {"functional", "nested", "quantization", "sparse", "types"}
 
 
 class Import(NamedTuple):

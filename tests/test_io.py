@@ -75,6 +75,15 @@ def test_storages_of_files(tmp_path: Path) -> None:
     assert len(shared) == 10 and (tmp_path / "x").read_bytes() == bytes([*range(8), 0, 7])
 
 
+def test_tensors_of_files(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"abc")
+    assert torch.from_file(str(tmp_path / "x"), size=3, dtype=torch.uint8).tolist() == [97, 98, 99]
+    with pytest.raises(RuntimeError, match="size <3> is smaller than the required mapping size <5>"):
+        torch.from_file(str(tmp_path / "x"), size=5, dtype=torch.uint8)
+    torch.from_file(str(tmp_path / "x"), shared=True, size=1, dtype=torch.uint8).fill_(65)
+    assert (tmp_path / "x").read_bytes() == b"Abc" and torch.from_file(str(tmp_path / "x")).tolist() == []
+
+
 def test_tensorboard(tmp_path: Path) -> None:
     if find_spec("tensorboard") is None:
         with pytest.raises(ImportError, match=r"fix: pip install 'leafgrad\[tensorboard\]'"):

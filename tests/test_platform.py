@@ -67,12 +67,28 @@ ANSWERS = [
     ("device('cuda:1').index", 1),
     ("ones(2).to('cpu', non_blocking=True).tolist()", [1.0, 1.0]),
     ("distributed.is_initialized()", False),
+    ("ones(2).is_mps", False),
+    ("ones(2).to_dense().tolist()", [1.0, 1.0]),
+    ("arange(3.0).apply_(lambda x: x + 1).tolist()", [1.0, 2.0, 3.0]),
+    ("arange(3.0).map_(torch.ones(1), lambda a, b: a + b).tolist()", [1.0, 2.0, 3.0]),
+    ("arange(3.0).map2_(torch.ones(3), torch.ones(3), lambda a, b, c: a + b + c).tolist()", [2.0, 3.0, 4.0]),
+    ("ones(3, dtype=torch.int64).apply_(lambda x: x + 0.7).tolist()", [1, 1, 1]),
+    ("ones(2, 3, 4).permute(2, 0, 1).dim_order()", (1, 2, 0)),
+    ("finfo(float).bits", 64),
+    ("iinfo(int).max", 2**63 - 1),
+    ("nn.Linear(2, 1).to_empty(device='cpu').weight.shape", (1, 2)),
+    ("nn.Sequential(torch.nn.ReLU()).set_submodule('0', torch.nn.Tanh())", None),
+    ("is_vulkan_available()", False),
+    ("_C._get_tracing_state()", None),
+    ("functional.einsum is torch.einsum", True),
+    ("nn.modules.utils._pair(3)", (3, 3)),
+    ("types.Device is not None", True),
     ("jit.is_scripting()", False),
     ("jit.annotate(int, 3)", 3),
     ("jit.isinstance([1], list[int])", True),
     ("jit.wait(torch.jit.fork(max, 1, 2))", 2),
     ("compiler.is_compiling()", False),
-    ("nn.parallel.data_parallel(torch.relu, torch.ones(1)).item()", 1.0),
+    ("nn.parallel.data_parallel(torch.nn.ReLU(), torch.ones(1)).item()", 1.0),
     ("utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(torch.ones(2))).tolist()", [1.0, 1.0]),
 ]
 
@@ -94,6 +110,27 @@ REFUSED = [
     ("ones(2).pin_memory()", RuntimeError, "Cannot access accelerator device when none is available."),
     ("accelerator.synchronize()", RuntimeError, "Cannot access accelerator device when none is available."),
     ("mps.empty_cache()", RuntimeError, "torch.mps.empty_cache() cannot be called without MPS backend."),
+    ("ones(2).share_memory_()", NotImplementedError, "leafgrad does not share the memory of tensors"),
+    ("nn.Linear(1, 1).share_memory()", NotImplementedError, "leafgrad does not share the memory of tensors"),
+    ("ones(2).xpu()", AssertionError, "Torch not compiled with XPU enabled"),
+    ("ones(2, requires_grad=True).apply_(abs)", RuntimeError, "Can't call apply_() on Variable that requires grad."),
+    ("ones(2).apply_(3)", TypeError, "'int' object is not callable"),
+    (
+        "ones(2).map_(torch.ones(2).long(), max)",
+        TypeError,
+        "map_: expected torch.FloatTensor for 'other' (got torch.Lo",
+    ),
+    ("ones(3).map_(torch.ones(2), max)", RuntimeError, "The expanded size of the tensor (3) must match the existing"),
+    ("iinfo(bool)", TypeError, "torch.bool is not supported by torch.iinfo"),
+    ("finfo('x')", TypeError, "finfo(): argument 'type' (position 1) must be torch.dtype, not str"),
+    ("from_file('/nowhere/at/all', size=1)", RuntimeError, "unable to open file </nowhere/at/all> in read-only mode"),
+    ("nn.Sequential().set_submodule('', torch.nn.ReLU())", ValueError, "Cannot set the submodule without a target"),
+    (
+        "nn.Sequential().set_submodule('1', torch.nn.ReLU(), strict=True)",
+        AttributeError,
+        "Sequential has no attribute `1",
+    ),
+    ("ops.mylib", AttributeError, "'_OpNamespace' object has no attribute 'mylib'"),
     ("hub.load('a', 'b')", NotImplementedError, "leafgrad does not have torch.hub.load: it fetches nothing"),
     ("onnx.export(None, None)", NotImplementedError, "leafgrad does not have torch.onnx.export: it writes no"),
     ("fx.symbolic_trace(None)", NotImplementedError, "leafgrad does not have torch.fx.symbolic_trace: it does not"),
@@ -102,7 +139,7 @@ REFUSED = [
     ("distributed.init_process_group('gloo')", NotImplementedError, "leafgrad does not have torch.distributed.init_"),
     ("nn.parallel.DistributedDataParallel(None)", NotImplementedError, "leafgrad does not have torch.nn.parallel.D"),
     ("utils.collect_env.main()", NotImplementedError, "leafgrad does not have torch.utils.collect_env.main: python -m"),
-    ("compile(None, mode='default', options={})", RuntimeError, "Either mode or options can be specified"),
+    ("compile(torch.nn.ReLU(), mode='default', options={})", RuntimeError, "Either mode or options can be specified"),
     ("set_float32_matmul_precision(3)", RuntimeError, "set_float32_matmul_precision expects a str, but got int"),
     ("set_deterministic_debug_mode('x')", RuntimeError, "invalid value of debug_mode, expected one of `default`"),
     ("multiprocessing.set_sharing_strategy('x')", AssertionError, "invalid sharing strategy"),
@@ -117,6 +154,7 @@ def test_use_is_refused(program: str, error: type[BaseException], first: str) ->
 
 
 MODULES = """
+    __config__ _inductor functional nested nn.common_types quantization sparse types
     backends.cudnn backends.mkldnn backends.opt_einsum compiler cpu cuda distributed distributed.fsdp export fx hub jit
     library multiprocessing nn.parallel nn.parallel.distributed onnx utils._pytree utils.benchmark utils.cpp_extension
     utils.dlpack utils.mobile_optimizer utils.model_zoo version _dynamo

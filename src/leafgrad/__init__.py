@@ -58,6 +58,7 @@ from leafgrad._dtypes import (
 from leafgrad._dtypes import bool_ as bool
 from leafgrad._settings import (
     are_deterministic_algorithms_enabled,
+    compiled_with_cxx11_abi,
     get_default_device,
     get_deterministic_debug_mode,
     get_device_module,
@@ -67,6 +68,7 @@ from leafgrad._settings import (
     get_num_threads,
     is_deterministic_algorithms_warn_only_enabled,
     is_inference_mode_enabled,
+    is_vulkan_available,
     is_warn_always_enabled,
     set_default_device,
     set_default_tensor_type,
@@ -83,7 +85,7 @@ from leafgrad._settings import (
 from leafgrad._tensor import install as _install
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from leafgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from leafgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from leafgrad.kernels import allocator as _allocator
 
 __version__: str = _VERSION
@@ -97,9 +99,10 @@ _links.functions = globals()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _PARTS = """
-    _C _dynamo _vmap_internals accelerator amp backends compiler cpu cuda distributed export fft func fx hub io jit
-    library linalg mps mtia multiprocessing nn onnx optim overrides profiler random serialization special storage
-    testing torch_version utils version xpu
+    __config__ _C _dynamo _inductor _vmap_internals accelerator amp backends compiler cpu cuda distributed
+    export fft func functional fx hub io jit library linalg mps mtia multiprocessing nested nn onnx optim
+    overrides profiler quantization random serialization sparse special storage testing torch_version types
+    utils version xpu
 """
 _MIXED_PRECISION = """
     autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from leafgrad import _C as _C
+from leafgrad import __config__ as __config__
 from leafgrad import _dynamo as _dynamo
+from leafgrad import _inductor as _inductor
 from leafgrad import _vmap_internals as _vmap_internals
 from leafgrad import accelerator as accelerator
 from leafgrad import amp as amp
@@ -19,6 +21,7 @@ from leafgrad import distributions as distributions
 from leafgrad import export as export
 from leafgrad import fft as fft
 from leafgrad import func as func
+from leafgrad import functional as functional
 from leafgrad import fx as fx
 from leafgrad import hub as hub
 from leafgrad import io as io
@@ -28,19 +31,23 @@ from leafgrad import linalg as linalg
 from leafgrad import mps as mps
 from leafgrad import mtia as mtia
 from leafgrad import multiprocessing as multiprocessing
+from leafgrad import nested as nested
 from leafgrad import nn as nn
 from leafgrad import onnx as onnx
 from leafgrad import ops as ops
 from leafgrad import optim as optim
 from leafgrad import overrides as overrides
 from leafgrad import profiler as profiler
+from leafgrad import quantization as quantization
 from leafgrad import random as random
 from leafgrad import return_types as return_types
 from leafgrad import serialization as serialization
+from leafgrad import sparse as sparse
 from leafgrad import special as special
 from leafgrad import storage as storage
 from leafgrad import testing as testing
 from leafgrad import torch_version as torch_version
+from leafgrad import types as types
 from leafgrad import utils as utils
 from leafgrad import version as version
 from leafgrad import xpu as xpu
@@ -65,6 +72,7 @@ from leafgrad._explain.why import why as why
 from leafgrad._files.reading import load as load
 from leafgrad._files.writing import save as save
 from leafgrad._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from leafgrad._settings import compiled_with_cxx11_abi as compiled_with_cxx11_abi
 from leafgrad._settings import get_default_device as get_default_device
 from leafgrad._settings import get_deterministic_debug_mode as get_deterministic_debug_mode
 from leafgrad._settings import get_device_module as get_device_module
@@ -74,6 +82,7 @@ from leafgrad._settings import get_num_interop_threads as get_num_interop_thread
 from leafgrad._settings import get_num_threads as get_num_threads
 from leafgrad._settings import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
 from leafgrad._settings import is_inference_mode_enabled as is_inference_mode_enabled
+from leafgrad._settings import is_vulkan_available as is_vulkan_available
 from leafgrad._settings import is_warn_always_enabled as is_warn_always_enabled
 from leafgrad._settings import set_default_device as set_default_device
 from leafgrad._settings import set_default_tensor_type as set_default_tensor_type
@@ -107,6 +116,7 @@ from leafgrad.amp.autocast_mode import set_autocast_gpu_dtype as set_autocast_gp
 from leafgrad.amp.grad_scaler import GradScaler as GradScaler
 from leafgrad.autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from leafgrad.autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
+from leafgrad.autograd.anomaly_mode import set_anomaly_enabled as set_anomaly_enabled
 from leafgrad.autograd.grad_mode import enable_grad as enable_grad
 from leafgrad.autograd.grad_mode import inference_mode as inference_mode
 from leafgrad.autograd.grad_mode import is_grad_enabled as is_grad_enabled
@@ -596,6 +606,8 @@ def frexp(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tens
     """a named tuple (mantissa, exponent) of which input is mantissa * 2**exponent, element by element, with mantissas between 0.5 and 1 (or -1 and -0.5)."""
 def from_dlpack(ext_tensor: Any, *, device: Device | None = None, copy: builtins.bool | None = None) -> Tensor:
     """a tensor that shares memory with another library's."""
+def from_file(filename: builtins.str, shared: builtins.bool | None = None, size: builtins.int | None = 0, *, dtype: Dtype | None = None, layout: Any = None, device: Device | None = None, pin_memory: builtins.bool | None = False, requires_grad: builtins.bool | None = False) -> Tensor:
+    """a vector of the elements in a file, which is read when they are used; if it is shared, changes go into the file."""
 def from_numpy(ndarray: Any) -> Tensor:
     """a tensor that shares memory with a NumPy array."""
 def frombuffer(buffer: Any, *, dtype: Dtype, count: builtins.int = -1, offset: builtins.int = 0, requires_grad: builtins.bool = False) -> Tensor:

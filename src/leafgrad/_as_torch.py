@@ -10,7 +10,7 @@ import multiprocessing.spawn
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 from leafgrad import _missing
 
@@ -65,7 +65,14 @@ def explain_missing_names(module: ModuleType) -> None:
     """Gives a module the `__getattr__` that names what leafgrad lacks, unless it has one of its own."""
     name = module.__name__
 
-    def missing(attribute: str) -> NoReturn:
+    def missing(attribute: str) -> Any:
+        # where PyTorch keeps a layer in another file, it is found all the same
+        if (
+            name.startswith("leafgrad.nn.modules.")
+            and attribute[0] != "_"
+            and hasattr(sys.modules["leafgrad.nn"], attribute)
+        ):
+            return getattr(sys.modules["leafgrad.nn"], attribute)
         raise _missing.missing_attribute(name, attribute)
 
     vars(module).setdefault("__getattr__", missing)

@@ -219,11 +219,22 @@ def can_cast(source: dtype, target: dtype) -> bool:
 # -- limits -----------------------------------------------------------------------------------------------------
 
 
+def _limited(name: str, type: Any) -> dtype:
+    """A dtype, or one of Python's own types of numbers."""
+    found = PYTHON_DTYPES.get(type, type) if isinstance(type, _python_type) else type
+    if not isinstance(found, dtype):
+        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type.__class__.__name__}")
+    return found
+
+
+_python_type = type
+
+
 class finfo:
     """finfo(dtype): the limits of a floating dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
 
-    def __init__(self, d: dtype | None = None):
-        d = d or _default
+    def __init__(self, type: Any = None):
+        d = _default if type is None else _limited("finfo", type)
         if d.category < FLOAT:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d}'")
         real = d.to_real()
@@ -252,7 +263,10 @@ class finfo:
 class iinfo:
     """iinfo(dtype): the limits of an integer dtype: bits, max, min."""
 
-    def __init__(self, d: dtype):
+    def __init__(self, type: Any):
+        d = _limited("iinfo", type)
+        if d is bool_:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
         if d.category != INTEGER:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{d}'")
         info = np.iinfo(d.np)

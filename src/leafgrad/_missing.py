@@ -25,6 +25,8 @@ def explanation(name: str) -> str:
     which is the nearest that it has; or was another one meant?"""
     name = torch_name(name)
     namespace, _, last = name.rpartition(".")
+    if last.startswith("_"):  # of which PyTorch has many, and promises none
+        return f"leafgrad does not have {name}."
     if namespace in torch_names() and last not in torch_names()[namespace]:
         near = nearest(namespace, last, torch_names()[namespace])
         return f"{name}: did you mean {near}?" if near else f"leafgrad does not have {name}, and neither has PyTorch."
@@ -48,7 +50,7 @@ def nearest(namespace: str, name: str, others: Collection[str]) -> str:
 
     here = namespace.replace("torch", "leafgrad", 1)
     owner = sys.modules["leafgrad"].Tensor if here == "leafgrad.Tensor" else sys.modules.get(here)
-    known = [*others, *[each for each in (() if owner is None else dir(owner)) if each[0] != "_"]]
+    known = [*others, *[each for each in (() if owner is None else dir(owner)) if each[0] != "_" and each != name]]
     if found := get_close_matches(name, known, 1, 0.75):
         return f"{namespace}.{found[0]}"
     small = {each.lower(): each for each in known}

@@ -138,6 +138,16 @@ def set_float32_matmul_precision(precision: str) -> None:
         errors.warn(f"{precision} is not one of {known}; the current setFloat32MatmulPrecision call has no effect.")
 
 
+def compiled_with_cxx11_abi() -> bool:
+    """compiled_with_cxx11_abi(): True; there is no C++ in leafgrad for which it would matter."""
+    return True
+
+
+def is_vulkan_available() -> bool:
+    """is_vulkan_available(): False, leafgrad computes on the CPU only."""
+    return False
+
+
 def get_file_path(*path_components: str) -> str:
     """get_file_path(*path_components): a path below the folder that has the package."""
     return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), *path_components)

@@ -38,11 +38,13 @@ __all__ = [
     "_current_graph_task_id",
     "_disabled_torch_function_impl",
     "_get_obj_in_tls",
+    "_get_tracing_state",
     "_is_fwd_grad_enabled",
     "_is_grad_layout_enforcement_enabled",
     "_is_key_in_tls",
     "_is_multithreading_enabled",
     "_is_view_replay_enabled",
+    "_log_api_usage_once",
     "_remove_obj_from_tls",
     "_set_fwd_grad_enabled",
     "_set_grad_enabled",
@@ -85,6 +87,14 @@ def _is_grad_layout_enforcement_enabled() -> bool:
 
 
 # -- what programs keep for this thread -------------------------------------------------------------------------------
+
+
+def _get_tracing_state() -> None:
+    """None: programs are not traced."""
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Nothing is logged."""
 
 
 def _stash_obj_in_tls(key: str, value: Any) -> None:

@@ -118,6 +118,8 @@ class OpMethods:
         """the angle of each complex number from the axis of the real ones; pi for negative real numbers."""
     def any(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False) -> Tensor:
         """is any element nonzero, in the tensor or along dimensions?"""
+    def apply_(self, callable: Any) -> Self:
+        """replaces each element by what a function of Python makes of it. Slow; for large tensors there is always an operation that does the same."""
     def arccos(self) -> Tensor:
         """the angle whose cosine is each element."""
     def arccos_(self) -> Self:
@@ -318,6 +320,8 @@ class OpMethods:
         """the derivative of lgamma at each element."""
     def digamma_(self) -> Self:
         """digamma, in place."""
+    def dim_order(self) -> tuple[builtins.int, ...]:
+        """the dimensions as they lie in memory, the one with the largest step first."""
     def div(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Tensor:
         """input / other; rounded towards zero by 'trunc', down by 'floor'."""
     def div_(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Self:
@@ -638,6 +642,10 @@ class OpMethods:
     @property
     def mT(self) -> Tensor:
         """mT: the last two dimensions exchanged."""
+    def map2_(self, x: Tensor, y: Tensor, callable: Any) -> Self:
+        """replaces each element by a function of it and those of two others."""
+    def map_(self, tensor: Tensor, callable: Any) -> Self:
+        """replaces each element by a function of it and that of another tensor."""
     def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Tensor:
         """value where the mask is True, input elsewhere."""
     def masked_fill_(self, mask: Tensor, value: Tensor | Number) -> Self:
@@ -917,6 +925,8 @@ class OpMethods:
         """sign(input), and for complex numbers x / abs(x)."""
     def sgn_(self) -> Self:
         """sgn, in place."""
+    def share_memory_(self) -> Self:
+        """refused, other processes get copies of tensors."""
     def short(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.int16."""
     def sigmoid(self) -> Tensor:
@@ -1044,6 +1054,8 @@ class OpMethods:
     def to(self, tensor: Tensor, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor: ...
     @overload
     def to(self, device: Device | None = None, dtype: Dtype | None = None, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor: ...
+    def to_dense(self, dtype: Dtype | None = None, *, masked_grad: builtins.bool | None = None) -> Tensor:
+        """the tensor itself, which is dense, or in another dtype."""
     def topk(self, k: builtins.int, dim: Dim = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> return_types.topk:
         """the k largest (or smallest) elements along a dimension, and their indices."""
     def trace(self) -> Tensor:
@@ -1130,5 +1142,7 @@ class OpMethods:
         """input * log(other), and zero where input is zero."""
     def xlogy_(self, other: Tensor | Number) -> Self:
         """xlogy, in place."""
+    def xpu(self, device: Device | None = None, non_blocking: builtins.bool = False) -> Tensor:
+        """refused, leafgrad computes on the CPU only."""
     def zero_(self) -> Self:
         """zeros everywhere."""

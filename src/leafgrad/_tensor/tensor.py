@@ -111,6 +111,7 @@ class TensorMethods(Bases):
         return -1
 
     is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = property(lambda self: False)
+    is_mps = is_xpu = is_mtia = is_ipu = is_xla = is_maia = is_vulkan = is_sparse_csr = property(lambda self: False)
     is_cpu = property(lambda self: True)
 
     @property
@@ -141,6 +142,8 @@ class TensorMethods(Bases):
     def data_ptr(self) -> int:
         array = self._memory("storage")
         return array.__array_interface__["data"][0] if array.size else 0
+
+    const_data_ptr = data_ptr
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point

@@ -147,6 +147,11 @@ def is_anomaly_check_nan_enabled() -> bool:
     return anomaly.check_nan
 
 
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """set_anomaly_enabled(mode, check_nan=True): switch anomaly mode."""
+    switch(mode, check_nan)
+
+
 class set_detect_anomaly:
     """set_detect_anomaly(mode, check_nan=True): switch anomaly mode at once; as a context manager, until its end."""
 

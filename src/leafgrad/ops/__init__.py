@@ -18,4 +18,7 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return import_module("leafgrad.ops.aten")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(
+        f"'_OpNamespace' object has no attribute '{name}'\nleafgrad has PyTorch's operators, under torch.ops.aten, and "
+        "takes none from libraries; an operation of your own is a torch.autograd.Function."
+    )

@@ -9,6 +9,7 @@ FUNCTIONS: dict[str, str] = {
         "allclose can_cast equal is_complex is_floating_point is_inference is_nonzero is_same_size is_tensor "
         "isclose numel positive promote_types result_type "
     ),
+    "_tensor.rare_methods": "from_file",
     "ops.conv.avg_pooling": "",
     "ops.conv.axis_maps": "",
     "ops.conv.convolution": "convolution",
@@ -160,6 +161,7 @@ METHODS: dict[str, str] = {
         "__pos__ allclose cpu cuda dense_dim equal is_contiguous is_nonzero is_pinned is_same_size is_set_to "
         "is_shared isclose pin_memory positive sparse_dim type type_as "
     ),
+    "_tensor.rare_methods": "apply_ dim_order map2_ map_ share_memory_ to_dense xpu",
     "ops.conv.avg_pooling": "",
     "ops.conv.axis_maps": "",
     "ops.conv.convolution": "",

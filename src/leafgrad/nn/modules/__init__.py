@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from leafgrad.nn import *  # noqa: F403
 
 else:
+    from leafgrad.nn.modules import utils  # not leafgrad.nn.utils
 
     def __getattr__(name: str) -> Any:
         from leafgrad import nn

@@ -11,6 +11,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.events import ZERO_GRAD, noted
 from leafgrad._core.tensor import TensorBase
 from leafgrad._device import check_device
+from leafgrad._missing import part
 from leafgrad._settings import typename
 from leafgrad._tensor.autograd import clear_grad
 from leafgrad.autograd.grad_mode import no_grad
@@ -277,6 +278,21 @@ class Module(Called, Stateful):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
 
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """set_submodule(target, module, strict=False): put a module at a dotted path; with `strict` there must be one
+        already."""
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
     def _get_member(self, target: str) -> tuple[Module, str, Any]:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
@@ -398,6 +414,28 @@ class Module(Called, Stateful):
     def cuda(self, device: Any = None) -> Self:
         """cuda(): refused, as every device but the CPU."""
         return self.to("cuda")
+
+    def xpu(self, device: Any = None) -> Self:
+        """xpu(): refused, as every device but the CPU."""
+        return self.to("xpu")
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """to_empty(*, device, recurse=True): parameters and buffers with new memory, whose values are not set."""
+        check_device(device)
+        for module in self.modules() if recurse else [self]:
+            for tensor in (*module.parameters(recurse=False), *module.buffers(recurse=False)):
+                tensor.data = tensor.data.new_empty(tensor.shape)
+        return self
+
+    def share_memory(self) -> Self:
+        """share_memory(): refused, as `share_memory_` of tensors."""
+        for tensor in (*self.parameters(), *self.buffers()):
+            tensor.share_memory_()
+        return self
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """compile(...): as torch.compile, whose arguments it takes: the module runs as it is."""
+        part("compiler").compile(self, *args, **kwargs)
 
     # -- printing -----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,7 @@
+"""torch.quantization for programs that import it: leafgrad has no quantized tensors."""
+
+from __future__ import annotations
+
+from leafgrad import _absent
+
+__getattr__ = _absent.names_refused(__name__, "leafgrad does not have {name}: it has no quantized tensors")
