@@ -471,6 +471,8 @@ def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the hyperbolic cosine of each element."""
 def cosh_(input: Tensor) -> Tensor:
     """cosh, in place."""
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: builtins.int = 1, eps: builtins.float = 1e-08) -> Tensor:
+    """the cosine of the angle between vectors along a dimension, whose norms count as eps at least."""
 def count_nonzero(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
     """how many elements are not zero, in the tensor or along dimensions."""
 def cumprod(input: Tensor, dim: Dim, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
@@ -945,6 +947,8 @@ def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor
     """what torch.linalg.householder_product returns, by its older name."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the matrix of all products of an element of one vector with an element of the other."""
+def pairwise_distance(x1: Tensor, x2: Tensor, p: builtins.float = 2.0, eps: builtins.float = 1e-06, keepdim: builtins.bool = False) -> Tensor:
+    """the p-norm of x1 - x2 + eps along the last dimension."""
 @overload
 def permute(input: Tensor, *dims: builtins.int) -> Tensor:
     """the dimensions in another order."""

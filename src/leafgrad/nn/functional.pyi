@@ -68,8 +68,14 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
     """the transpose of conv2d: each element of the input times the weight, added up where the windows are."""
 def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, output_padding: DimOrDims = 0, groups: builtins.int = 1, dilation: DimOrDims = 1) -> Tensor:
     """the transpose of conv3d: each element of the input times the weight, added up where the windows are."""
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: builtins.float = 0, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """1 - cos of two vectors for a target of 1, max(0, cos - margin) for -1."""
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: builtins.int = 1, eps: builtins.float = 1e-08) -> Tensor:
+    """the cosine of the angle between vectors along a dimension, whose norms count as eps at least."""
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, ignore_index: builtins.int = -100, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', label_smoothing: builtins.float = 0.0) -> Tensor:
     """the negative log likelihood of classes, or of probabilities, under softmax(input)."""
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[builtins.int], target_lengths: Tensor | Sequence[builtins.int], blank: builtins.int = 0, reduction: builtins.str = 'mean', zero_infinity: builtins.bool = False) -> Tensor:
+    """minus the logarithm of the probability that the labels of the target, with blanks between them and each repeated at will, come out of log-probabilities (time, sample, label). The mean is one over the labels of each sample first."""
 def dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = True, inplace: builtins.bool = False) -> Tensor:
     """zero with probability p, else x / (1 - p)."""
 def dropout1d(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = True, inplace: builtins.bool = False) -> Tensor:
@@ -96,6 +102,8 @@ def fractional_max_pool3d(input: Tensor, kernel_size: DimOrDims, output_size: Di
     """the largest elements of windows at random places, so many that the result has this size; with return_indices, their indices as well."""
 def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: DimOrDims, output_size: DimOrDims | None = None, output_ratio: Any = None, return_indices: builtins.bool = False, _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """the largest elements of windows at random places, so many that the result has this size, and their indices."""
+def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | builtins.float, full: builtins.bool = False, eps: builtins.float = 1e-06, reduction: builtins.str = 'mean') -> Tensor:
+    """(log(var) + (input - target)**2 / var) / 2, for variances of at least eps; `full` adds log(2 pi) / 2."""
 def gelu(input: Tensor, *, approximate: builtins.str = 'none') -> Tensor:
     """x times the probability that a standard normal variable is below x."""
 def glu(input: Tensor, dim: Dim = -1) -> Tensor:
@@ -114,10 +122,14 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0, inpla
     """x, but not below min_val and not above max_val."""
 def hardtanh_(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Tensor:
     """hardtanh, in place."""
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: builtins.float = 1.0, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """the input where the target is 1, max(0, margin - input) where it is -1."""
 def huber_loss(input: Tensor, target: Tensor, reduction: builtins.str = 'mean', delta: builtins.float = 1.0, weight: Tensor | None = None) -> Tensor:
     """(input - target)**2 / 2, continued as straight lines beyond delta; its mean, its sum, or itself."""
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: builtins.bool = True, momentum: builtins.float = 0.1, eps: builtins.float = 1e-05) -> Tensor:
     """channels (dimension 1) standardized in each sample."""
+def kl_div(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', log_target: builtins.bool = False) -> Tensor:
+    """target * (log(target) - input) of log-probabilities `input`; its mean, its sum, itself, or its sum divided by the number of samples ('batchmean')."""
 def l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', weight: Tensor | None = None) -> Tensor:
     """|input - target|, its mean, its sum, or itself."""
 def layer_norm(input: Tensor, normalized_shape: Sequence[builtins.int], weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05) -> Tensor:
@@ -138,6 +150,8 @@ def lp_pool2d(input: Tensor, norm_type: builtins.float, kernel_size: DimOrDims, 
     """the norm of each window, sum(x**p) ** (1 / p)."""
 def lp_pool3d(input: Tensor, norm_type: builtins.float, kernel_size: DimOrDims, stride: DimOrDims | None = None, ceil_mode: builtins.bool = False) -> Tensor:
     """the norm of each window, sum(x**p) ** (1 / p)."""
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: builtins.float = 0, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """max(0, margin - target * (input1 - input2)): for a target of 1 the first shall be larger by the margin, for -1 the second."""
 def max_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False, return_indices: builtins.bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """the largest element of each window; with return_indices, its index as well."""
 def max_pool1d_with_indices(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False, return_indices: builtins.bool = False) -> tuple[Tensor, Tensor]:
@@ -162,6 +176,12 @@ def mse_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None =
     """(input - target)**2, its mean, its sum, or itself."""
 def multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: builtins.int, num_heads: builtins.int, in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: builtins.bool, dropout_p: builtins.float, out_proj_weight: Tensor, out_proj_bias: Tensor | None, training: builtins.bool = True, key_padding_mask: Tensor | None = None, need_weights: builtins.bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: builtins.bool = False, q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None, static_v: Tensor | None = None, average_attn_weights: builtins.bool = True, is_causal: builtins.bool = False) -> tuple[Tensor, Tensor | None]:
     """what nn.MultiheadAttention computes, and the weights of the average if `need_weights`. Sequences are (length, batch, features)."""
+def multi_margin_loss(input: Tensor, target: Tensor, p: builtins.int = 1, margin: builtins.float = 1.0, weight: Tensor | None = None, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """the mean over all classes i but the right one, y, of weight[y] * max(0, margin - input[y] + input[i])**p."""
+def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """the sum over all classes j in the target, which ends with the first -1, and all others, i, of max(0, 1 - input[j] + input[i]), divided by the number of classes."""
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """the binary cross entropy of each class, and the mean over the classes."""
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, ignore_index: builtins.int = -100, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
     """-weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
 def normalize(input: Tensor, p: builtins.float = 2.0, dim: builtins.int | tuple[builtins.int, ...] = 1, eps: builtins.float = 1e-12, out: Tensor | None = None) -> Tensor:
@@ -170,6 +190,10 @@ def one_hot(tensor: Tensor, num_classes: builtins.int = -1) -> Tensor:
     """for each index a vector of zeros with a one at that index."""
 def pad(input: Tensor, pad: Shape, mode: builtins.str = 'constant', value: builtins.float | None = None) -> Tensor:
     """more elements around the last dimensions, pad = (left, right, top, bottom, ...): `value`, or own elements, with mode 'reflect', 'replicate' or 'circular'."""
+def pairwise_distance(x1: Tensor, x2: Tensor, p: builtins.float = 2.0, eps: builtins.float = 1e-06, keepdim: builtins.bool = False) -> Tensor:
+    """the p-norm of x1 - x2 + eps along the last dimension."""
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: builtins.bool = True, full: builtins.bool = False, size_average: builtins.bool | None = None, eps: builtins.float = 1e-08, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """exp(input) - target * input or, of a rate that is not a logarithm, input - target * log(input + eps); `full` adds Stirling's formula."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """x above zero, weight * x below; one weight for all, or one for each channel."""
 def relu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
@@ -196,6 +220,8 @@ def silu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     """x times sigmoid(x)."""
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', beta: builtins.float = 1.0) -> Tensor:
     """|input - target|, with the corner below beta replaced by a parabola; its mean, its sum, or itself."""
+def soft_margin_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """log(1 + exp(-target * input)) for targets 1 and -1."""
 def softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`."""
 def softmin(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
@@ -214,3 +240,7 @@ def threshold(input: Tensor, threshold: Number, value: Number, inplace: builtins
     """x above the threshold, `value` elsewhere."""
 def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor:
     """threshold, in place."""
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: builtins.float = 1.0, p: builtins.float = 2, eps: builtins.float = 1e-06, swap: builtins.bool = False, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
+    """max(0, margin + |anchor - positive| - |anchor - negative|) in the p-norm; with `swap` the negative may be nearer to the positive."""
+def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Any = None, margin: builtins.float = 1.0, swap: builtins.bool = False, reduction: builtins.str = 'mean') -> Tensor:
+    """triplet_margin_loss with any distance."""

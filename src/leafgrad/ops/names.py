@@ -55,6 +55,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.linalg.triangular": "cholesky_inverse cholesky_solve triangular_solve",
     "ops.loss.binary": "",
     "ops.loss.cross_entropy": "",
+    "ops.loss.ctc": "",
     "ops.loss.elementwise": "",
     "ops.normalization.batch_norm": "batch_norm instance_norm",
     "ops.normalization.layer_norm": "group_norm layer_norm rms_norm",
@@ -119,6 +120,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.recurrent.packing": "",
     "ops.recurrent.sequences": "",
     "ops.reduce.binning": "bincount bucketize histc histogram searchsorted",
+    "ops.reduce.distances": "cosine_similarity pairwise_distance",
     "ops.reduce.distinct": "isin unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
     "ops.reduce.medians": "median nanmedian",
@@ -205,6 +207,7 @@ METHODS: dict[str, str] = {
     "ops.linalg.triangular": "cholesky_inverse cholesky_solve triangular_solve",
     "ops.loss.binary": "",
     "ops.loss.cross_entropy": "",
+    "ops.loss.ctc": "",
     "ops.loss.elementwise": "",
     "ops.normalization.batch_norm": "",
     "ops.normalization.layer_norm": "",
@@ -270,6 +273,7 @@ METHODS: dict[str, str] = {
     "ops.recurrent.packing": "",
     "ops.recurrent.sequences": "",
     "ops.reduce.binning": "bincount histc histogram",
+    "ops.reduce.distances": "",
     "ops.reduce.distinct": "unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
     "ops.reduce.medians": "median nanmedian",
@@ -329,12 +333,18 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d LazyConv2d LazyConv3d "
             "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d "
         ),
+        "nn.modules.distance": "CosineSimilarity PairwiseDistance",
         "nn.modules.dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
         "nn.modules.instancenorm": (
             "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
         ),
         "nn.modules.linear": "Bilinear Flatten Identity LazyLinear Linear",
-        "nn.modules.loss": "CrossEntropyLoss L1Loss MSELoss NLLLoss",
+        "nn.modules.loss": (
+            "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss "
+            "HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss MultiLabelMarginLoss "
+            "MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss NLLLoss2d PoissonNLLLoss SmoothL1Loss SoftMarginLoss "
+            "TripletMarginLoss TripletMarginWithDistanceLoss "
+        ),
         "nn.modules.module": "Module",
         "nn.modules.normalization": "GroupNorm LayerNorm RMSNorm",
         "nn.modules.padding": (
@@ -360,6 +370,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "ops.linalg.bilinear": "bilinear",
         "ops.pointwise.activations": "gelu hardshrink softplus softshrink",
         "ops.pointwise.gates": "prelu",
+        "ops.reduce.distances": "cosine_similarity pairwise_distance",
         "nn._functional.activation": (
             "celu celu_ elu elu_ glu gumbel_softmax hardsigmoid hardswish hardtanh hardtanh_ leaky_relu leaky_relu_ "
             "log_softmax logsigmoid mish normalize relu relu6 relu_ rrelu rrelu_ selu selu_ sigmoid silu softmax "
@@ -368,10 +379,15 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn._functional.attention": "scaled_dot_product_attention",
         "nn._functional.dropout": "alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
         "nn._functional.embedding": "embedding embedding_bag",
+        "nn._functional.likelihood_loss": "ctc_loss gaussian_nll_loss kl_div poisson_nll_loss",
         "nn._functional.linear": "linear one_hot",
         "nn._functional.loss": (
             "binary_cross_entropy binary_cross_entropy_with_logits cross_entropy huber_loss l1_loss mse_loss nll_loss "
             "smooth_l1_loss "
+        ),
+        "nn._functional.margin_loss": (
+            "cosine_embedding_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss "
+            "multilabel_soft_margin_loss soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss "
         ),
         "nn._functional.multi_head_attention": "multi_head_attention_forward",
         "nn._functional.normalization": "batch_norm group_norm instance_norm layer_norm rms_norm",
