@@ -399,6 +399,8 @@ EXEMPT_LISTS = {
     ("nn.init", "calculate_gain"): "the values of an argument",
     ("nn.parameter", "HARMLESS"): "methods that look at no element, which a tensor without a shape has as well",
     ("ops.index.scatter_reduce", "_UFUNCS"): "the values of an argument",
+    ("ops.pointwise.foreach", "OF_ONE"): "of which methods PyTorch has a form for lists of tensors",
+    ("ops.pointwise.foreach", "OF_TWO"): "the same",
     ("ops.names", "ATTRIBUTES"): "made from the blocks by tools/make_stubs.py",
     ("ops.signature", "OPTION_KINDS"): "keywords of the functions that make tensors",
     ("optim.update", "SIGNS"): "NumPy's ufuncs",
