@@ -147,3 +147,60 @@ def what_vmap_may_return(T: Any) -> Any:
         return tree["a"] * factor, 0
 
     return [*seen, mapped(of_a_tree, {"a": x}, 2, in_dims=({"a": 0}, None))]
+
+
+@scenario
+def arguments_that_forward_returns_and_setup_context_saves(T: Any) -> Any:
+    seen = []
+    for save in ("save_for_backward", "save_for_forward"):
+        for saved in (lambda i, o: i[0], lambda i, o: o):
+            for dirty in (False, True):
+
+                def setup_context(
+                    ctx: Any, i: Any, o: Any, save: str = save, saved: Any = saved, d: bool = dirty
+                ) -> None:
+                    if d:
+                        ctx.mark_dirty(i[0])
+                    getattr(ctx, save)(saved(i, o))
+
+                f = make(T, lambda x: x, lambda ctx, g: g, setup_context=setup_context)
+                for need in (False, True):
+                    x = T.tensor(2.0, requires_grad=need)
+                    seen.append(attempt(lambda f=f, x=x: f.apply(x.clone()).requires_grad))
+                gradient = T.func.grad(lambda x, f=f: f.apply(x.clone()))
+                seen.append(attempt(gradient, T.tensor(2.0)))
+    return seen
+
+
+@scenario
+def jacobians_of_functions_that_are_refused_or_unusual(T: Any) -> Any:
+    func, x, c = T.func, T.ones(2), T.ones(1, dtype=T.complex64)
+    calls: list[Any] = []
+    for jacobian in (func.jacrev, func.jacfwd):
+        calls += [lambda j=jacobian: j(lambda x: x.conj())(c), lambda j=jacobian: j(lambda x, y: x * 2)(x, c)]
+        calls += [lambda j=jacobian: j(lambda x: (x, x * 1j))(x), lambda j=jacobian: j(lambda x: None)(x)]
+        calls += [lambda j=jacobian: j(lambda x: ())(x), lambda j=jacobian: j(lambda x: 1)(x)]
+        calls += [lambda j=jacobian: j(lambda x, y: y.copy_(x) * 2)(x, T.zeros(2))]
+    for output in (None, (), [], {}, 1):
+        calls += [lambda o=output: func.vjp(lambda x: o, x)[0], lambda o=output: func.jvp(lambda x: o, (x,), (x,))]
+
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * 2 if g.nonzero().numel() else g
+
+    one = make(T, lambda x: x.clone(), backward, setup_context=lambda ctx, i, o: None)
+    calls += [lambda n=n: func.jacrev(lambda x: one.apply(x), chunk_size=n)(x + T.zeros(1)) for n in (1, 2)]
+    return [attempt(call) for call in calls]
+
+
+@scenario
+def tangents_where_forward_mode_is_off(T: Any) -> Any:
+    ad, jvp, x, t = T.autograd.forward_ad, T.func.jvp, T.tensor(2.0), T.ones(())
+
+    def partly(x: Any) -> Any:
+        with ad._set_fwd_grad_enabled(False):
+            constant = x**2
+        return x**3 - constant
+
+    with ad._set_fwd_grad_enabled(False):
+        outside = jvp(T.sin, (x,), (t,))
+    return [*outside, *jvp(partly, (x,), (t,)), *jvp(lambda x: jvp(partly, (x,), (t,))[1], (x,), (t,))]

@@ -20,6 +20,7 @@ from leafgrad._core.tensor import TensorBase, links, wrap, wrap_node
 from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW, UNRECORDED_CUSTOM_VIEW
 from leafgrad.autograd import forward_ad, grad_mode, hooks
+from leafgrad.autograd.function_methods import FunctionMethods
 from leafgrad.autograd.function_node import operation
 from leafgrad.autograd.function_saved import NO_RESULT, save
 
@@ -41,6 +42,8 @@ def all_results(cls: Any, ctx: Any, args: tuple[Any, ...], edges: Any, output: A
             "Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you need "
             f"to support more.\n  in {cls.__name__}.forward"
         )
+    if cls.setup_context is not FunctionMethods.setup_context:
+        refuse_to_save_arguments(ctx, args, outputs, dirty)
     node = None if edges is None else make_node(cls, ctx, edges, outputs)
     results: list[Any] = []
     without_gradient = []
@@ -81,6 +84,18 @@ def all_results(cls: Any, ctx: Any, args: tuple[Any, ...], edges: Any, output: A
     if shared_modes:
         give_tangents(ctx, args, results)
     return tuple(results) if several else results[0]
+
+
+def refuse_to_save_arguments(ctx: Any, args: tuple[Any, ...], outputs: Sequence[Any], dirty: Sequence[Any]) -> None:
+    """Raise if setup_context saves an argument that forward has returned: apply will return another tensor for it."""
+    returned = [t for t in outputs if isinstance(t, TensorBase) and among(t, args) and not among(t, dirty)]
+    if any([among(t, returned) for t in (*(ctx.to_save or ()), *(ctx.saved_for_forward or ()))]):
+        first = (
+            "An input that has been returned as-is as output is being saved for backward. This is not supported if you "
+            "override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or "
+            "setup ctx inside the forward function itself."
+        )
+        raise errors.mistake(RuntimeError, first)
 
 
 def make_node(cls: Any, ctx: Any, edges: tuple[Any, ...], outputs: Sequence[Any]) -> Any:

@@ -17,6 +17,7 @@ from leafgrad.func.level_marks import SharedMemory
 from leafgrad.func.levels import Derivative
 from leafgrad.func.map_boundary import for_each_sample, with_levels_of
 from leafgrad.func.vmap import vmap
+from leafgrad.ops.shape.join import stack
 
 Argnums = int | tuple[int, ...]
 
@@ -39,6 +40,7 @@ class Call:
         self.who, self.func, self.args, self.kwargs, self.has_aux = who, func, args, kwargs, has_aux
         self.numbers = tuple(range(len(args))) if argnums is None else checked_argnums(argnums, len(args))
         self.single = isinstance(argnums, int)
+        self.may_be_empty = False  # may there be no output?
         chosen = tuple([args[n] for n in self.numbers])
         self.leaves, self.spec = trees.flatten(chosen[0] if self.single else chosen)
 
@@ -65,12 +67,25 @@ class Call:
     def tensors(self, output: Any) -> tuple[list[Any], trees.Spec]:
         """The output taken apart."""
         leaves, spec = trees.flatten(output)
+        if output is None or not (leaves or self.may_be_empty):
+            raise RuntimeError(
+                f"{self.who}: Expected f to be a function that has non-empty output (got output = {leaves})"
+            )
         for t in leaves:
             if not isinstance(t, TensorBase):
                 raise RuntimeError(
                     f"{self.who}: expected f(*primals) to return only tensors, got unsupported type {type(t)}"
                 )
         return leaves, spec
+
+
+def refuse_complex(who: str, what: str, values: Any) -> None:
+    """Jacobians are those of real functions."""
+    for i, t in enumerate(trees.flatten(values)[0]):
+        if isinstance(t, TensorBase) and t.array.dtype.kind == "c":
+            raise RuntimeError(
+                f"{who}: Expected all {what} to be real but received complex tensor at flattened input idx: {i}"
+            )
 
 
 def checked_argnums(argnums: Any, count: int) -> tuple[int, ...]:
@@ -180,10 +195,12 @@ def vjp_by(
     args: tuple[Any, ...],
     has_aux: bool = False,
     kwargs: dict[str, Any] | None = None,
+    may_be_empty: bool = False,
 ) -> Any:
     """vjp with respect to some of the arguments; None: to all."""
     with Derivative(func), grad_mode.enable_grad():
         call = Call("vjp(f, *primals)", func, argnums, args, kwargs or {}, has_aux)
+        call.may_be_empty = may_be_empty
         inside = [aliases.of(t) for t in call.leaves]
         output, aux = call.run(inside)
         outputs, out_spec = call.tensors(output)
@@ -228,6 +245,7 @@ def jvp_by(
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{who}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     call = Call(who, func, argnums, primals, kwargs, has_aux)
+    call.may_be_empty = always_recorded
     given, given_spec = trees.flatten(tangents)
     if call.spec != given_spec:
         raise RuntimeError(
@@ -245,7 +263,7 @@ def jvp_by(
     if always_recorded:
         forward_ad.always_recorded.add(level)
     try:
-        with Derivative(func):
+        with Derivative(func), forward_ad._set_fwd_grad_enabled(True):
             duals = [forward_ad.make_dual(p, t, level=level) for p, t in zip(call.leaves, given, strict=True)]
             output, aux = call.run(duals)
             aux = trees.mapped(lambda t: forward_ad.unpack_dual(t, level=level).primal, aux) if has_aux else None
@@ -286,7 +304,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         return found, values
 
     unmoved = trees.unflatten([zeros_like(t) for t in flat], spec)
-    _, vjp_fn, output = vjp_by(aliases, changes, None, unmoved, has_aux=True)
+    _, vjp_fn, output = vjp_by(aliases, changes, None, unmoved, has_aux=True, may_be_empty=True)
     outputs, out_spec = trees.flatten(output)
     known = [i for i, t in enumerate(outputs) if t.array.dtype.kind not in "biu"]
 
@@ -297,7 +315,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         return vjp_fn(trees.unflatten(given, out_spec))
 
     cotangents = tuple([zeros_like(outputs[i]) for i in known])
-    _, transposed = vjp_by(Aliases(leaves=set(aliases.leaves)), pulled_back, None, cotangents)
+    _, transposed = vjp_by(Aliases(leaves=set(aliases.leaves)), pulled_back, None, cotangents, may_be_empty=True)
 
     def jvp_fn(*tangents: Any) -> Any:
         given, given_spec = trees.flatten(tangents)
@@ -333,15 +351,21 @@ def jacrev(
     the output one backward pass, all of them at once, or `chunk_size` at a time."""
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+    mapped = functools.partial(vmap, chunk_size=chunk_size)
 
     @functools.wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
+        refuse_complex("jacrev", "inputs", args)
         output, vjp_fn, *aux = vjp_by(Aliases(), func, argnums, args, has_aux, kwargs)
+        refuse_complex("jacrev", "outputs", output)
         outputs, spec = trees.flatten(output)
         basis = standard_basis(outputs)
-        rows = vmap(lambda cotangents: vjp_fn(trees.unflatten(list(cotangents), spec)), chunk_size=chunk_size)
+
+        def row(cotangents: tuple[Any, ...]) -> Any:
+            return vjp_fn(trees.unflatten(list(cotangents), spec))
+
         if basis and basis[0].array.shape[0]:
-            found, in_spec = trees.flatten(rows(tuple(basis)))
+            found, in_spec = trees.flatten(one_by_one(row, basis) if chunk_size == 1 else mapped(row)(tuple(basis)))
         else:  # an output without elements has no rows
             found, in_spec = trees.flatten(vjp_fn(output))
             found = [t.unsqueeze(0)[:0] for t in found]
@@ -351,6 +375,13 @@ def jacrev(
         return (result, aux[0]) if has_aux else result
 
     return jacobian
+
+
+def one_by_one(row: Callable[[tuple[Any, ...]], Any], basis: tuple[Any, ...]) -> Any:
+    """Rows of a Jacobian without vmap, so that they may be computed by what cannot be mapped."""
+    found = [trees.flatten(row(tuple([t[i] for t in basis]))) for i in range(basis[0].array.shape[0])]
+    leaves = [stack.function([each[i] for each, _ in found]) for i in range(len(found[0][0]))]
+    return trees.unflatten(leaves, found[0][1])
 
 
 def jacfwd(
@@ -365,14 +396,15 @@ def jacfwd(
         for t in call.leaves:
             if not isinstance(t, TensorBase):
                 raise RuntimeError(f"{call.who}: Expected primals to only contain Tensors, got {type(t)}")
+        refuse_complex("jacfwd", "inputs", args)
         basis = standard_basis(call.leaves)
 
         def column(tangents: tuple[Any, ...], shared: bool = True) -> tuple[Any, ...]:
             given = args
             if not shared:
-                primals = [for_each_sample(t) for t in call.leaves]
+                given = trees.mapped(lambda t: for_each_sample(t).clone() if isinstance(t, TensorBase) else t, args)
+                primals = Call(call.who, func, argnums, given, kwargs, has_aux).leaves
                 tangents = tuple([with_levels_of(p, t).clone() for p, t in zip(primals, tangents, strict=True)])
-                given = call.arguments(primals)
             return jvp_by(func, argnums, given, trees.unflatten(list(tangents), call.spec), kwargs, False, has_aux)
 
         try:
@@ -382,6 +414,7 @@ def jacfwd(
             # same: with values for each column they fit
             own_values = functools.partial(column, shared=False)
             results = vmap(own_values, randomness=randomness)(tuple(basis))
+        refuse_complex("jacfwd", "outputs", results[1])
         columns, out_spec = trees.flatten(results[1])
         blocks = [trees.unflatten(as_columns(t, call.leaves), call.spec) for t in columns]
         result = trees.unflatten(blocks, out_spec)
