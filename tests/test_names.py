@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import traceback
 from collections.abc import Iterator
 from importlib import import_module
 from operator import attrgetter
@@ -40,10 +41,14 @@ def test_a_name_that_is_missing_is_explained(name: str, told: str) -> None:
 def test_a_method_that_is_missing_is_explained() -> None:
     for tensor, kind in ((torch.ones(2), "Tensor"), (torch.nn.Parameter(torch.ones(2)), "Parameter")):
         with pytest.raises(AttributeError) as caught:
-            tensor.sumn()  # type: ignore[attr-defined]
+            tensor.sparse_mask(tensor)  # type: ignore[attr-defined]
         first, second = str(caught.value).splitlines()
-        assert first == f"'{kind}' object has no attribute 'sumn'"
-        assert second.startswith("torch.Tensor.sumn: did you mean torch.Tensor.")
+        assert first == f"'{kind}' object has no attribute 'sparse_mask'"
+        assert second.startswith("leafgrad does not have torch.Tensor.sparse_mask (yet).")
+        assert not hasattr(tensor, "sparse_mask") and "sparse_mask" not in {*dir(tensor), *dir(torch.Tensor)}
+        with pytest.raises(AttributeError) as caught:
+            tensor.sumn()  # type: ignore[attr-defined]
+        assert "Did you mean: 'sum'?" in "".join(traceback.format_exception(caught.value))  # Python's own words
         assert not hasattr(tensor, "__nothing__") and not hasattr(tensor, "_nothing")
 
 

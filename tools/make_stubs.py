@@ -15,7 +15,7 @@ import re
 import sys
 import textwrap
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from inspect import Signature
 from pathlib import Path
@@ -23,8 +23,10 @@ from typing import Any
 
 import leafgrad
 import leafgrad.return_types
+from leafgrad import _missing
 from leafgrad._device import layout, memory_format
 from leafgrad._tensor import install
+from leafgrad._tensor.install import Absent
 from leafgrad._tensor.op_methods import OpMethods
 from leafgrad.ops.creation.legacy import TensorType
 from leafgrad.ops.registry import entries
@@ -119,13 +121,20 @@ def names_module() -> str:
         rows = [textwrap.indent(row(place, set(names)), "    ") for place, names in there.items()]
         text += [f'    "{namespace}": {{', *rows, "    },"]
     text.append("}")
+    there = {name for cls in leafgrad.Tensor.__mro__ for name in vars(cls) if not isinstance(vars(cls)[name], Absent)}
+    absent = [name for name in _missing.torch_names()["torch.Tensor"] if name not in there]
+    text += ["ABSENT = (  # methods of PyTorch's tensors", *[f'    "{line} "' for line in wrapped(absent)], ")"]
     text.append(f"ATTRIBUTES = {tuple(sorted(attributes))}  # of METHODS, those that are no methods")
     return "\n".join(text) + "\n"
 
 
+def wrapped(names: Iterable[str]) -> list[str]:
+    return textwrap.wrap(" ".join(sorted(names)), 104)
+
+
 def row(place: str, names: set[str]) -> str:
     """The names that a module has, in lines that are not too long."""
-    lines = textwrap.wrap(" ".join(sorted(names)), 104) or [""]
+    lines = wrapped(names) or [""]
     if len(lines) == 1 and len(place) + len(lines[0]) < 106:
         return f'    "{place}": "{lines[0]}",'
     return "\n".join([f'    "{place}": (', *[f'        "{line} "' for line in lines], "    ),"])
@@ -259,7 +268,7 @@ def methods_stub() -> str:
         "class OpMethods:",
     ]
     found = {**{name: None for name in OF_TENSOR_BASE}, **vars(OpMethods)}
-    found = {name: value for name, value in found.items() if not isinstance(value, install.Later)}  # gone
+    found = {name: value for name, value in found.items() if not isinstance(value, (Absent, install.Later))}  # gone
     for name in sorted(found):
         value = found[name]
         if isinstance(value, property):

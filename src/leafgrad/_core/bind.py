@@ -35,7 +35,6 @@ from leafgrad._core.tensor import (
     number,
     with_layout_noted,
     wrap,
-    wrap_node,
 )
 
 try:
@@ -223,19 +222,13 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
         return links.mixed_binary(op, a, other)  # which finds the words for it
     if out.__class__ is not ndarray:
         out = as_array(out)
-    edge_a: Any = None
-    edge_b: Any = None
-    mask = 0
-    if a.needs_grad:
-        mask = 1
-        edge_a = a if a.node is None else a.node
-    if b.needs_grad:
-        mask += 2
-        edge_b = b if b.node is None else b.node
+    mask = (1 if a.needs_grad else 0) + (2 if b.needs_grad else 0)
     if mask == 0:
         return wrap(out)
     if not recording:
         return unrecorded(op, (a, b), out)
+    edge_a: Any = (a if a.node is None else a.node) if mask & 1 else None
+    edge_b: Any = (b if b.node is None else b.node) if mask & 2 else None
     try:
         frame = _getframe(_PAIR_DEPTH)
     except ValueError:
@@ -247,7 +240,12 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
             code = frame.f_code
         last_user.code = code
     node = Node()
-    result: TensorBase = wrap_node(out, node)
+    result: TensorBase = links.new(links.tensor_class)
+    result.array = out
+    result.node = node
+    result.needs_grad = True
+    result.version = [0, None]
+    result._grad = result.rare = None
     kept = op.keeps[mask]  # 1 for a, 2 for b, 4 for the result; the frequent sums first
     if kept == 2:
         node.saved = (None, y, None)

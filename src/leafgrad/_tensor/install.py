@@ -170,6 +170,21 @@ def methods_of(entry: Any) -> dict[str, Any]:
     return found
 
 
+class Absent:
+    """Stands for a method that PyTorch's tensors have and ours have not: who asks for it is told. (A `__getattr__`
+    would do the same, but a class that has one takes longer for all attributes: a tenth of a small step.)"""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, tensor: Any, cls: type | None = None) -> Any:
+        raise _missing.missing_method(self.name, f"'{type(tensor).__name__}' object")
+
+
+for _name in names.ABSENT.split():
+    setattr(OpMethods, _name, Absent(_name))
 for _place, _names in names.METHODS.items():
     for _name in _names.split():
         setattr(OpMethods, _name, Later(_name, _place))

@@ -18,11 +18,12 @@ from leafgrad._core import overrides
 from leafgrad._core.overrides import UNCHANGED, is_reflected, overridden
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._missing import missing_method
-from leafgrad.ops.names import ATTRIBUTES
+from leafgrad.ops.names import ABSENT, ATTRIBUTES
 from leafgrad.ops.signature import in_python_form
 
+absent = {*ABSENT.split()}  # placeholders, of what PyTorch has there
 # Attributes of Tensor that nobody can take over, as in PyTorch.
-NEVER = {
+NEVER = absent | {
     "__annotations__", "__array_priority__", "__copy__", "__dict__", "__doc__", "__getattr__", "__getstate__",
     "__hash__", "__init_subclass__", "__iter__", "__module__", "__new__", "__setstate__", "__slots__",
     "__torch_function__", "__weakref__", "as_subclass", "set_",
@@ -188,6 +189,9 @@ class OverridableType(type):
 
         def __getattr__(cls, name: str) -> NoReturn:
             raise missing_method(name, f"type object '{cls.__name__}'")
+
+    def __dir__(cls) -> list[str]:
+        return sorted({*super().__dir__()} - absent)
 
     def __getattribute__(cls, name: str) -> Any:
         found = type.__getattribute__(cls, name)

@@ -7,11 +7,11 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from leafgrad import _dtypes, _missing, autograd, errors
+from leafgrad import _dtypes, autograd, errors
 from leafgrad._core.events import ITEM, kind_of, noted
 from leafgrad._core.overrides import DisableTorchFunctionSubclass, add_plain, written_in_python
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
@@ -22,7 +22,7 @@ from leafgrad._dtypes import dtype
 from leafgrad._layouts import steps_of
 from leafgrad._tensor.autograd import AutogradTensor
 from leafgrad._tensor.op_methods import OpMethods
-from leafgrad._tensor.overridable import OverridableType, form_of, prepare
+from leafgrad._tensor.overridable import OverridableType, absent, form_of, prepare
 from leafgrad.autograd.hooks import warn_if_has_hooks
 from leafgrad.ops.index.slices import alias
 
@@ -50,15 +50,6 @@ class TensorMethods(Bases):
         from leafgrad.ops.creation.legacy import legacy_tensor
 
         return legacy_tensor(cls, *args, **kwargs)
-
-    if not TYPE_CHECKING:  # for a type checker, what is not there is a mistake
-
-        def __getattr__(self, name: str) -> NoReturn:
-            if any(
-                [name in vars(cls) for cls in type(self).__mro__]
-            ):  # an attribute whose own code has failed in this way
-                object.__getattribute__(self, name)
-            raise _missing.missing_method(name, f"'{type(self).__name__}' object")
 
     # -- shape and type -----------------------------------------------------------------------------------------------
 
@@ -275,7 +266,7 @@ class TensorMethods(Bases):
 
     @written_in_python
     def __dir__(self) -> list[str]:
-        return sorted(set(super().__dir__()))
+        return sorted({*super().__dir__()} - absent)
 
     # -- other libraries, copies --------------------------------------------------------------------------------------
 
