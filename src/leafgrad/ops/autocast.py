@@ -17,30 +17,48 @@ from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
 from leafgrad._dtypes import bfloat16, dtype, float16, float32, from_numpy_dtype
 
+CO_VARARGS = 4  # a flag of code objects, as `inspect` has it
 CONVERTED = (float32, float16, bfloat16)  # double precision is left alone
 
 
-def autocasting(kind: str | None, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose inputs are converted first, while autocast is on in this thread."""
+def autocasting(kind: str | None, call: Callable[..., Any]) -> Any:
+    """A function whose inputs are converted first, while autocast is on in this thread. It is written as text, with the
+    parameters of the other one, because a call that passes on whatever it is given takes several times as long."""
     if kind is None:
         return call
+    code = call.__code__
+    first = code.co_varnames[: code.co_argcount]
+    named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    further = [f"*{code.co_varnames[len(first) + len(named)]}"] if code.co_flags & CO_VARARGS else []
+    taken = ", ".join([*first, *(further or ["*"] if named else further), *named])
+    passed = ", ".join([*first, *further])
+    by_name = ", ".join([f"{name}={name}" for name in named])
+    text = f"""def autocast({taken}):
+    if not switches.autocasts or state.autocast is None:
+        return call({", ".join([part for part in (passed, by_name) if part])})
+    return call_converted(call, kind, [{passed}], dict({by_name}))
+"""
+    names = {"switches": switches, "state": state, "call": call, "call_converted": call_converted, "kind": kind}
+    exec(compile(text, __file__, "exec"), names)
+    made: Any = names["autocast"]
+    made.__defaults__, made.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
+    made.__name__, made.__qualname__ = call.__name__, call.__qualname__
+    made.__doc__, made.__module__ = call.__doc__, call.__module__
+    made.behind = call  # whose code has PyTorch's name
+    return made
 
-    def autocast(*args: Any, **kwargs: Any) -> Any:
-        if not switches.autocasts or (lower := state.autocast) is None:
-            return call(*args, **kwargs)
-        state.autocast = None  # what it computes with is its own business
-        try:
-            inputs = [*args, *kwargs.values()]
-            wanted = lower if kind == "lower" else float32 if kind == "float32" or is_wide(inputs) else lower
-            given = [converted(value, wanted, lower) for value in inputs]
-            return call(*given[: len(args)], **dict(zip(kwargs, given[len(args) :])))
-        finally:
-            state.autocast = lower
 
-    autocast.__name__, autocast.__qualname__ = call.__name__, call.__qualname__
-    autocast.__doc__, autocast.__module__ = call.__doc__, call.__module__
-    autocast.behind = call  # type: ignore[attr-defined]  # whose code has PyTorch's name
-    return autocast
+def call_converted(call: Callable[..., Any], kind: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a function while autocast is on."""
+    lower = state.autocast
+    state.autocast = None  # what it computes with is its own business
+    try:
+        inputs = [*args, *kwargs.values()]
+        wanted = lower if kind == "lower" else float32 if kind == "float32" or is_wide(inputs) else lower
+        given = [converted(value, wanted, lower) for value in inputs]
+        return call(*given[: len(args)], **dict(zip(kwargs, given[len(args) :])))
+    finally:
+        state.autocast = lower
 
 
 def is_wide(values: Any) -> bool:

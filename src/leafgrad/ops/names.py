@@ -438,4 +438,13 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "ops.pointwise.trigonometric": "sinc",
     },
 }
+ABSENT = (  # methods of PyTorch's tensors
+    "addbmm addbmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ ccol_indices chalf coalesce col_indices corrcoef "
+    "cov cross crow_indices cummax cummin dequantize diff dist eig hash_tensor index indices inner int_repr "
+    "ipu is_coalesced is_distributed istft kron logcumsumexp lstsq mode module_load mtia nanquantile ormqr "
+    "q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme quantile "
+    "record_stream reinforce renorm renorm_ resize resize_as resize_as_sparse_ row_indices slice_inverse smm "
+    "solve sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft symeig to_mkldnn "
+    "to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values "
+)
 ATTRIBUTES = ('H', 'T', 'imag', 'mH', 'mT', 'real')  # of METHODS, those that are no methods
