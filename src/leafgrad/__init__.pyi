@@ -436,6 +436,8 @@ def conj(input: Tensor) -> Tensor:
     """the complex conjugate; real tensors stay as they are."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate, computed at once."""
+def conj_physical_(input: Tensor) -> Tensor:
+    """conj_physical, in place."""
 def constant_pad_nd(input: Tensor, pad: Shape, value: Number = 0) -> Tensor:
     """with `value` around the input; pad = (left, right, top, bottom, ...). Where numbers are negative, elements are left out."""
 @overload
@@ -711,6 +713,8 @@ def is_nonzero(input: Tensor) -> builtins.bool:
     """is the one element something else than zero?"""
 def is_same_size(input: Tensor, other: Tensor) -> builtins.bool:
     """do both have the same shape?"""
+def is_signed(input: Tensor) -> builtins.bool:
+    """can the dtype hold negative numbers?"""
 def is_storage(obj: Any) -> builtins.bool:
     """is it a storage?"""
 def is_tensor(obj: builtins.object) -> builtins.bool:
@@ -1157,6 +1161,8 @@ def sqrt_(input: Tensor) -> Tensor:
     """sqrt, in place."""
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """each element times itself."""
+def square_(input: Tensor) -> Tensor:
+    """square, in place."""
 def squeeze(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
     """without dimensions of size 1, all of them or those of `dim`."""
 def squeeze_copy(input: Tensor, dim: DimOrDims | None = None, *, out: Tensor | None = None) -> Tensor:

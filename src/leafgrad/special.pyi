@@ -9,6 +9,8 @@ from leafgrad._tensor.tensor import Tensor
 from leafgrad.ops.signature import Device, Dim, DimOrDims, Dtype, Layout, MemoryFormat, Number, Rounding, Shape
 from leafgrad.random import Generator
 
+def airy_ai(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Airy's function Ai."""
 def bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Bessel's function of the first kind, of order 0."""
 def bessel_j1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -69,8 +71,12 @@ def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log(1 + x) of each element, precise near zero."""
 def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the logarithm of the probability that a standard normal variable is below each element."""
+def log_softmax(input: Tensor, dim: Dim, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+    """log(softmax(input)), without the loss of precision."""
 def logit(input: Tensor, eps: builtins.float | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(x / (1 - x)) of each element, which is first clamped to [eps, 1 - eps]."""
+def logsumexp(input: Tensor, dim: DimOrDims, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """log(sum(exp(input))) along dimensions."""
 def modified_bessel_i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the modified Bessel function of the first kind, of order 0."""
 def modified_bessel_i1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -105,6 +111,8 @@ def shifted_chebyshev_polynomial_w(input: Tensor | Number, other: Tensor | Numbe
     """Chebyshev's polynomial of the fourth kind at 2x - 1, of degree n, element by element."""
 def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """sin(pi x) / (pi x) of each element, and 1 for zero."""
+def softmax(input: Tensor, dim: Dim, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+    """exp(input) divided by its sum along a dimension."""
 def spherical_bessel_j0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """sin(x) / x, the spherical Bessel function of order 0."""
 def xlog1py(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:

@@ -121,6 +121,11 @@ def is_complex(input: Tensor) -> bool:
     return bool(input.array.dtype.kind == "c")
 
 
+def is_signed(input: Tensor) -> bool:
+    """is_signed(input): can the dtype hold negative numbers?"""
+    return bool(input.is_signed())
+
+
 def is_inference(input: Tensor) -> bool:
     """is_inference(input): was it made inside inference_mode, so that it can never be part of a graph?"""
     return input.rare is not None and input.rare.inference
@@ -240,6 +245,6 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 FUNCTIONS: dict[str, Callable[..., Any]] = checked_functions(
     can_cast, promote_types,
-    is_tensor, numel, is_floating_point, is_complex, is_inference, is_nonzero, is_same_size, equal, isclose, allclose,
-    result_type, positive,
+    is_tensor, numel, is_floating_point, is_complex, is_signed, is_inference, is_nonzero, is_same_size, equal, isclose,
+    allclose, result_type, positive,
 )  # fmt: skip

@@ -119,7 +119,7 @@ class OpMethods:
     def any(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False) -> Tensor:
         """is any element nonzero, in the tensor or along dimensions?"""
     def apply_(self, callable: Any) -> Self:
-        """replaces each element by what a function of Python makes of it. Slow; for large tensors there is always an operation that does the same."""
+        """each element replaced by what a function of Python's makes of it."""
     def arccos(self) -> Tensor:
         """the angle whose cosine is each element."""
     def arccos_(self) -> Self:
@@ -643,9 +643,9 @@ class OpMethods:
     def mT(self) -> Tensor:
         """mT: the last two dimensions exchanged."""
     def map2_(self, x: Tensor, y: Tensor, callable: Any) -> Self:
-        """replaces each element by a function of it and those of two others."""
-    def map_(self, tensor: Tensor, callable: Any) -> Self:
-        """replaces each element by a function of it and that of another tensor."""
+        """each element replaced by what a function makes of it and of the elements of x and y."""
+    def map_(self, other: Tensor, callable: Any) -> Self:
+        """each element replaced by what a function makes of it and of the element of `other`."""
     def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Tensor:
         """value where the mask is True, input elsewhere."""
     def masked_fill_(self, mask: Tensor, value: Tensor | Number) -> Self:

@@ -158,6 +158,55 @@ def _spherical_j0(x: A) -> A:
     )
 
 
+# -- Airy's function --------------------------------------------------------------------------------------------------
+
+
+def _airy_series(x: A) -> A:
+    """Ai(x) for small x as a power series, with as many digits as NumPy has: there is cancellation."""
+    wide = x.astype(np.longdouble)
+    cube = wide * wide * wide
+    first = term = np.ones_like(wide)
+    second = other = wide
+    for k in range(1, 60):
+        term = term * cube / ((3 * k - 1) * (3 * k))
+        other = other * cube / ((3 * k) * (3 * k + 1))
+        first, second = first + term, second + other
+    at_zero = np.longdouble("0.35502805388781723926")
+    slope = np.longdouble("0.25881940379280679840")
+    return (at_zero * first - slope * second).astype(np.float64)
+
+
+def _airy_right(x: A) -> A:
+    """Ai(x) for x > 2 by K of the order 1/3 at z = 2/3 x**(3/2), which is an integral as above."""
+    z, step = 2 / 3 * x * np.sqrt(x), 0.25
+    total = 1 / np.sqrt(2 * z)
+    for k in range(1, 27):
+        u = k * step
+        total = total + 2 * math.exp(-u * u) * np.cosh(2 / 3 * np.arcsinh(u / np.sqrt(2 * z))) / np.sqrt(2 * z + u * u)
+    return np.sqrt(x / 3) / math.pi * np.exp(-z) * step * total
+
+
+def _airy_left(x: A) -> A:
+    """Ai(x) for x < -8 by its asymptotic series."""
+    z = 2 / 3 * -x * np.sqrt(-x)
+    series = [1.0]
+    for k in range(1, 20):
+        series.append(series[-1] * (6 * k - 5) * (6 * k - 3) * (6 * k - 1) / (216 * k * (2 * k - 1)))
+    square = 1 / (z * z)
+    even = polynomial([c * (-1) ** k for k, c in enumerate(series[0::2])], square)
+    odd = polynomial([c * (-1) ** k for k, c in enumerate(series[1::2])], square) / z
+    phase = z + math.pi / 4
+    return (np.sin(phase) * even - np.cos(phase) * odd) / (math.sqrt(math.pi) * np.sqrt(np.sqrt(-x)))
+
+
+def _airy(x: A) -> A:
+    return by_cases(
+        x, ((x >= -8) & (x <= 2.1), _airy_series), ((x > 2.1) & (x < np.inf), _airy_right),
+        ((x < -8) & (x > -np.inf), _airy_left),
+    )  # fmt: skip
+
+
+airy_ai = in_double(_airy)
 i0, i1 = [in_double(functools.partial(_i, n)) for n in (0, 1)]
 i0e, i1e = [in_double(functools.partial(_i_scaled, n)) for n in (0, 1)]
 k0, k1 = [in_double(functools.partial(_k, n)) for n in (0, 1)]

@@ -6,8 +6,8 @@
 FUNCTIONS: dict[str, str] = {
     "_tensor.conversions": "",
     "_tensor.methods": (
-        "allclose can_cast equal is_complex is_floating_point is_inference is_nonzero is_same_size is_tensor "
-        "isclose numel positive promote_types result_type "
+        "allclose can_cast equal is_complex is_floating_point is_inference is_nonzero is_same_size is_signed "
+        "is_tensor isclose numel positive promote_types result_type "
     ),
     "_tensor.rare_methods": "from_file",
     "ops.conv.avg_pooling": "",
@@ -62,13 +62,15 @@ FUNCTIONS: dict[str, str] = {
     "ops.pointwise.activations": "celu celu_ hardshrink selu selu_ threshold threshold_",
     "ops.pointwise.angles": "angle arctan2 atan2 hypot",
     "ops.pointwise.bessel": "i0 i0_",
+    "ops.pointwise.by_element": "",
     "ops.pointwise.comparison": (
         "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq ge greater "
         "greater_equal gt isfinite isinf isnan isneginf isposinf isreal le less less_equal logical_and "
         "logical_not logical_or logical_xor lt ne not_equal signbit "
     ),
     "ops.pointwise.complex": (
-        "complex conj_physical is_conj is_neg polar resolve_conj resolve_neg view_as_complex view_as_real "
+        "complex conj_physical conj_physical_ is_conj is_neg polar resolve_conj resolve_neg view_as_complex "
+        "view_as_real "
     ),
     "ops.pointwise.convert": "clone conj detach imag real",
     "ops.pointwise.division": (
@@ -107,7 +109,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.pointwise.gates": "prelu rrelu rrelu_",
     "ops.pointwise.integers": "gcd gcd_ lcm lcm_",
     "ops.pointwise.polynomials": "",
-    "ops.pointwise.powers": "float_power pow square",
+    "ops.pointwise.powers": "float_power pow square square_",
     "ops.pointwise.relu": "relu relu_",
     "ops.pointwise.select": (
         "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ fmax fmin maximum minimum nan_to_num "
@@ -230,6 +232,7 @@ METHODS: dict[str, str] = {
     "ops.pointwise.activations": "hardshrink",
     "ops.pointwise.angles": "angle arctan2 arctan2_ atan2 atan2_ hypot hypot_",
     "ops.pointwise.bessel": "i0 i0_",
+    "ops.pointwise.by_element": "apply_ map2_ map_",
     "ops.pointwise.comparison": (
         "__and__ __eq__ __ge__ __gt__ __iand__ __ilshift__ __invert__ __ior__ __irshift__ __ixor__ __le__ "
         "__lshift__ __lt__ __ne__ __or__ __rand__ __rlshift__ __ror__ __rrshift__ __rshift__ __rxor__ __xor__ "
@@ -420,7 +423,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     },
     "special": {
         "ops.pointwise.bessel": (
-            "bessel_j0 bessel_j1 bessel_y0 bessel_y1 i0 i0e i1 i1e modified_bessel_i0 modified_bessel_i1 "
+            "airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 i0 i0e i1 i1e modified_bessel_i0 modified_bessel_i1 "
             "modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1 "
             "spherical_bessel_j0 "
         ),
@@ -436,6 +439,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "shifted_chebyshev_polynomial_w "
         ),
         "ops.pointwise.trigonometric": "sinc",
+        "ops.reduce.softmax": "log_softmax logsumexp softmax",
     },
 }
 ABSENT = (  # methods of PyTorch's tensors

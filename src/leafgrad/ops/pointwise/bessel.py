@@ -130,3 +130,4 @@ for _name, _kernel, _doc in _KINDS:
     for _order in (0, 1):
         _constant(_name.format(_order), getattr(kernels, _kernel.format(_order)), _doc.format(_order))
 _constant("spherical_bessel_j0", kernels.spherical_j0, "sin(x) / x, the spherical Bessel function of order 0.")
+_constant("airy_ai", kernels.airy_ai, "Airy's function Ai.")

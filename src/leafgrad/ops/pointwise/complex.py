@@ -201,7 +201,7 @@ class view_as_complex(ComplexView):
     samples = staticmethod(lambda t: [S(t(3, 2, contiguous=True)), S(t(2, contiguous=True))])
 
 
-@composite(lambda t: [S(t(3, 2))], in_place=True, out=True)
+@composite(lambda t: [S(t(3, 2))], in_place=True, in_place_function=True, out=True)
 def conj_physical(input: Tensor) -> Tensor:
     """conj_physical(input): the complex conjugate, computed at once."""
     return input if input.array.dtype.kind != "c" else bind(conj.named["ConjPhysicalBackward0"], (input,))

@@ -103,6 +103,7 @@ class softmax(Softmax):
     """softmax(input, dim, dtype=None): exp(input) divided by its sum along a dimension."""
 
     aten = "_softmax"
+    places = ("special.softmax",)
     kernel = softmax_array
 
     def vjp(g: A, out: A, dim: A) -> A:
@@ -119,6 +120,7 @@ class log_softmax(Softmax):
     """log_softmax(input, dim, dtype=None): log(softmax(input)), without the loss of precision."""
 
     aten = "_log_softmax"
+    places = ("special.log_softmax",)
     kernel = log_softmax_array
 
     def vjp(g: A, out: A, dim: A) -> A:
@@ -151,6 +153,7 @@ class logsumexp(Reduction):
 
     row_major = True
     options = ("dims", "keepdim")
+    places = ("special.logsumexp",)
 
     @in_single
     def kernel(x: A, dims: Dims, keepdim: bool) -> A:
