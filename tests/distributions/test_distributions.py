@@ -95,6 +95,19 @@ def test_validation_can_be_switched_off() -> None:
         Normal(0.0, -1.0)
 
 
+def test_parameters_are_checked_inside_of_vmap() -> None:
+    def log_prob(scale: Any) -> Any:
+        return torch.distributions.Normal(0.0, scale).log_prob(torch.tensor(0.3))
+
+    scales = torch.tensor([0.5, 1.0, 2.0])
+    assert torch.equal(torch.vmap(log_prob)(scales), torch.stack([log_prob(scale) for scale in scales]))
+    assert torch.equal(
+        torch.vmap(torch.func.grad(log_prob))(scales), torch.stack([torch.func.grad(log_prob)(s) for s in scales])
+    )
+    with pytest.raises(RuntimeError, match=r"vmap: It looks like you're calling \.item"):  # to print the parameter
+        torch.vmap(log_prob)(-scales)
+
+
 def test_a_fit_by_gradients_of_samples_and_of_densities() -> None:
     """Both estimate the same gradient: of the mean of x**2 for normal x."""
     torch.manual_seed(0)

@@ -8,7 +8,7 @@ from typing import Any
 import leafgrad as torch
 from leafgrad import Tensor, errors
 from leafgrad.distributions import constraints
-from leafgrad.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from leafgrad.distributions.utils import all_true, broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 __all__ = ["Distribution"]
 
@@ -54,7 +54,7 @@ class Distribution:
             if computed or constraints.is_dependent(constraint):
                 continue
             value = getattr(self, name)
-            if not constraint.check(value).all():
+            if not all_true(constraint.check(value)):
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
                     f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
@@ -206,7 +206,7 @@ class Distribution:
                 "distribution with `validate_args=False` to turn off validation."
             )
             return
-        if not support.check(value).all():
+        if not all_true(support.check(value)):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(shape)}) to be within the support "
                 f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"

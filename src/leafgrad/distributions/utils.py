@@ -56,6 +56,14 @@ def standard_normal(shape: Sequence[int], like: Tensor) -> Tensor:
     return torch.empty(shape, dtype=like.dtype).normal_()
 
 
+def all_true(checked: Tensor) -> bool:
+    """Is it true everywhere? Inside of vmap for all samples, where a tensor has no truth value of its own."""
+    array: Any = checked.array
+    while hasattr(array, "batch_size"):
+        array = array.value
+    return bool(array.all())
+
+
 def softplus(x: Tensor) -> Tensor:
     """log(1 + exp(x)), for large x as well."""
     return torch.logaddexp(x, torch.zeros_like(x))
