@@ -61,6 +61,12 @@ def call_converted(call: Callable[..., Any], kind: str, args: list[Any], kwargs:
         state.autocast = lower
 
 
+def lowered(*values: Any) -> list[Any]:
+    """The inputs of a function that is no operation and computes in the lower dtype."""
+    lower = state.autocast
+    return [*values] if lower is None else [converted(value, lower, lower) for value in values]
+
+
 def is_wide(values: Any) -> bool:
     """Is there single precision among the inputs?"""
     for value in values:

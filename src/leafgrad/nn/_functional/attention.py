@@ -12,6 +12,7 @@ from leafgrad._core.bind import execute
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import declared_and_checked
+from leafgrad.ops.autocast import lowered
 from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.random.dropout import dropout_mask
@@ -38,6 +39,7 @@ def scaled_dot_product_attention(
     """scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None,
     enable_gqa=False): softmax(scale * query @ keyᵀ + mask) @ value, with scale = 1 / sqrt(the numbers of a query). A
     bool mask tells which keys count; with `is_causal`, no key after a query's own place does."""
+    query, key, value, attn_mask = lowered(query, key, value, attn_mask)
     check(query, key, value, attn_mask, dropout_p, is_causal)
     if enable_gqa:
         key, value = [for_each_query_head(query, given) for given in (key, value)]

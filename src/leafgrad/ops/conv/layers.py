@@ -112,7 +112,8 @@ def forward_of(dims: int, samples: Samples) -> Callable[..., Any]:
     form = "(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: {}, "
     form += "dilation: DimOrDims = 1, groups: int = 1) -> Tensor"
     forms = form.format("DimOrDims = 0"), form.format("str = 'valid'")
-    return composite(samples, method=False, places=(f"nn.functional.{name}",), signatures=forms)(convolve)
+    known: dict[str, Any] = {"method": False, "places": (f"nn.functional.{name}",), "autocast": "lower"}
+    return composite(samples, signatures=forms, **known)(convolve)
 
 
 def transposed_of(dims: int, samples: Samples) -> Callable[..., Any]:
@@ -136,7 +137,7 @@ def transposed_of(dims: int, samples: Samples) -> Callable[..., Any]:
         f"{name}(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1): the transpose "
         f"of conv{dims}d: each element of the input times the weight, added up where the windows are."
     )
-    return composite(samples, method=False, places=(f"nn.functional.{name}",))(convolve)
+    return composite(samples, method=False, places=(f"nn.functional.{name}",), autocast="lower")(convolve)
 
 
 conv1d = forward_of(1, lambda t: [

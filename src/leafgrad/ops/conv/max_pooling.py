@@ -269,6 +269,7 @@ class fractional_max_pool(Family):
     """fractional_max_pool(input, samples, kernel_size, output_size): the largest elements of as many windows of one
     size, whose places are chosen by random numbers, and their indices."""
 
+    autocast = "float32"
     inputs = ("input", "samples")
     options = ("kernel_size", "output_size")
     results = 2
@@ -355,6 +356,7 @@ def check_fractional(input: Any, samples: Any, kernel_size: Ints, output_size: I
 class max_unpool(Family):
     """max_unpool(input, indices, output_size): zeros, with the elements at the places that indices name."""
 
+    autocast = "float32"
     inputs = ("input", "indices")
     options = ("output_size",)
     public_name = ""

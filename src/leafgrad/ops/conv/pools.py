@@ -97,7 +97,7 @@ def max_pool_of(dims: int, samples: Samples) -> Callable[..., Any]:
         f"{name}(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False): the largest element of each "
         "window."
     )
-    return composite(samples, method=False)(pool)
+    return composite(samples, method=False, autocast="float32" if dims == 3 else None)(pool)
 
 
 def windows(name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1) -> list[Ints]:
@@ -176,7 +176,7 @@ def avg_pool_of(dims: int, samples: Samples) -> Callable[..., Any]:
     place = f"nn.functional.{name}"
     exempt = {"half precision": "PyTorch does not take it in three dimensions"} if dims == 3 else {}
     known: dict[str, Any] = {"method": False, "public_name": "", "places": (place,), "reference": place}
-    return composite(samples, exempt=exempt, **known)(pool)
+    return composite(samples, exempt=exempt, autocast="float32" if dims == 3 else None, **known)(pool)
 
 
 avg_pool2d = avg_pool_of(2, lambda t: [S(t(2, 2, 4, 5), 2), S(t(2, 5, 5), (3, 2), (1, 2), (1, 0), True, False)])

@@ -71,6 +71,7 @@ class linalg_cholesky_ex(OfMatrices):
     """linalg.cholesky_ex(A, *, upper=False, check_errors=False): the triangular matrix L of A = L L*, or its adjoint,
     and a code that is not zero where A is not positive-definite."""
 
+    autocast = "float32"
     inputs = ("A",)
     options = ("upper",)
     results = 2
@@ -116,6 +117,7 @@ def _not_positive(k: int) -> str:
     public_name="",
     out=True,
     exempt=NO_HALF,
+    autocast="float32",
 )
 def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """linalg.cholesky(A, *, upper=False): the triangular matrix L of A = L L*, or its adjoint."""
@@ -124,7 +126,9 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     return result
 
 
-@composite(_samples(lambda torch, x: torch.cholesky(positive(torch, x), True)), out=True, exempt=NO_HALF)
+@composite(
+    _samples(lambda torch, x: torch.cholesky(positive(torch, x), True)), out=True, exempt=NO_HALF, autocast="float32"
+)
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """cholesky(input, upper=False): the triangular matrix L of A = L L*, or its adjoint. torch.linalg.cholesky is the
     newer form."""

@@ -52,6 +52,7 @@ def check_eig(name: str, a: Any) -> None:
 class linalg_eig(OfMatrices):
     """linalg.eig(A): the eigenvalues and eigenvectors of square matrices, as complex numbers."""
 
+    autocast = "float32"
     inputs = ("A",)
     results = 2
     result_names = ("eigenvalues", "eigenvectors")
@@ -99,6 +100,7 @@ class linalg_eig(OfMatrices):
     public_name="",
     out=True,
     exempt=NO_HALF,
+    autocast="float32",
 )
 def linalg_eigvals(A: Tensor) -> Tensor:
     """linalg.eigvals(A): the eigenvalues of square matrices, as complex numbers, in no order."""

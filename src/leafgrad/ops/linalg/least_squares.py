@@ -136,7 +136,7 @@ class linalg_pinv(OfMatrices):
     ]
 
 
-@composite(lambda t: [S(dominant(t(3, 3))), S(dominant(t(2, 3, 2)), 0.1)], exempt=NO_HALF)
+@composite(lambda t: [S(dominant(t(3, 3))), S(dominant(t(2, 3, 2)), 0.1)], exempt=NO_HALF, autocast="float32")
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """pinverse(input, rcond=1e-15): the pseudo-inverse, in which singular values up to rcond times the largest count as
     zero."""
@@ -148,6 +148,7 @@ class linalg_matrix_rank(OfMatrices):
     """linalg.matrix_rank(A, *, atol=None, rtol=None, hermitian=False): how many singular values are larger than
     max(atol, rtol * the largest)."""
 
+    autocast = "float32"
     options = ("atol", "rtol", "hermitian")
     kernel = rank_of
     differentiable = False
@@ -262,6 +263,7 @@ def _check_lstsq(a: Any, b: Any, driver: str | None) -> bool:
     public_name="",
     out=True,
     exempt=NO_HALF,
+    autocast="float32",
 )
 def linalg_lstsq(
     input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None

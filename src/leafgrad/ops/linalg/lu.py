@@ -313,7 +313,12 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     return solve_triangular(lu, half_way, True)
 
 
-@composite(lambda t: [S(t(3, 2), dominant(t(3, 3)), t(3, dtype="int32", low=3, high=4))], out=True, exempt=NO_HALF)
+@composite(
+    lambda t: [S(t(3, 2), dominant(t(3, 3)), t(3, dtype="int32", low=3, high=4))],
+    out=True,
+    exempt=NO_HALF,
+    autocast="float32",
+)
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """lu_solve(b, LU_data, LU_pivots): the solution of AX = b for the matrix A that lu_factor has decomposed."""
     return linalg_lu_solve(LU_data, LU_pivots, input)
@@ -350,7 +355,7 @@ def lu_unpack(
     return _lu_unpack((p, lower_of(LU_data), upper_of(LU_data)))  # type: ignore[return-value]
 
 
-@composite(_shapes, public_name="lu", exempt=NO_HALF, in_python=("function", "method"))
+@composite(_shapes, public_name="lu", exempt=NO_HALF, in_python=("function", "method"), autocast="float32")
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
     """lu(A, pivot=True, get_infos=False): what torch.linalg.lu_factor returns, or lu_factor_ex."""
     found = linalg_lu_factor_ex.function(input, pivot=pivot)

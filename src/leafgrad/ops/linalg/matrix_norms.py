@@ -181,6 +181,7 @@ def _cond(torch: Any, x: Any, p: Any = None) -> Any:
     public_name="",
     out=True,
     exempt=NO_HALF,
+    autocast="float32",
 )
 def linalg_cond(input: Tensor, p: Number | str | None = None) -> Tensor:
     """linalg.cond(A, p=None): the condition number: the norm of matrices times that of their inverses. None and 2 mean

@@ -212,6 +212,7 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
     public_name="",
     out=True,
     exempt={"half precision": "it has no inverse in PyTorch either"},
+    autocast="float32",
 )
 def linalg_tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """linalg.tensorinv(A, ind=2): the inverse of A as a map from its last dimensions to its first `ind`."""
@@ -238,6 +239,7 @@ def _far_from_singular(x: Any, n: int) -> Any:
     public_name="",
     out=True,
     exempt={"half precision": "it is not solved in PyTorch either"},
+    autocast="float32",
 )
 def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Shape | None = None) -> Tensor:
     """linalg.tensorsolve(A, B, dims=None): the X for which the product of A and X over the last dimensions of A is B;

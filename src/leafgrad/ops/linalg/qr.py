@@ -76,6 +76,7 @@ class linalg_qr(OfMatrices):
     """linalg.qr(A, mode='reduced'): Q and R, whose product is A: a matrix with orthonormal columns, and an upper
     triangular one. 'complete' makes Q square, 'r' leaves it out."""
 
+    autocast = "float32"
     inputs = ("A",)
     options = ("mode",)
     results = 2
@@ -136,7 +137,10 @@ _qr = named_result("qr", "Q", "R")
 
 
 @composite(
-    lambda t: [S(dominant(t(3, 3))), S(dominant(t(2, 3, 2))), S(dominant(t(3, 3)), False)], out=True, exempt=NO_HALF
+    lambda t: [S(dominant(t(3, 3))), S(dominant(t(2, 3, 2))), S(dominant(t(3, 3)), False)],
+    out=True,
+    exempt=NO_HALF,
+    autocast="float32",
 )
 def qr(input: Tensor, some: bool = True) -> return_types.qr:
     """qr(input, some=True): Q and R, whose product is input. torch.linalg.qr is the newer form."""
@@ -148,6 +152,7 @@ class geqrf(OfMatrices):
     """geqrf(input): the QR decomposition as LAPACK has it: R with the vectors of the reflections below it, and their
     factors, as linalg.householder_product takes them."""
 
+    autocast = "float32"
     results = 2
     public_name = "geqrf"
     result_names = ("a", "tau")
@@ -205,6 +210,7 @@ class linalg_householder_product(OfMatrices):
     """linalg.householder_product(A, tau): the first columns of the product of reflections 1 - tau v v*, whose vectors v
     stand in the columns of A below the diagonal."""
 
+    autocast = "float32"
     inputs = ("input", "tau")
     places = ("linalg.householder_product",)
     out = True
@@ -271,7 +277,9 @@ def _check_reflections(a: Any, tau: Any) -> None:
     check_kernel("orgqr_cpu", a)
 
 
-@composite(lambda t: [S(t(3, 3, high=0.5, low=-0.5), t(3, high=0.5, low=-0.5))], out=True, exempt=NO_HALF)
+@composite(
+    lambda t: [S(t(3, 3, high=0.5, low=-0.5), t(3, high=0.5, low=-0.5))], out=True, exempt=NO_HALF, autocast="float32"
+)
 def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     """orgqr(input, tau): what torch.linalg.householder_product returns, by its older name."""
     return linalg_householder_product.function(input, input2)

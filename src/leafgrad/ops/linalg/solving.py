@@ -136,7 +136,9 @@ def _no_solution(k: int) -> str:
     return "The solver failed because the input matrix is singular."
 
 
-@composite(linalg_solve_ex.samples, places=("linalg.solve",), public_name="", out=True, exempt=NO_HALF)
+@composite(
+    linalg_solve_ex.samples, places=("linalg.solve",), public_name="", out=True, exempt=NO_HALF, autocast="float32"
+)
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """linalg.solve(A, B, *, left=True): the solution X of AX = B, or with left=False of XA = B."""
     result, info = _solved(A, B, left)
@@ -151,6 +153,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 class linalg_inv_ex(OfMatrices):
     """linalg.inv_ex(A, *, check_errors=False): the inverse, and a code that is not zero where there is none."""
 
+    autocast = "float32"
     inputs = ("A",)
     results = 2
     result_names = ("inverse", "info")
@@ -183,7 +186,7 @@ def _no_inverse(k: int) -> str:
     )
 
 
-@composite(squares, public_name="inverse", places=("linalg.inv",), out=True, exempt=NO_HALF)
+@composite(squares, public_name="inverse", places=("linalg.inv",), out=True, exempt=NO_HALF, autocast="float32")
 def linalg_inv(A: Tensor) -> Tensor:
     """inverse(A): the inverse of a square matrix."""
     result, info = linalg_inv_ex.function(A)

@@ -84,6 +84,7 @@ class linalg_svd(OfMatrices):
     """linalg.svd(A, full_matrices=True, *, driver=None): U, S and Vh, whose product U diag(S) Vh is A: the singular
     values, falling, and unitary matrices."""
 
+    autocast = "float32"
     inputs = ("A",)
     options = ("full_matrices",)
     results = 3
@@ -160,6 +161,7 @@ def svd_rule(g_u: A, g_s: A, g_vh: A, u: A, s: A, vh: A) -> A:
 class linalg_svdvals(OfMatrices):
     """linalg.svdvals(A, *, driver=None): the singular values of matrices, falling."""
 
+    autocast = "float32"
     inputs = ("A",)
     node_name = "LinalgSvdBackward0"
     places = ("linalg.svdvals",)
@@ -190,6 +192,7 @@ _svd = named_result("svd", "U", "S", "V")
     ),
     out=True,
     exempt=NO_HALF,
+    autocast="float32",
 )
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> return_types.svd:
     """svd(input, some=True, compute_uv=True): U, S and V, where U diag(S) V* is input. torch.linalg.svd is the newer
@@ -221,6 +224,7 @@ class linalg_eigh(OfMatrices):
     """linalg.eigh(A, UPLO='L'): the eigenvalues, rising, and eigenvectors of Hermitian matrices, of which only the
     lower or upper triangle is looked at."""
 
+    autocast = "float32"
     inputs = ("A",)
     options = ("half",)
     results = 2
@@ -258,6 +262,7 @@ class linalg_eigh(OfMatrices):
 class linalg_eigvalsh(OfMatrices):
     """linalg.eigvalsh(A, UPLO='L'): the eigenvalues of Hermitian matrices, rising."""
 
+    autocast = "float32"
     inputs = ("A",)
     options = ("half",)
     node_name = "LinalgEighBackward0"

@@ -115,6 +115,7 @@ _triangular_solve = named_result("triangular_solve", "solution", "cloned_coeffic
 @composite(
     lambda t: [S(t(3, 2), dominant(t(3, 3))), S(t(2, 2), dominant(t(2, 2)), False, True, True)],
     exempt=NO_HALF,
+    autocast="float32",
 )
 def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
@@ -162,6 +163,7 @@ OF_FACTORS = "is given a triangular matrix, and has the gradient of a function o
 class cholesky_solve(OfMatrices):
     """cholesky_solve(B, L, upper=False): the solution of AX = B, where A is L L* (or L* L, if that is upper)."""
 
+    autocast = "float32"
     inputs = ("input", "input2")
     options = ("upper",)
     public_name = "cholesky_solve"
@@ -200,6 +202,7 @@ class cholesky_solve(OfMatrices):
 class cholesky_inverse(OfMatrices):
     """cholesky_inverse(L, upper=False): the inverse of L L*, or of L* L, if L is upper."""
 
+    autocast = "float32"
     options = ("upper",)
     public_name = "cholesky_inverse"
     out = True

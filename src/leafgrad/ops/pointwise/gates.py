@@ -63,6 +63,7 @@ class prelu_kernel(Activation):
     lambda t: [S(t(3, 4), t(4)), S(t(2, 3, 2), t(1)), S(t(5), t(1)), S(t(3), t()), S(t(2, 0), t(1))],
     places=("nn.functional.prelu",),
     aten="prelu",
+    autocast="lower",
 )
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """prelu(input, weight): x above zero, weight * x below; one weight for all, or one for each channel."""
