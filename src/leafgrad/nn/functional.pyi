@@ -184,8 +184,8 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     """the binary cross entropy of each class, and the mean over the classes."""
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: builtins.bool | None = None, ignore_index: builtins.int = -100, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
     """-weight[target] * input[target] of log-probabilities `input`; the mean is weighted."""
-def normalize(input: Tensor, p: builtins.float = 2.0, dim: builtins.int | tuple[builtins.int, ...] = 1, eps: builtins.float = 1e-12, out: Tensor | None = None) -> Tensor:
-    """input divided by its p-norms along `dim`, or by eps where these are smaller."""
+def normalize(input: Tensor, p: builtins.float = 2.0, dim: builtins.int = 1, eps: builtins.float = 1e-12, out: Tensor | None = None) -> Tensor:
+    """vectors along a dimension divided by their p-norm, which counts as eps at least."""
 def one_hot(tensor: Tensor, num_classes: builtins.int = -1) -> Tensor:
     """for each index a vector of zeros with a one at that index."""
 def pad(input: Tensor, pad: Shape, mode: builtins.str = 'constant', value: builtins.float | None = None) -> Tensor:

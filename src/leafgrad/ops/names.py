@@ -410,7 +410,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "multilabel_soft_margin_loss soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss "
         ),
         "nn._functional.multi_head_attention": "multi_head_attention_forward",
-        "nn._functional.normalization": "batch_norm group_norm instance_norm layer_norm rms_norm",
+        "nn._functional.normalization": "batch_norm group_norm instance_norm layer_norm normalize rms_norm",
         "nn._functional.padding": "pad",
         "nn._functional.pooling": (
             "adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool1d_with_indices "

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from leafgrad._core.tensor import links
 from leafgrad._device import Size
 from leafgrad.nn._functional.overridable import overridable
 from leafgrad.ops.normalization import batch_norm as channels
 from leafgrad.ops.normalization import layer_norm as samples
 from leafgrad.ops.signature import Tensor, declared
 
-__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"]
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]
 
 _batch_norm = channels.batch_norm.function
 _instance_norm = channels.instance_norm
@@ -101,3 +102,12 @@ def rms_norm(
 ) -> Tensor:
     """rms_norm(input, normalized_shape, weight=None, eps=None): x / sqrt(mean(x**2) + eps) over the last dimensions."""
     return _rms_norm(input, normalized_shape, weight, eps)
+
+
+@overridable
+@declared()
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
+    """normalize(input, p=2.0, dim=1, eps=1e-12, out=None): vectors along a dimension divided by their p-norm, which
+    counts as eps at least."""
+    lengths = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return input / lengths if out is None else links.functions["div"](input, lengths, out=out)

@@ -51,27 +51,13 @@ class Module(Called, Stateful):
                 raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
             if args:
                 raise TypeError(f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given")
-        self.__dict__.update(
-            training=True,
-            _parameters={},
-            _buffers={},
-            _non_persistent_buffers_set=set(),
-            _modules={},
-            _forward_pre_hooks=OrderedDict(),
-            _forward_hooks=OrderedDict(),
-            _forward_pre_hooks_with_kwargs=OrderedDict(),
-            _forward_hooks_with_kwargs=OrderedDict(),
-            _forward_hooks_always_called=OrderedDict(),
-            _backward_pre_hooks=OrderedDict(),
-            _backward_hooks=OrderedDict(),
-            _is_full_backward_hook=None,
-            _state_dict_hooks=OrderedDict(),
-            _state_dict_pre_hooks=OrderedDict(),
-            _load_state_dict_pre_hooks=OrderedDict(),
-            _load_state_dict_post_hooks=OrderedDict(),
-        )
+        self.__dict__.update(training=True, _parameters={}, _buffers={}, _modules={}, **without_hooks())
         if self.call_super_init:
             super().__init__(*args, **kwargs)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A module from a file, which may be so old that there were not all kinds of hooks yet."""
+        self.__dict__.update({**without_hooks(), **state})
 
     # -- attributes ---------------------------------------------------------------------------------------------------
 
@@ -281,7 +267,7 @@ class Module(Called, Stateful):
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """set_submodule(target, module, strict=False): put a module at a dotted path; with `strict` there must be one
         already."""
-        if not target:
+        if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
         if not isinstance(module, Module):
             raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
@@ -454,6 +440,23 @@ class Module(Called, Stateful):
             return f"{self._get_name()}({extra})"
         body = "".join(f"\n  {line}" for line in lines + children)
         return f"{self._get_name()}({body}\n)" if body else f"{self._get_name()}()"
+
+
+def without_hooks() -> dict[str, Any]:
+    """What a module has of hooks, and of marks on its members, when it is new."""
+    kinds = (
+        "forward",
+        "forward_pre",
+        "backward",
+        "backward_pre",
+        "state_dict",
+        "state_dict_pre",
+        "load_state_dict_pre",
+    )
+    places = [f"_{kind}_hooks" for kind in (*kinds, "load_state_dict_post")]
+    places += ["_forward_pre_hooks_with_kwargs", "_forward_hooks_with_kwargs", "_forward_hooks_always_called"]
+    marks: dict[str, Any] = {"_is_full_backward_hook": None, "_non_persistent_buffers_set": set()}
+    return {**marks, **{place: OrderedDict() for place in places}}
 
 
 def indented(text: str) -> str:

@@ -1,0 +1,31 @@
+"""The former place of `func.functional_call`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leafgrad import _missing, errors
+
+__all__ = ["functional_call"]
+
+
+def functional_call(
+    module: Any,
+    parameters_and_buffers: Any,
+    args: Any = None,
+    kwargs: Any = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False): call
+    a module with other tensors in the place of its own."""
+    errors.warn(
+        "This API is deprecated as of PyTorch 2.0 and will be removed in a future version of PyTorch. Please use "
+        "torch.func.functional_call instead which is a drop-in replacement for this API.",
+        FutureWarning,
+    )
+    given = () if args is None else args
+    return _missing.part("func").functional_call(
+        module, parameters_and_buffers, given, kwargs, tie_weights=tie_weights, strict=strict
+    )
