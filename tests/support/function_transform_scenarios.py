@@ -204,3 +204,26 @@ def tangents_where_forward_mode_is_off(T: Any) -> Any:
     with ad._set_fwd_grad_enabled(False):
         outside = jvp(T.sin, (x,), (t,))
     return [*outside, *jvp(partly, (x,), (t,)), *jvp(lambda x: jvp(partly, (x,), (t,))[1], (x,), (t,))]
+
+
+@scenario
+def what_transformed_functions_must_not_do(T: Any) -> Any:
+    func, graph = T.func, T.autograd.graph
+
+    def hooked(x: Any) -> Any:
+        with graph.save_on_cpu():
+            return x.sin().sum()
+
+    def retained(x: Any) -> Any:
+        y = x.sin()
+        y.retain_grad()
+        return y.sum()
+
+    transforms = [func.vmap, func.grad, func.jacrev, func.jacfwd, func.hessian]
+    transforms += [lambda f: lambda x: func.vjp(f, x)[0], lambda f: lambda x: func.jvp(f, (x,), (x,))]
+    seen = [attempt(transform(f), T.ones(3)) for transform in transforms for f in (hooked, retained)]
+    with graph.save_on_cpu():
+        seen += [attempt(transform(lambda x: x.sin().sum()), T.ones(3)) for transform in transforms]
+    one = T.ones(())
+    numbers = [(0, -2), (0, 0), -3, (), 0.5, (0.5,)]
+    return seen + [attempt(func.grad(T.mul, argnums=n), one, one) for n in numbers]

@@ -221,6 +221,8 @@ class AutogradTensor(TensorOperators):
         """retain_grad(): keep this non-leaf tensor's gradient in `.grad` as well."""
         if not self.requires_grad:
             raise errors.needs_graph("can't retain_grad on Tensor that has requires_grad=False", self)
+        if switches.modes:
+            asked_in_modes("retain_grad", self)
         if self.node is None or self.retains_grad:
             return
         if self.rare is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,8 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd import forward_ad, grad_mode
 from leafgrad.autograd.forward_ad import zeros_like
 from leafgrad.autograd.functional import as_columns, as_rows, standard_basis
-from leafgrad.func import trees
+from leafgrad.autograd.saved_tensor_hooks import disable_saved_tensors_hooks
+from leafgrad.func import messages, trees
 from leafgrad.func.grad_aliases import Aliases, same_value
 from leafgrad.func.level_marks import SharedMemory
 from leafgrad.func.levels import Derivative
@@ -99,9 +101,10 @@ def checked_argnums(argnums: Any, count: int) -> tuple[int, ...]:
     for argnum in argnums:
         if not isinstance(argnum, int):
             raise RuntimeError(f"argnum must be int, got: {type(argnum)}")
-    if len(set(argnums)) != len(argnums):
-        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
-    return tuple([_checked(argnum, count) for argnum in argnums])
+    places = tuple([_checked(argnum, count) for argnum in argnums])
+    if len(set(places)) != len(places):
+        raise RuntimeError(f"argnums elements must be unique, got {places}")
+    return places
 
 
 def _checked(argnum: int, count: int) -> int:
@@ -146,7 +149,7 @@ def _grad_and_value(
     func: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
     aliases = Aliases()
-    with Derivative(func), grad_mode.enable_grad():
+    with disable_saved_tensors_hooks(messages.SAVED_TENSOR_HOOKS), Derivative(func), grad_mode.enable_grad():
         call = Call("grad_and_value(f)(*args)", func, argnums, args, kwargs, has_aux)
         inside = [aliases.of(t) for t in call.leaves]
         output, aux = call.run(inside)
@@ -195,12 +198,13 @@ def vjp_by(
     args: tuple[Any, ...],
     has_aux: bool = False,
     kwargs: dict[str, Any] | None = None,
-    may_be_empty: bool = False,
+    linearizes: bool = False,
 ) -> Any:
-    """vjp with respect to some of the arguments; None: to all."""
-    with Derivative(func), grad_mode.enable_grad():
+    """vjp with respect to some of the arguments; None: to all. `linearizes`: by whom less is refused."""
+    refusal = contextlib.nullcontext() if linearizes else disable_saved_tensors_hooks(messages.SAVED_TENSOR_HOOKS)
+    with refusal, Derivative(func), grad_mode.enable_grad():
         call = Call("vjp(f, *primals)", func, argnums, args, kwargs or {}, has_aux)
-        call.may_be_empty = may_be_empty
+        call.may_be_empty = linearizes
         inside = [aliases.of(t) for t in call.leaves]
         output, aux = call.run(inside)
         outputs, out_spec = call.tensors(output)
@@ -304,7 +308,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         return found, values
 
     unmoved = trees.unflatten([zeros_like(t) for t in flat], spec)
-    _, vjp_fn, output = vjp_by(aliases, changes, None, unmoved, has_aux=True, may_be_empty=True)
+    _, vjp_fn, output = vjp_by(aliases, changes, None, unmoved, has_aux=True, linearizes=True)
     outputs, out_spec = trees.flatten(output)
     known = [i for i, t in enumerate(outputs) if t.array.dtype.kind not in "biu"]
 
@@ -315,7 +319,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         return vjp_fn(trees.unflatten(given, out_spec))
 
     cotangents = tuple([zeros_like(outputs[i]) for i in known])
-    _, transposed = vjp_by(Aliases(leaves=set(aliases.leaves)), pulled_back, None, cotangents, may_be_empty=True)
+    _, transposed = vjp_by(Aliases(leaves=set(aliases.leaves)), pulled_back, None, cotangents, linearizes=True)
 
     def jvp_fn(*tangents: Any) -> Any:
         given, given_spec = trees.flatten(tangents)

@@ -31,7 +31,7 @@ class Transform(Mode):
 
     def asked(self, what: str, x: Any) -> None:
         """Something that a function must not do while it is transformed."""
-        raise RuntimeError(messages.REQUIRES_GRAD if what == "requires_grad_" else messages.BACKWARD)
+        raise RuntimeError(messages.FORBIDDEN[what])
 
 
 class Map(Transform):

@@ -63,6 +63,16 @@ BACKWARD = (
     "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
     "instead or call backward() outside of functorch transforms."
 )
+RETAIN_GRAD = (
+    "You are attempting to call Tensor.retain_grad() inside of a function being transformed by a functorch transform. "
+    "This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or "
+    "call retain_grad() outside of a function being transformed instead."
+)
+FORBIDDEN = {"requires_grad_": REQUIRES_GRAD, "backward": BACKWARD, "retain_grad": RETAIN_GRAD}
+SAVED_TENSOR_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use "
+    "case."
+)
 SLOW = (
     "There is a performance drop because we have not yet implemented the batching rule for aten::{name}. leafgrad "
     "computes it sample by sample."
