@@ -68,7 +68,13 @@ def test_gradients_are_the_same_to_the_last_bit(entry: Any, dtype: str) -> None:
     for case in cases(entry, dtype):
         expected = gradients(case)
         with profile():
-            assert gradients(case) == expected, case
+            found = gradients(case)
+        if "observed bits" in entry.exempt:
+            arrays = [[np.frombuffer(g, dtype) for g in some if g is not None] for some in (found, expected)]
+            for a, b in zip(*arrays, strict=True):
+                np.testing.assert_allclose(a, b, 0, 100 * np.finfo(dtype).eps)  # of numbers around one
+        else:
+            assert found == expected, case
 
 
 def test_large_gradients_are_the_same_to_the_last_bit() -> None:

@@ -44,7 +44,8 @@ def autocasting(kind: str | None, call: Callable[..., Any]) -> Any:
     made.__defaults__, made.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
     made.__name__, made.__qualname__ = call.__name__, call.__qualname__
     made.__doc__, made.__module__ = call.__doc__, call.__module__
-    made.behind = call  # whose code has PyTorch's name
+    made.behind = call  # whose code has PyTorch's name, as this has, of which there may be copies
+    made.__code__ = made.__code__.replace(co_name=code.co_name)
     return made
 
 

@@ -64,7 +64,10 @@ class Sequence(Family, family=True):
     public_name = ""
     method = False
     refuses = (BOOL, INTEGER, COMPLEX)
-    exempt = {"half precision": "layers in it are composed of other operations: see leafgrad/ops/recurrent/layers.py"}
+    exempt = {
+        "half precision": "layers in it are composed of other operations: see leafgrad/ops/recurrent/layers.py",
+        "observed bits": "on tensors the gradient is composed step by step, which rounds otherwise",
+    }
 
 
 def samples_in_rows(count: int) -> Any:
