@@ -18,7 +18,7 @@ import pytest
 
 import leafgrad as torch
 import leafgrad.nn.functional as F
-from leafgrad import errors, func, nn, profiler
+from leafgrad import compiler, distributions, errors, func, nn, profiler
 from leafgrad._tensor import overridable
 from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
@@ -347,6 +347,80 @@ def loaders() -> None:
     loader = data.DataLoader(LongerThanTold())
     len(loader)
     list(loader)
+
+
+# -- layers and their functions ---------------------------------------------------------------------------------------
+
+
+@case
+def activations() -> None:
+    F.gumbel_softmax(torch.ones(2), eps=1e-5)
+    nn.Hardtanh(min_value=-1)
+    nn.NLLLoss2d()
+    F.kl_div(torch.zeros(2), torch.ones(2), reduction="mean")
+
+
+@case
+def dropouts() -> None:
+    F.dropout3d(torch.ones(2, 2, 2))
+    F.dropout2d(torch.ones(2, 2, 2))
+
+
+@case
+def layers() -> None:
+    nn.RNN(2, 2, dropout=0.5)
+    nn.InstanceNorm1d(3)(torch.ones(2, 2, 4))
+    nn.TransformerEncoder(nn.TransformerEncoderLayer(2, 1), 1)
+    F.embedding_bag(torch.ones(2, 2), torch.tensor([[0, 1]]))
+    F.conv1d(torch.ones(1, 1, 4), torch.ones(1, 1, 2), padding="same")
+    masks = torch.zeros(3, 3, dtype=torch.bool), torch.zeros(1, 3)
+    nn.MultiheadAttention(2, 1, batch_first=True)(*[torch.ones(1, 3, 2)] * 3, masks[1], attn_mask=masks[0])
+
+
+@case
+def old_forms() -> None:
+    torch.addcmul(torch.ones(2), 2, torch.ones(2), torch.ones(2))
+    torch.testing.assert_allclose(1, 1)
+    torch.set_float32_matmul_precision("low")
+
+
+@case
+def compilers() -> None:
+    compiler._told.discard("torch.compile")
+    torch.compile(torch.relu)
+
+
+@case
+def mixed_precision() -> None:
+    torch.autocast("cuda")
+    torch.autocast("cpu", torch.float64)
+    torch.amp.GradScaler("cuda")
+    torch.cpu.amp.autocast()
+    torch.cuda.amp.autocast(enabled=False)
+
+
+class Unconstrained(distributions.Distribution):
+    pass
+
+
+@case
+def random_variables() -> None:
+    Unconstrained()
+    Unconstrained(validate_args=True)._validate_sample(torch.ones(()))
+    distributions.Normal(0.0, 1.0).sample_n(2)
+    distributions.Wishart(1.5, torch.eye(2)).rsample()
+    divergences()
+
+
+def divergences() -> None:
+    """Two that fit a pair equally well."""
+
+    class Mine(distributions.Normal):
+        pass
+
+    distributions.register_kl(Mine, distributions.Normal)(lambda p, q: 0)
+    distributions.register_kl(distributions.Normal, Mine)(lambda p, q: 1)
+    distributions.kl_divergence(Mine(0.0, 1.0), Mine(0.0, 1.0))
 
 
 # -- profilers --------------------------------------------------------------------------------------------------------
