@@ -356,17 +356,17 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: builtins.i
     """how often each of the numbers 0, 1, ... occurs among non-negative integers, or the sum of the weights there."""
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """how many of `count` trials succeed, each with probability `prob`."""
-def bitwise_and(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_and(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in both."""
-def bitwise_left_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_left_shift(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits moved up."""
 def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """each element with all bits flipped."""
-def bitwise_or(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_or(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in one or both."""
-def bitwise_right_shift(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits moved down."""
-def bitwise_xor(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in exactly one."""
 def block_diag(*tensors: Tensor) -> Tensor:
     """a matrix of zeros with these matrices along its diagonal; vectors are rows."""
@@ -651,7 +651,7 @@ def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> T
     """is input greater than other, element by element?"""
 def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor:
     """each element, or zero where it is between -lambd and lambd."""
-def heaviside(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 below zero, 1 above, and `values` at zero. It has no derivative, as in PyTorch."""
 def histc(input: Tensor, bins: builtins.int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
     """how many elements lie in each of some intervals of equal length between min and max; if these are the same, between the smallest and the largest element."""

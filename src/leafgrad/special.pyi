@@ -19,13 +19,13 @@ def bessel_y0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Bessel's function of the second kind, of order 0."""
 def bessel_y1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Bessel's function of the second kind, of order 1."""
-def chebyshev_polynomial_t(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def chebyshev_polynomial_t(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Chebyshev's polynomial of the first kind of degree n, element by element."""
-def chebyshev_polynomial_u(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def chebyshev_polynomial_u(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Chebyshev's polynomial of the second kind of degree n, element by element."""
-def chebyshev_polynomial_v(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def chebyshev_polynomial_v(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Chebyshev's polynomial of the third kind of degree n, element by element."""
-def chebyshev_polynomial_w(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def chebyshev_polynomial_w(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Chebyshev's polynomial of the fourth kind of degree n, element by element."""
 def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the derivative of lgamma at each element."""
@@ -51,9 +51,9 @@ def gammaincc(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     """the regularized upper incomplete gamma function Q(input, other) = 1 - P(input, other)."""
 def gammaln(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the logarithm of the absolute value of the gamma function of each element."""
-def hermite_polynomial_h(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def hermite_polynomial_h(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """the physicists' Hermite polynomial of degree n, element by element."""
-def hermite_polynomial_he(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def hermite_polynomial_he(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """the probabilists' Hermite polynomial of degree n, element by element."""
 def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the modified Bessel function of the first kind, of order 0, of each element."""
@@ -63,9 +63,9 @@ def i1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the modified Bessel function of the first kind, of order 1, of each element."""
 def i1e(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """exp(-|x|) i1(x) of each element."""
-def laguerre_polynomial_l(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def laguerre_polynomial_l(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Laguerre's polynomial of degree n, element by element."""
-def legendre_polynomial_p(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def legendre_polynomial_p(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Legendre's polynomial of degree n, element by element."""
 def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log(1 + x) of each element, precise near zero."""
@@ -101,13 +101,13 @@ def scaled_modified_bessel_k0(input: Tensor, *, out: Tensor | None = None) -> Te
     """exp(x) times that of the second kind, of order 0."""
 def scaled_modified_bessel_k1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """exp(x) times that of the second kind, of order 1."""
-def shifted_chebyshev_polynomial_t(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def shifted_chebyshev_polynomial_t(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Chebyshev's polynomial of the first kind at 2x - 1, of degree n, element by element."""
-def shifted_chebyshev_polynomial_u(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def shifted_chebyshev_polynomial_u(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Chebyshev's polynomial of the second kind at 2x - 1, of degree n, element by element."""
-def shifted_chebyshev_polynomial_v(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def shifted_chebyshev_polynomial_v(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Chebyshev's polynomial of the third kind at 2x - 1, of degree n, element by element."""
-def shifted_chebyshev_polynomial_w(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def shifted_chebyshev_polynomial_w(input: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Chebyshev's polynomial of the fourth kind at 2x - 1, of degree n, element by element."""
 def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """sin(pi x) / (pi x) of each element, and 1 for zero."""

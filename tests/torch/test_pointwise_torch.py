@@ -120,6 +120,23 @@ def test_programs(name: str) -> None:
     assert ours[3] == theirs[3]
 
 
+NUMBERS_FIRST: list[Callable[[Any], Any]] = [
+    lambda T: T.bitwise_and(6, T.arange(8)),
+    lambda T: T.bitwise_left_shift(1, T.arange(8)),
+    lambda T: T.heaviside(T.tensor([-1.0, 0.0, 1.0]), values=T.tensor(0.5)),
+    lambda T: T.special.legendre_polynomial_p(T.tensor([0.1, 0.5]), n=3),
+    lambda T: T.special.hermite_polynomial_h(0.3, T.arange(5)),
+    lambda T: T.special.zeta(2.0, T.tensor([1.0, 2.0])),
+]
+
+
+@pytest.mark.parametrize("number", range(len(NUMBERS_FIRST)))
+def test_calls(number: int) -> None:
+    ours, theirs = [NUMBERS_FIRST[number](library) for library in LIBRARIES]
+    assert str(ours.dtype) == str(theirs.dtype)
+    np.testing.assert_allclose(values(ours), values(theirs), 1e-6)
+
+
 ERRORS: list[Callable[[Any], Any]] = [
     lambda T: T.nn.functional.gelu(T.ones(2), approximate="foo"),
     lambda T: T.nn.functional.softshrink(T.ones(2), -1.0),
@@ -142,6 +159,12 @@ ERRORS: list[Callable[[Any], Any]] = [
     lambda T: T.mvlgamma(T.ones(2), 0),
     lambda T: T.heaviside(T.ones(2), T.ones(2, dtype=T.float64)),
     lambda T: T.gcd(T.ones(2), T.ones(2)),
+    lambda T: T.heaviside(T.ones(2), 2.0),
+    lambda T: T.bitwise_and(2.5, T.ones(2, dtype=T.int64)),
+    lambda T: T.signbit(T.ones(2), out=T.ones(2)),
+    lambda T: T.isposinf(T.ones(2), out=T.ones(2)),
+    lambda T: T.abs(T.ones(2), out=T.ones(2, dtype=T.float64)),
+    lambda T: T.bitwise_not(T.ones(2, dtype=T.int64), out=T.ones(2)),
     lambda T: T.fmod(T.ones(2, dtype=T.int64), 0),
     lambda T: T.ones(2).float_power_(2),
     lambda T: T.special.zeta(T.ones(2, dtype=T.float16), 2.0),

@@ -457,9 +457,9 @@ class OpMethods:
         """as torch.float16."""
     def hardshrink(self, lambd: Number = 0.5) -> Tensor:
         """each element, or zero where it is between -lambd and lambd."""
-    def heaviside(self, other: Tensor) -> Tensor:
+    def heaviside(self, values: Tensor) -> Tensor:
         """0 below zero, 1 above, and `values` at zero. It has no derivative, as in PyTorch."""
-    def heaviside_(self, other: Tensor) -> Self:
+    def heaviside_(self, values: Tensor) -> Self:
         """heaviside, in place."""
     def histc(self, bins: builtins.int = 100, min: Number = 0, max: Number = 0) -> Tensor:
         """how many elements lie in each of some intervals of equal length between min and max; if these are the same, between the smallest and the largest element."""

@@ -11,6 +11,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad._layouts import empty_like_array
+from leafgrad.ops.out import SAME_DTYPE
 from leafgrad.ops.pointwise.elementwise import Binary, Unary
 from leafgrad.ops.promotion import mixed_binary
 from leafgrad.ops.registry import Operation, op
@@ -90,7 +91,8 @@ def _shifts(t: Any) -> list[S]:
 def _bits(name: str, kernel: Any, doc: str, operator: str, **flags: Any) -> Any:
     operators = (f"__{operator}__", f"__r{operator}__")
     flags = {"refuses": (FLOAT, COMPLEX), "samples": _integers, "own_operators": True, **flags}
-    return _binary_without_gradient(name, kernel, doc, apply=mixed_binary, operators=operators, **flags)
+    takes = ("Tensor | Number", "Tensor | Number")
+    return _binary_without_gradient(name, kernel, doc, apply=mixed_binary, operators=operators, takes=takes, **flags)
 
 
 bitwise_and = _bits("bitwise_and", np.bitwise_and, "bits set in both.", "and")
@@ -157,9 +159,12 @@ def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Any:
     return _registered(name, Test, kernel, f"{name}(input): {doc}", **flags)
 
 
+ONLY_BOOLS = "{} does not support non-boolean outputs."
+
+
 def _infinity(name: str, value: float, doc: str) -> Any:
     refuses = {COMPLEX: (RuntimeError, f"{name} does not support complex inputs.")}
-    return _test(name, lambda x: x == value, doc, out=True, refuses=refuses)
+    return _test(name, lambda x: x == value, doc, out=ONLY_BOOLS.format(name), refuses=refuses)
 
 
 def _invert(self: Any) -> Any:
@@ -178,7 +183,7 @@ signbit = _test(
     "signbit",
     lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0,
     "has each element a minus sign, also if it is zero?",
-    out=True,
+    out=ONLY_BOOLS.format("signbit"),
     refuses={COMPLEX: (NotImplementedError, "signbit is not implemented for complex tensors.")},
 )
 
@@ -203,7 +208,7 @@ bitwise_not = _test(
     refuses=(FLOAT, COMPLEX),
     in_place=True,
     in_place_function=False,
-    out=True,
+    out=SAME_DTYPE,
     operators={"__invert__": _invert},
     own_operators=True,
 )

@@ -10,6 +10,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase, conjugate_behind, is_batched
 from leafgrad._layouts import steps_of
+from leafgrad.ops.out import SAME_DTYPE
 from leafgrad.ops.pointwise.convert import ComplexView, clone, conj, imag_part
 from leafgrad.ops.pointwise.elementwise import sgn
 from leafgrad.ops.registry import Family, composite, op
@@ -201,7 +202,7 @@ class view_as_complex(ComplexView):
     samples = staticmethod(lambda t: [S(t(3, 2, contiguous=True)), S(t(2, contiguous=True))])
 
 
-@composite(lambda t: [S(t(3, 2))], in_place=True, in_place_function=True, out=True)
+@composite(lambda t: [S(t(3, 2))], in_place=True, in_place_function=True, out=SAME_DTYPE)
 def conj_physical(input: Tensor) -> Tensor:
     """conj_physical(input): the complex conjugate, computed at once."""
     return input if input.array.dtype.kind != "c" else bind(conj.named["ConjPhysicalBackward0"], (input,))

@@ -238,6 +238,7 @@ class abs(Unary):
     """abs(input): the distance of each element from zero."""
 
     kernel = native(np.abs)
+    out = SAME_DTYPE
     as_float = False
     aliases = ("absolute",)
     operators = ("__abs__",)

@@ -117,22 +117,15 @@ class frexp(Family):
 # -- the step function ------------------------------------------------------------------------------------------------
 
 
-def _same_dtypes(core: Any, a: Any, b: Any) -> Any:
-    kinds = a.array.dtype, b.array.dtype
-    if "c" in (kinds[0].kind, kinds[1].kind):
-        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    if kinds[0] != kinds[1]:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
-    return broadcast_binary(core, a, b)
-
-
 @op
-class heaviside(Binary):
+class heaviside(Family):
     """heaviside(input, values): 0 below zero, 1 above, and `values` at zero. It has no derivative, as in PyTorch."""
 
     inputs = ("input", "values")
-    apply = staticmethod(_same_dtypes)
-    takes = ("Tensor", "Tensor")
+    vmap = "elementwise"
+    follows_layout = True
+    in_place = True
+    out = "heaviside is not yet implemented for tensors with different dtypes."
     node_name = "NotImplemented"
     samples = staticmethod(
         lambda t: [
@@ -141,6 +134,15 @@ class heaviside(Binary):
             S(t(dtype="int64"), t(dtype="int64")),
         ]
     )
+
+    def call(input: Tensor, values: Tensor) -> Tensor:
+        kinds = input.array.dtype, values.array.dtype
+        if "c" in (kinds[0].kind, kinds[1].kind):
+            raise errors.mistake(RuntimeError, "heaviside is not yet implemented for complex tensors.")
+        if kinds[0] != kinds[1]:
+            first = "heaviside is not yet implemented for tensors with different dtypes."
+            raise errors.mistake(RuntimeError, first)
+        return broadcast_binary(heaviside.core, input, values)
 
     def kernel(x: A, values: A) -> A:
         one, zero = np.ones((), x.dtype), np.zeros((), x.dtype)

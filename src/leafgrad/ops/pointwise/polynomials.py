@@ -9,10 +9,10 @@ import numpy as np
 
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import COMPLEX, HALF
-from leafgrad.ops.pointwise.comparison import Comparison
 from leafgrad.ops.promotion import mixed_binary
-from leafgrad.ops.registry import Operation, op
+from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.samples import S, ValuesOnly
+from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array
 Step = Callable[[A, int, A, A], A]  # (x, k, P[k], P[k - 1]) -> P[k + 1]
@@ -44,11 +44,6 @@ def shifted(kernel: Callable[[A, A], A]) -> Callable[[A, A], A]:
     return lambda x, degrees: kernel(2 * x - 1, degrees)
 
 
-def without_gradient(core: Any, a: Any, b: Any) -> Any:
-    """Results do not require grad, whatever the operands do."""
-    return mixed_binary(core, *[wrap(v.array) if isinstance(v, TensorBase) else v for v in (a, b)])
-
-
 def _samples(t: Any) -> list[S]:
     return [
         S(t(3, 4, low=-0.9, high=0.9), t(4, dtype="int64", low=0, high=5)),
@@ -59,6 +54,10 @@ def _samples(t: Any) -> list[S]:
 
 
 def _polynomial(name: str, kernel: Callable[[A, A], A], whose: str) -> Any:
+    def call(input: Tensor | Number, n: Tensor | Number) -> Tensor:
+        # results do not require grad, whatever the operands do
+        return mixed_binary(made.core, *[wrap(v.array) if isinstance(v, TensorBase) else v for v in (input, n)])
+
     body = {
         "__module__": __name__,
         "__doc__": f"special_{name}(input, n): {whose} of degree n, element by element.",
@@ -69,13 +68,16 @@ def _polynomial(name: str, kernel: Callable[[A, A], A], whose: str) -> Any:
         "refuses": (COMPLEX, HALF),
         "public_name": "",
         "places": (f"special.{name}",),
-        "takes": ("Tensor | Number", "Tensor | Number"),
-        "apply": without_gradient,
-        "in_place": False,
+        "call": call,
+        "differentiable": False,
+        "vmap": "elementwise",
+        "follows_layout": True,
+        "out": True,
         "samples": ValuesOnly("not differentiated", _samples),
         "exempt": {"half precision": "PyTorch does not have it either"},
     }
-    return op(Operation(f"special_{name}", Comparison, body))
+    made = op(Operation(f"special_{name}", Family, body))
+    return made
 
 
 _CHEBYSHEV = {
