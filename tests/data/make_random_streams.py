@@ -42,6 +42,11 @@ def draw(gen: torch.Generator, call: str, dtype: str, size: int, args: dict[str,
         return torch.bernoulli(probabilities(size, dtype), generator=gen)
     if call == "multinomial":
         return torch.multinomial(probabilities(size, dtype), **args, generator=gen)
+    if call in ("poisson", "standard_gamma"):
+        function = torch.poisson if call == "poisson" else torch._standard_gamma
+        return function(probabilities(size, dtype) * args["scale"], generator=gen)
+    if call == "binomial":
+        return torch.binomial(torch.full((size,), args["count"], dtype=kind), probabilities(size, dtype), generator=gen)
     empty = torch.empty(size, dtype=kind)
     if call == "normal" and not args.get("contiguous", True):
         empty = torch.empty(2 * size, dtype=kind)[::2]
@@ -110,6 +115,11 @@ def streams() -> list[dict[str, Any]]:
         cases += [stream("randint", dtype, short, low=low, high=high) for dtype in ("int64", "float32")]
     cases += [stream("random_", dtype, short, low=-(2**63)) for dtype in ("int64", "float64")]
     cases += [stream("random_", dtype, short, low=5) for dtype in ("int32", "float16")]
+    for scale in (0.5, 8.0, 300.0):
+        cases += [stream("poisson", dtype, scale=scale) for dtype in FLOATS]
+        cases += [stream("standard_gamma", "float32", scale=scale)]
+        cases += [stream("standard_gamma", "float64", short, False, scale=scale)]
+    cases += [stream("binomial", dtype, count=count) for dtype in ("float32", "float64") for count in (3.0, 200.0)]
     cases += [stream("bernoulli_p", dtype, p=0.37) for dtype in ("float32", "float64", "int64", "bool")]
     return cases
 
@@ -134,6 +144,8 @@ def mixed() -> dict[str, Any]:
         ("log_normal", "float32", 3, {}),
         ("multinomial", "float32", 12, {"num_samples": 4}),
         ("normal", "float32", 17, {}),
+        ("standard_gamma", "float32", 3, {"scale": 2.0}),
+        ("poisson", "float32", 8, {"scale": 30.0}),
         ("bernoulli_t", "float32", 13, {}),
         ("normal", "float32", 1, {}),
     ]

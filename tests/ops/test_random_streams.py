@@ -47,6 +47,16 @@ def draw(gen: distributions.Generator, call: str, dtype: str, size: int, args: d
     if call in ("bernoulli_t", "multinomial"):
         result: Array = getattr(distributions, call)(gen, probabilities(size, dtype), **args)
         return result
+    if call in ("poisson", "standard_gamma"):
+        parameters = probabilities(size, dtype) * numpy_dtype(dtype).type(args["scale"])
+        return (
+            distributions.poisson(gen, parameters)
+            if call == "poisson"
+            else distributions.standard_gamma(gen, parameters)
+        )
+    if call == "binomial":
+        chances = probabilities(size, dtype)
+        return distributions.binomial(gen, np.stack([np.full_like(chances, args["count"]), chances]))
     result = getattr(distributions, call)(gen, (size,), numpy_dtype(dtype), **args)
     return result
 
