@@ -38,6 +38,7 @@ FILES: dict[str, tuple[str, str]] = {
     "_device": ("", "errors"),
     "_dtypes": ("", ""),
     "_dynamo": ("_absent compiler", ""),
+    "_einops": ("", ""),
     "_inductor": ("", ""),
     "_layouts": ("_core _device", ""),
     "_missing": ("", ""),
@@ -104,7 +105,7 @@ INSIDE_FUNCTIONS = {
 
 # What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.
 SLOW_OR_OPTIONAL = {
-    "PIL", "copy", "ctypes", "difflib", "importlib", "importlib.util", "inspect", "ml_dtypes", "numpy",
+    "PIL", "copy", "ctypes", "difflib", "einops", "importlib", "importlib.util", "inspect", "ml_dtypes", "numpy",
     "numpy.random", "platform", "safetensors", "traceback",
 }  # fmt: skip
 

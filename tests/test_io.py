@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -104,3 +106,29 @@ def test_tensorboard(tmp_path: Path) -> None:
     events = {v.tag: (event.step, v) for event in EventFileLoader(str(path)).Load() for v in event.summary.value}
     assert events["loss"][0] == 3 and events["weights"][0] == 4 and "note/text_summary" in events
     assert sorted(each.name for each in tmp_path.iterdir() if each.is_dir()) == ["both_a", "both_b"]
+
+
+EINOPS = """
+import sys
+import {first}
+import {second}
+import leafgrad as torch
+from einops import einsum, rearrange, reduce
+
+x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+y = rearrange(x, "a b -> b a")
+reduce(y, "b a -> b", "sum").prod().backward()
+print(type(y) is torch.Tensor, tuple(einsum(x, x, "a b, c b -> a c").shape), x.grad.tolist())
+print([type(finder).__name__ for finder in sys.meta_path].count("Waiting"))
+"""
+
+
+@pytest.mark.parametrize("order", [("leafgrad", "einops"), ("einops", "leafgrad")])
+def test_einops_knows_tensors(tmp_path: Path, order: tuple[str, str]) -> None:
+    program = EINOPS.format(first=order[0], second=order[1])
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+    result = subprocess.run([sys.executable, "-c", program], env=paths, capture_output=True, text=True, timeout=120)
+    if find_spec("einops") is None:
+        assert "No module named 'einops'" in result.stderr
+    else:
+        assert result.stdout == "True (2, 2) [[35.0, 21.0, 15.0], [35.0, 21.0, 15.0]]\n0\n", result.stderr

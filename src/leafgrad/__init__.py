@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import Any
 
-from leafgrad import _missing
+from leafgrad import _einops, _missing
 from leafgrad import autograd as autograd
 from leafgrad import ops as ops
 from leafgrad._build import VERSION as _VERSION
@@ -96,6 +96,7 @@ chalf, cfloat, cdouble = complex32, complex64, complex128
 newaxis = None
 
 _links.functions = globals()
+_einops.wait_for_einops()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _PARTS = """

@@ -1,4 +1,4 @@
-"""Methods of Tensor that few programs use: functions of Python for each element, other devices, shared memory."""
+"""Methods of Tensor that few programs use: layouts, files as vectors, other devices, shared memory."""
 
 from __future__ import annotations
 
@@ -16,43 +16,6 @@ from leafgrad._layouts import steps_of
 from leafgrad.ops.public_forms import checked_functions, checked_methods
 from leafgrad.ops.shape.storage import UntypedStorage, shown_by
 from leafgrad.ops.signature import Device, Dtype, Tensor, by_name, declared
-
-
-def replaced(self: Any, name: str, others: tuple[Any, ...], function: Callable[..., Any]) -> Any:
-    """Put what `function` makes of the elements, one after the other, in their place."""
-    if self.requires_grad:
-        first = f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
-        raise errors.mistake(RuntimeError, first)
-    for other in others:
-        if other.array.dtype != self.array.dtype:
-            raise TypeError(f"{name}: expected {self.type()} for 'other' (got {other.type()})")
-    if not callable(function):
-        raise TypeError(f"'{type(function).__name__}' object is not callable")
-    rows = [self._memory("item"), *[other.expand_as(self).array for other in others]]
-    made = [function(*each) for each in zip(*[row.reshape(-1).tolist() for row in rows])]
-    kind = self.array.dtype
-    # C++ cuts off the digits of a float that is put into an integer
-    values = np.array(made).astype(kind) if made else np.empty(0, kind)
-    return self.copy_(wrap(values.reshape(self.array.shape)))
-
-
-@declared()
-def apply_(self: Tensor, callable: Any) -> Tensor:
-    """apply_(callable): replaces each element by what a function of Python makes of it. Slow; for large tensors there
-    is always an operation that does the same."""
-    return replaced(self, "apply_", (), callable)
-
-
-@declared()
-def map_(self: Tensor, tensor: Tensor, callable: Any) -> Tensor:
-    """map_(tensor, callable): replaces each element by a function of it and that of another tensor."""
-    return replaced(self, "map_", (tensor,), callable)
-
-
-@declared()
-def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Any) -> Tensor:
-    """map2_(x, y, callable): replaces each element by a function of it and those of two others."""
-    return replaced(self, "map2_", (x, y), callable)
 
 
 @declared()
@@ -115,7 +78,7 @@ def from_file(
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    **by_name(apply_, map_, map2_, dim_order, share_memory_),
+    **by_name(dim_order, share_memory_),
     **checked_methods(to_dense, xpu),
 }
 

@@ -181,7 +181,7 @@ METHODS: dict[str, str] = {
         "__pos__ allclose cpu cuda dense_dim equal is_contiguous is_nonzero is_pinned is_same_size is_set_to "
         "is_shared isclose pin_memory positive sparse_dim type type_as "
     ),
-    "_tensor.rare_methods": "apply_ dim_order map2_ map_ share_memory_ to_dense xpu",
+    "_tensor.rare_methods": "dim_order share_memory_ to_dense xpu",
     "ops.conv.avg_pooling": "",
     "ops.conv.axis_maps": "",
     "ops.conv.convolution": "",
