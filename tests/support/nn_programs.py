@@ -116,6 +116,55 @@ def lazily(torch: Any) -> list[Any]:
     return [*before, module(torch.arange(6.0).reshape(2, 3)), repr(module)]
 
 
+def loaded(change: Callable[[Any], dict[str, Any]], **options: Any) -> Callable[[Any, Any], Any]:
+    """A state that has been changed, loaded into the layer."""
+    return lambda torch, m: m.load_state_dict({**m.state_dict(), **change(torch)}, **options)
+
+
+def printed(call: Callable[[Any, Any], Any]) -> Callable[[Any], list[Any]]:
+    return lambda torch: [str(call(torch, layer(torch)[0]))]
+
+
+# mistakes, with what they are about
+MISTAKES: dict[str, Callable[[Any, Any], Any]] = {
+    "a key that nobody wants": loaded(lambda torch: {"x.y": torch.ones(1)}),
+    "a key that is missing": lambda torch, m: m.load_state_dict({}),
+    "another shape": loaded(lambda torch: {"bias": torch.ones(1)}),
+    "no tensor": loaded(lambda torch: {"bias": 3}),
+    "no state": lambda torch, m: m.load_state_dict(3),
+    "a cast to integers": lambda torch, m: m.to(torch.int64),
+    "no such module": lambda torch, m: m.get_submodule("0.weight"),
+    "no parameter": lambda torch, m: m.get_parameter("in_features"),
+    "no buffer": lambda torch, m: m.get_buffer("weight"),
+    "a tensor as parameter": lambda torch, m: setattr(m, "weight", torch.ones(1)),
+    "a name that is there": lambda torch, m: m.register_buffer("in_features", torch.ones(1)),
+    "a name with a dot": lambda torch, m: m.register_parameter("a.b", None),
+    "a module without forward": lambda torch, m: torch.nn.Module()(1),
+    "padding outside": lambda torch, m: torch.nn.Embedding(3, 2, padding_idx=5),
+    "a table that is none": lambda torch, m: torch.nn.Embedding.from_pretrained(torch.ones(3)),
+    "dimensions of batch norm": lambda torch, m: torch.nn.BatchNorm2d(3)(torch.ones(2, 3)),
+    "a single value": lambda torch, m: torch.nn.BatchNorm1d(3)(torch.ones(1, 3)),
+    "features of instance norm": lambda torch, m: torch.nn.InstanceNorm1d(3, affine=True)(torch.ones(2, 4, 5)),
+    "groups that do not divide": lambda torch, m: torch.nn.GroupNorm(2, 3),
+    "shape of layer norm": lambda torch, m: torch.nn.LayerNorm(3)(torch.ones(2, 4)),
+    "a probability of 2": lambda torch, m: torch.nn.Dropout(2),
+    "channels of a vector": lambda torch, m: torch.nn.Dropout1d()(torch.ones(2)),
+    "margin of nothing": lambda torch, m: torch.nn.TripletMarginLoss(margin=-1),
+    "a power of 3": lambda torch, m: torch.nn.MultiMarginLoss(p=3),
+    "vectors and targets": lambda torch, m: torch.nn.CosineEmbeddingLoss()(torch.ones(2), torch.ones(2), torch.ones(2)),
+    "ranks of other dimensions": lambda torch, m: torch.nn.MarginRankingLoss()(
+        torch.ones(2), torch.ones(2, 2), torch.ones(2)
+    ),
+    "a negative variance": lambda torch, m: torch.nn.GaussianNLLLoss()(torch.ones(2), torch.ones(2), -torch.ones(2)),
+    "longer than the input": lambda torch, m: torch.nn.CTCLoss()(torch.ones(2, 1, 3), torch.tensor([[1]]), (3,), (1,)),
+    "batches of bilinear": lambda torch, m: torch.nn.Bilinear(2, 3, 4)(torch.ones(5, 2), torch.ones(4, 3)),
+    "bags without offsets": lambda torch, m: torch.nn.EmbeddingBag(3, 2)(torch.tensor([1, 2])),
+    "bags that begin late": lambda torch, m: torch.nn.EmbeddingBag(3, 2)(torch.tensor([1, 2]), torch.tensor([1])),
+    "cutoffs outside": lambda torch, m: torch.nn.AdaptiveLogSoftmaxWithLoss(4, 5, [7]),
+    "dirac of a matrix": lambda torch, m: torch.nn.init.dirac_(m.weight),
+    "orthogonal vector": lambda torch, m: torch.nn.init.orthogonal_(m.bias),
+}
+
 PROGRAMS: dict[str, Callable[[Any], list[Any]]] = {
     "trunc_normal_": initialised("trunc_normal_", 0.5, 1.5, -1.0, 2.0),
     "trunc_normal_ far away": initialised("trunc_normal_", 0.0, 1.0, 2.5, 3.0),
@@ -141,6 +190,15 @@ PROGRAMS: dict[str, Callable[[Any], list[Any]]] = {
         lambda torch, m: torch.nn.utils.parametrize.remove_parametrizations(m, "weight"),
     ),
     "parametrized spectral_norm": changed(lambda torch, m: torch.nn.utils.parametrizations.spectral_norm(m)),
+    **{
+        f"orthogonal by {way}": changed(
+            lambda torch, m, way=way: torch.nn.utils.parametrizations.orthogonal(m, orthogonal_map=way)
+        )
+        for way in ("matrix_exp", "cayley", "householder")
+    },
+    "orthogonal without a base": changed(
+        lambda torch, m: torch.nn.utils.parametrizations.orthogonal(m, use_trivialization=False)
+    ),
     "parametrized": changed(
         lambda torch, m: torch.nn.utils.parametrize.register_parametrization(m, "weight", doubling(torch))
     ),
@@ -170,6 +228,8 @@ PROGRAMS: dict[str, Callable[[Any], list[Any]]] = {
     ),
     "prune too much": complaint(lambda torch, m: torch.nn.utils.prune.l1_unstructured(m, "weight", 100)),
     "nothing to remove": complaint(lambda torch, m: torch.nn.utils.prune.remove(m, "weight")),
+    "keys that do not matter": printed(loaded(lambda torch: {"x.y": torch.ones(1)}, strict=False)),
+    **{name: complaint(call) for name, call in MISTAKES.items()},
     "fusion": fused,
     "lazy modules": lazily,
 }

@@ -33,7 +33,7 @@ def test_operations_and_functions(entry: Entry) -> None:
 OTHER_STEPS = (
     "Bilinear", "RMSNorm", "EmbeddingBag", "PoissonNLLLoss of rates", "CTCLoss of joined targets", "HingeEmbeddingLoss",
     "CosineEmbeddingLoss", "MarginRankingLoss", "MultiMarginLoss", "MultiLabelMarginLoss", "SoftMarginLoss",
-    "TripletMargin", "PairwiseDistance", "CosineSimilarity",
+    "TripletMargin", "PairwiseDistance", "CosineSimilarity", "AdaptiveLogSoftmaxWithLoss", "LinearCrossEntropyLoss",
 )  # fmt: skip
 OTHER_MODULES = {name for name in CASES if name.partition(": ")[2].startswith(OTHER_STEPS)}
 # Sequences and attention are fused in other places than in PyTorch, and as a tree the graph of a sequence has no end.

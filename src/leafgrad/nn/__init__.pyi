@@ -10,6 +10,7 @@ from leafgrad.nn import utils as utils
 from leafgrad.nn.modules.pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d
 from leafgrad.nn.modules.pooling import AdaptiveAvgPool2d as AdaptiveAvgPool2d
 from leafgrad.nn.modules.pooling import AdaptiveAvgPool3d as AdaptiveAvgPool3d
+from leafgrad.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
 from leafgrad.nn.modules.pooling import AdaptiveMaxPool1d as AdaptiveMaxPool1d
 from leafgrad.nn.modules.pooling import AdaptiveMaxPool2d as AdaptiveMaxPool2d
 from leafgrad.nn.modules.pooling import AdaptiveMaxPool3d as AdaptiveMaxPool3d
@@ -92,6 +93,7 @@ from leafgrad.nn.modules.instancenorm import LazyInstanceNorm3d as LazyInstanceN
 from leafgrad.nn.modules.linear import LazyLinear as LazyLinear
 from leafgrad.nn.modules.activation import LeakyReLU as LeakyReLU
 from leafgrad.nn.modules.linear import Linear as Linear
+from leafgrad.nn.modules.linear_cross_entropy import LinearCrossEntropyLoss as LinearCrossEntropyLoss
 from leafgrad.nn.modules.activation import LogSigmoid as LogSigmoid
 from leafgrad.nn.modules.activation import LogSoftmax as LogSoftmax
 from leafgrad.nn.modules.loss import MSELoss as MSELoss

@@ -140,6 +140,8 @@ def leaky_relu_(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     """leaky_relu, in place."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
+def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None, weight: Tensor | None = None, reduction: builtins.str = 'mean', ignore_index: builtins.int | None = None, label_smoothing: builtins.float = 0.0, options: Any = None) -> Tensor:
+    """cross_entropy(linear(input, linear_weight, linear_bias), target, ...); the weight (classes, ..., features) may have further dimensions, which the scores have then."""
 def log_softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
     """x - log(sum(exp(x))) along `dim`."""
 def logsigmoid(input: Tensor) -> Tensor:

@@ -344,6 +344,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh "
             "Tanhshrink Threshold "
         ),
+        "nn.modules.adaptive": "AdaptiveLogSoftmaxWithLoss",
         "nn.modules.attention": "MultiheadAttention",
         "nn.modules.batchnorm": (
             "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm "
@@ -359,6 +360,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
         ),
         "nn.modules.linear": "Bilinear Flatten Identity LazyLinear Linear",
+        "nn.modules.linear_cross_entropy": "LinearCrossEntropyLoss",
         "nn.modules.loss": (
             "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss "
             "HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss MultiLabelMarginLoss "
@@ -402,8 +404,8 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn._functional.likelihood_loss": "ctc_loss gaussian_nll_loss kl_div poisson_nll_loss",
         "nn._functional.linear": "linear one_hot",
         "nn._functional.loss": (
-            "binary_cross_entropy binary_cross_entropy_with_logits cross_entropy huber_loss l1_loss mse_loss nll_loss "
-            "smooth_l1_loss "
+            "binary_cross_entropy binary_cross_entropy_with_logits cross_entropy huber_loss l1_loss "
+            "linear_cross_entropy mse_loss nll_loss smooth_l1_loss "
         ),
         "nn._functional.margin_loss": (
             "cosine_embedding_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss "

@@ -80,6 +80,19 @@ ROWS = {
     "TripletMarginWithDistanceLoss": Case(
         lambda nn: nn.TripletMarginWithDistanceLoss(swap=True, reduction="sum"), (4, 3), (4, 3), (4, 3)
     ),
+    "AdaptiveLogSoftmaxWithLoss": Case(
+        lambda nn: nn.AdaptiveLogSoftmaxWithLoss(8, 6, [2, 4], div_value=2.0, head_bias=True), (4, 8),
+        lambda torch: torch.tensor([0, 5, 2, 1]),
+    ),
+    "AdaptiveLogSoftmaxWithLoss of all": Case(
+        lambda nn: nn.AdaptiveLogSoftmaxWithLoss(8, 6, [2, 4], div_value=2.0), (4, 8),
+        call=lambda module, x: module.log_prob(x),
+    ),
+    "LinearCrossEntropyLoss": Case(lambda nn: nn.LinearCrossEntropyLoss(5, 3, bias=True), (4, 5), classes),
+    "LinearCrossEntropyLoss with more dimensions": Case(
+        lambda nn: nn.LinearCrossEntropyLoss(5, 3, out_features=(2,), label_smoothing=0.1), (2, 5),
+        lambda torch: torch.tensor([[0, 2], [1, 1]]),
+    ),
     "PairwiseDistance": Case(lambda nn: nn.PairwiseDistance(p=1.0, keepdim=True), (4, 3), (4, 3)),
     "CosineSimilarity": Case(lambda nn: nn.CosineSimilarity(dim=0), (4, 3), (4, 3)),
 }  # fmt: skip

@@ -155,5 +155,5 @@ def _check_lengths(inputs: list[int], targets: list[int], times: int, samples: i
     if wrong := [n for n in inputs if n > times]:
         raise RuntimeError(
             f"Expected input_lengths to have value at most {times}, but got value {wrong[0]} (while checking arguments "
-            "for ctc_loss_cpu)"
+            "for ctc_loss_allocate_outputs)"
         )
