@@ -30,86 +30,87 @@ pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 
 
 @pytest.fixture(scope="module")
-def shunt() -> Iterator[Operation]:
+def lean() -> Iterator[Operation]:
     with example() as made:
         yield made
 
 
 def test_leafgrad_does_not_have_it() -> None:
-    assert not hasattr(lg, "shunt") and not hasattr(lg.Tensor, "shunt_") and "shunt" not in registry
+    assert not hasattr(lg, "lean") and not hasattr(lg.Tensor, "lean_") and "lean" not in registry
 
 
-def test_all_forms(shunt: Operation) -> None:
-    x, y = lg.tensor([3.0, 4.0], requires_grad=True), lg.tensor([6.0, 4.0])
-    assert registry["shunt"] is shunt
-    assert lg.shunt(x, y).tolist() == x.shunt(y).tolist() == [2.0, 2.0]
-    assert lg.shunt(x, y).grad_fn.name() == "ShuntBackward0"
-    z = y.clone()
-    assert z.shunt_(x.detach()) is z and z.tolist() == [2.0, 2.0]
+def test_all_forms(lean: Operation) -> None:
+    x, y = lg.tensor([3.0, 8.0], requires_grad=True), lg.tensor([4.0, 6.0])
+    assert registry["lean"] is lean
+    np.testing.assert_allclose(lg.lean(x, y).detach(), [0.6, 0.8], rtol=1e-6)
+    assert lg.lean(x, y).tolist() == x.lean(y).tolist()
+    assert lg.lean(x, y).grad_fn.name() == "LeanBackward0"
+    z = x.detach().clone()
+    assert z.lean_(y) is z and z.tolist() == lg.lean(x, y).tolist()
     out = lg.empty(2)
-    assert lg.shunt(x.detach(), y, out=out) is out and out.tolist() == [2.0, 2.0]
-    assert lg.shunt(lg.ones(2, 1), lg.ones(3, dtype=lg.float64)).shape == (2, 3)
+    assert lg.lean(x.detach(), y, out=out) is out and out.tolist() == z.tolist()
+    assert lg.lean(lg.ones(2, 1), lg.ones(3, dtype=lg.float64)).shape == (2, 3)
 
 
-def test_derivatives(shunt: Operation) -> None:
-    x, y = lg.tensor([3.0], requires_grad=True), lg.tensor([6.0], requires_grad=True)
-    lg.shunt(x, y).backward()
-    np.testing.assert_allclose([x.grad.item(), y.grad.item()], [4 / 9, 1 / 9], rtol=1e-6)
+def test_derivatives(lean: Operation) -> None:
+    x, y = lg.tensor([3.0], requires_grad=True), lg.tensor([4.0], requires_grad=True)
+    lg.lean(x, y).backward()
+    np.testing.assert_allclose([x.grad.item(), y.grad.item()], [0.128, -0.096], rtol=1e-6)
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(x, lg.tensor([2.0]))
-        np.testing.assert_allclose(forward_ad.unpack_dual(lg.shunt(dual, y)).tangent.detach(), [8 / 9], rtol=1e-6)
+        np.testing.assert_allclose(forward_ad.unpack_dual(lg.lean(dual, y)).tangent.detach(), [0.256], rtol=1e-6)
 
 
 @pytest.mark.filterwarnings("error:There is a performance drop")
-def test_vmap(shunt: Operation) -> None:
+def test_vmap(lean: Operation) -> None:
     x, y = lg.rand(4, 3), lg.rand(3)
-    assert lg.equal(vmap(lg.shunt, (0, None))(x, y), lg.shunt(x, y))
+    assert lg.equal(vmap(lg.lean, (0, None))(x, y), lg.lean(x, y))
 
 
-def test_stubs(shunt: Operation) -> None:
-    script: Any = imported(PAGE.parent / "tools" / "make_stubs.py", "make_stubs_with_shunt")
-    assert "def shunt(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:" in script.functions_stub()
-    assert "def shunt(self, other: Tensor) -> Tensor:" in script.methods_stub()
-    assert "def shunt_(self, other: Tensor) -> Self:" in script.methods_stub()
+def test_stubs(lean: Operation) -> None:
+    script: Any = imported(PAGE.parent / "tools" / "make_stubs.py", "make_stubs_with_lean")
+    assert "def lean(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:" in script.functions_stub()
+    assert "def lean(self, other: Tensor) -> Tensor:" in script.methods_stub()
+    assert "def lean_(self, other: Tensor) -> Self:" in script.methods_stub()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_its_values_are_asked_for(shunt: Operation, kind: str) -> None:
+def test_its_values_are_asked_for(lean: Operation, kind: str) -> None:
     """tests/torch/test_op_values_torch.py makes them."""
     with pytest.raises(AssertionError, match=re.escape(HINT)):
-        check_values(shunt, kind)
+        check_values(lean, kind)
 
 
-def test_documentation(shunt: Operation) -> None:
-    for form in (lg.shunt, lg.Tensor.shunt):
-        assert "shunt(input, other): 1 / (1 / input + 1 / other)" in pydoc.plain(pydoc.render_doc(form))
-    assert pydoc.plain(pydoc.render_doc(lg.Tensor.shunt_)).rstrip().endswith("shunt, in place.")
+def test_documentation(lean: Operation) -> None:
+    for form in (lg.lean, lg.Tensor.lean):
+        assert "lean(input, other): input / sqrt(input**2 + other**2)" in pydoc.plain(pydoc.render_doc(form))
+    assert pydoc.plain(pydoc.render_doc(lg.Tensor.lean_)).rstrip().endswith("lean, in place.")
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (
-            lambda x: lg.shunt(1.0, x),
+            lambda x: lg.lean(1.0, x),
             TypeError,
-            "shunt(): argument 'input' (position 1) must be Tensor, not float",
+            "lean(): argument 'input' (position 1) must be Tensor, not float",
         ),
         (
-            lambda x: lg.shunt(x, [1.0]),
+            lambda x: lg.lean(x, [1.0]),
             TypeError,
-            "shunt(): argument 'other' (position 2) must be Tensor, not list",
+            "lean(): argument 'other' (position 2) must be Tensor, not list",
         ),
-        (lambda x: lg.shunt(x.long(), x.long()), NotImplementedError, "\"shunt_cpu\" not implemented for 'Long'"),
-        (lambda x: lg.shunt(x > 0, x > 0), NotImplementedError, "\"shunt_cpu\" not implemented for 'Bool'"),
-        (lambda x: x.shunt(x + 1j), NotImplementedError, "\"shunt_cpu\" not implemented for 'ComplexFloat'"),
+        (lambda x: lg.lean(x.long(), x.long()), NotImplementedError, "\"lean_cpu\" not implemented for 'Long'"),
+        (lambda x: lg.lean(x > 0, x > 0), NotImplementedError, "\"lean_cpu\" not implemented for 'Bool'"),
+        (lambda x: x.lean(x + 1j), NotImplementedError, "\"lean_cpu\" not implemented for 'ComplexFloat'"),
         (
-            lambda x: lg.shunt(x, lg.ones(3)),
+            lambda x: lg.lean(x, lg.ones(3)),
             RuntimeError,
             "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0",
         ),
     ],
 )
-def test_errors_in_pytorchs_words(shunt: Operation, call: Any, error: type[Exception], message: str) -> None:
+def test_errors_in_pytorchs_words(lean: Operation, call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
         call(lg.ones(2))
     assert str(caught.value).splitlines()[0] == message
@@ -132,5 +133,5 @@ def generic_checks() -> list[Any]:
 
 @pytest.mark.filterwarnings("ignore")  # as the tests do themselves, by marks that are not heeded here
 @pytest.mark.parametrize("check", generic_checks(), ids=lambda check: check.__name__)
-def test_it_passes(shunt: Operation, check: Any) -> None:
-    check(shunt)
+def test_it_passes(lean: Operation, check: Any) -> None:
+    check(lean)

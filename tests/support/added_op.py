@@ -36,10 +36,10 @@ def example() -> Iterator[Operation]:
     """The block of the page, registered and put where leafgrad puts ops when it is imported; afterwards it is gone."""
     (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "shunt_block.py"
+        file = Path(folder) / "lean_block.py"
         file.write_text(block, encoding="utf-8")
-        module = imported(file, "shunt_block")
-    made: Operation = module.shunt
+        module = imported(file, "lean_block")
+    made: Operation = module.lean
     install.install(module)
     try:
         yield made

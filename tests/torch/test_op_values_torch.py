@@ -32,11 +32,11 @@ def test_stored_values_are_up_to_date(entry: Entry) -> None:
 
 def test_values_of_an_op_that_is_added() -> None:
     """The op that CONTRIBUTING.md adds: the script finds its values, and leafgrad computes them."""
-    with example() as shunt:
-        found = values_of(shunt)
+    with example() as lean:
+        found = values_of(lean)
         assert None not in found["float64"] and set(found["int64"]) == {None}  # which PyTorch refuses
         for dtype in ("float64", "float32"):
-            for case, expected in zip(samples_of(shunt, dtype), found[dtype], strict=True):
+            for case, expected in zip(samples_of(lean, dtype), found[dtype], strict=True):
                 assert expected is not None
                 for kind, ours, theirs in zip(KINDS, computed(LEAFGRAD, case, ORDERS[dtype]), expected, strict=True):
                     if theirs is not None:
