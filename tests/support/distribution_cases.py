@@ -106,6 +106,7 @@ WRONG: dict[str, Build] = {
     "too few degrees of freedom": lambda d, t, T: d.Wishart(t([1.5]), t(MATRIX)),
     "shapes that do not fit": lambda d, t, T: d.Normal(t([1.0, 2.0]), t(POSITIVE)),
     "no sample": lambda d, t, T: d.Normal(0.0, 1.0).log_prob(1.0),
+    "a number in place of a shape": lambda d, t, T: d.Normal(0.0, 1.0).sample(3),
     "no gradient of samples": lambda d, t, T: d.Poisson(1.0).rsample(),
     "no mode": lambda d, t, T: d.LogisticNormal(t(REAL), t(OTHER)).mode,
     "too many dimensions": lambda d, t, T: d.Independent(d.Normal(0.0, 1.0), 1),

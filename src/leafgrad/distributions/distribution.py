@@ -181,7 +181,7 @@ class Distribution:
         return torch.exp(self.entropy())
 
     def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Size:
-        return Size((*sample_shape, *self._batch_shape, *self._event_shape))
+        return Size(sample_shape) + self._batch_shape + self._event_shape
 
     def _enumerated(self, values: Tensor, expand: bool) -> Tensor:
         """Values of a discrete distribution, along dimension 0."""
