@@ -289,3 +289,23 @@ def test_spawned_processes_have_the_alias(tmp_path: Path) -> None:
     paths = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
     result = subprocess.run(command, cwd=tmp_path, env=paths, capture_output=True, text=True, timeout=120)
     assert result.stdout == "(0, '2.13.0+leafgrad', [1.0, 1.0]) True True\n", result.stderr
+
+
+TYPICAL = Path(__file__).parent / "support" / "typical_program.py"
+# the loss of the epochs, as PyTorch prints it, with and without mixed precision
+PRINTED = "epoch 0  loss 1.10  right 0.50\nepoch 1  loss 1.02  right 0.38\nFalse False\n"
+
+
+def typical_program(folder: Path, *arguments: str) -> str:
+    command = [sys.executable, "-W", "ignore", "-m", "leafgrad", "run", str(TYPICAL), *arguments]
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+    return subprocess.run(
+        command, cwd=folder, env=paths, capture_output=True, text=True, timeout=120, check=True
+    ).stdout
+
+
+@pytest.mark.slow
+def test_a_typical_program(tmp_path: Path) -> None:
+    assert typical_program(tmp_path) == PRINTED
+    assert typical_program(tmp_path, "--amp", "--compile") == PRINTED
+    assert typical_program(tmp_path, "--amp", "--resume", "checkpoint.pt").startswith("resumed after epoch 1\nepoch 0")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,3 +35,10 @@ def test_refusals_are_pytorchs(program: str, error: type[BaseException], first: 
     with pytest.raises(error) as caught:
         eval(f"torch.{program}", {"torch": torch})
     assert str(caught.value).startswith(first)
+
+
+def test_a_typical_program_prints_the_same(tmp_path: Path) -> None:
+    for arguments in ([], ["--amp"]):
+        command = [sys.executable, "-W", "ignore", str(CASES["TYPICAL"]), *arguments]
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert result.stdout == CASES["PRINTED"], result.stderr
