@@ -125,6 +125,16 @@ def printed(call: Callable[[Any, Any], Any]) -> Callable[[Any], list[Any]]:
     return lambda torch: [str(call(torch, layer(torch)[0]))]
 
 
+def hooked(torch: Any, module: Any) -> Any:
+    """A hook that returns another state, which only one of the two kinds may."""
+    hook = lambda module, state, prefix, metadata: {}
+    module._register_state_dict_hook(hook)
+    before = dict(module.state_dict())
+    module.register_state_dict_post_hook(hook)
+    assert before == {}
+    return module._register_state_dict_hook(hook)
+
+
 # mistakes, with what they are about
 MISTAKES: dict[str, Callable[[Any, Any], Any]] = {
     "a key that nobody wants": loaded(lambda torch: {"x.y": torch.ones(1)}),
@@ -132,6 +142,7 @@ MISTAKES: dict[str, Callable[[Any, Any], Any]] = {
     "another shape": loaded(lambda torch: {"bias": torch.ones(1)}),
     "no tensor": loaded(lambda torch: {"bias": 3}),
     "no state": lambda torch, m: m.load_state_dict(3),
+    "a hook of both kinds": hooked,
     "a cast to integers": lambda torch, m: m.to(torch.int64),
     "no such module": lambda torch, m: m.get_submodule("0.weight"),
     "no parameter": lambda torch, m: m.get_parameter("in_features"),

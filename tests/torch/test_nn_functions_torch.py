@@ -305,7 +305,7 @@ def test_constructors_take_the_same_arguments() -> None:
             found, expected = [
                 [p for p in inspect.signature(one).parameters if p not in ("args", "kwargs")] for one in (ours, theirs)
             ]
-            assert found == expected, name
+            assert found == expected or not expected, name  # some of PyTorch's take whatever they are given
 
 
 def test_functions_take_the_same_arguments() -> None:
@@ -317,4 +317,5 @@ def test_functions_take_the_same_arguments() -> None:
                 if inspect.isbuiltin(getattr(theirs, name)):  # written in C: no signature to compare with
                     continue
                 expected = list(inspect.signature(getattr(theirs, name)).parameters)
-                assert list(inspect.signature(function).parameters) == expected, name
+                if expected != ["args", "kwargs"]:  # as those that choose among several functions
+                    assert list(inspect.signature(function).parameters) == expected, name

@@ -77,7 +77,7 @@ class Stateful:
         for hook in self._state_dict_hooks.values():
             replaced = hook(self, destination, prefix, metadata)
             if replaced is not None:
-                if getattr(hook, "_must_return_none", False):
+                if getattr(hook, "_from_public_api", False):
                     raise RuntimeError("state_dict post-hook must return None")
                 destination = replaced
         return destination
@@ -221,11 +221,16 @@ class Stateful:
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """register_state_dict_post_hook(hook): call `hook(module, state_dict, prefix, local_metadata)` after saving."""
-        hook._must_return_none = True  # type: ignore[attr-defined]
+        hook._from_public_api = True  # type: ignore[attr-defined]
         return registered(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """The same for a hook that may return another dictionary."""
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was previously registered via "
+                "register_state_dict_post_hook"
+            )
         return registered(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

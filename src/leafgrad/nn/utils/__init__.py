@@ -8,12 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from leafgrad import _missing
-from leafgrad.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+from leafgrad.nn.utils.clip_grad import (
+    clip_grad_norm,
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
 from leafgrad.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
 from leafgrad.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from leafgrad.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
+    "clip_grad_norm",
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
@@ -27,8 +34,10 @@ __all__ = [
 ]
 
 # imported when they are first used
-_LATER = {name: name for name in ("fusion", "init", "parametrizations", "parametrize", "prune", "rnn", "stateless")}
+_LATER = {name: name for name in ("fusion", "init", "memory_format", "parametrizations", "parametrize", "prune")}
+_LATER |= {"rnn": "rnn", "stateless": "stateless"}
 _LATER |= {f"fuse_{layer}_bn_{what}": "fusion" for layer in ("conv", "linear") for what in ("eval", "weights")}
+_LATER |= {f"convert_conv{n}d_weight_memory_format": "memory_format" for n in (2, 3)}
 _LATER["skip_init"] = "init"
 
 

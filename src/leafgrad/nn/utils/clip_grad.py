@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.inplace import count_change
 from leafgrad._core.tensor import TensorBase, wrap
 
@@ -26,6 +27,20 @@ def clip_grad_norm_(
     total = get_total_norm(gradients, norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total)
     return total
+
+
+def clip_grad_norm(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """clip_grad_norm(parameters, max_norm, norm_type=2.0): the former name of clip_grad_norm_."""
+    errors.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.", FutureWarning
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def get_total_norm(
