@@ -290,20 +290,22 @@ FREED = r"RuntimeError: Trying to backward through the graph a second time"
 SHAPE_OR_DTYPE = (
     r"\w*Error: (.*not implemented for|.*not supported for|The size of tensors must match|mat1 and mat2 shapes|"
     r"Expected size for|dot : |Dimension out of range|zero-dimensional tensor|expected .* dtype|"
-    r"expected scalar type|inconsistent tensor size|addmv input tensors)"
+    r"expected scalar type|inconsistent tensor size|addmv input tensors|t\(\) expects a tensor|size mismatch)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 EXPLAINED = [
     ("", SHAPE_OR_DTYPE, r"RuntimeError: (Inference tensors cannot be saved|.* is a view and its base)",
      "two mistakes in one call"),
-    ("backward|grad|end", MODIFIED, r"RuntimeError: (Trying to use a saved tensor that has been detached in-place|"
-     r"Output is a view and its base)", "two mistakes in one call"),
+    ("backward|grad|end", rf"{MODIFIED}|{FREED}",
+     r"RuntimeError: (Trying to use a saved tensor that has been detached in-place|Output is a view and its base)",
+     "two mistakes in one call"),
     ("nested", r"RuntimeError: Output is a view and its base", r"ValueError: vmap", "two mistakes in one call"),
     ("", r"dtype torch.complex64", r"torch.complex32", "small floats"),
     ("", r"\w*Error: .*ComplexFloat", r"\w*Error: .*ComplexHalf", "small floats"),
     ("backward|grad|end|nested", rf"{GIVES}|{MODIFIED}|{FREED}", r"RuntimeError: invalid gradient",
      "mistakes of PyTorch"),
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
+    ("nested linearize", rf"{GIVES}", r"TypeError: unsupported operand", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
     ("joined (cat|stack)", r"strides .* of shape .*\b1\b", r"\(", "strides of dimensions of one element"),
     ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",

@@ -168,7 +168,7 @@ class Check(Mode):
     def asked(self, what: str, x: Any) -> None:
         if what == "backward":
             self.situation.root = x
-        else:
+        elif what == "requires_grad_":
             self.tell(lambda rule: rule.requires_grad_set(x))
 
     def compared(self, x: Any, target: Any) -> None:
