@@ -396,6 +396,8 @@ def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """celu, in place."""
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """the product of matrices. torch.linalg.multi_dot is the newer form."""
+def channel_shuffle(input: Tensor, groups: builtins.int) -> Tensor:
+    """of channels (n, groups * c, ...), the first of each group, then the second."""
 def cholesky(input: Tensor, upper: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """the triangular matrix L of A = L L*, or its adjoint. torch.linalg.cholesky is the newer form."""
 def cholesky_inverse(input: Tensor, upper: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -962,6 +964,10 @@ def permute_copy(input: Tensor, dims: Shape, *, out: Tensor | None = None) -> Te
     """a copy of permute(dims)."""
 def pinverse(input: Tensor, rcond: builtins.float = 1e-15) -> Tensor:
     """the pseudo-inverse, in which singular values up to rcond times the largest count as zero."""
+def pixel_shuffle(input: Tensor, upscale_factor: builtins.int) -> Tensor:
+    """channels (..., c * r², h, w) become pixels (..., c, h * r, w * r)."""
+def pixel_unshuffle(input: Tensor, downscale_factor: builtins.int) -> Tensor:
+    """pixels (..., c, h * r, w * r) become channels (..., c * r², h, w)."""
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """numbers of events, of which input says how many are expected."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:

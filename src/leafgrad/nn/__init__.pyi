@@ -27,6 +27,7 @@ from leafgrad.nn.modules.linear import Bilinear as Bilinear
 from leafgrad.nn.parameter import Buffer as Buffer
 from leafgrad.nn.modules.activation import CELU as CELU
 from leafgrad.nn.modules.loss import CTCLoss as CTCLoss
+from leafgrad.nn.modules.channelshuffle import ChannelShuffle as ChannelShuffle
 from leafgrad.nn.modules.padding import CircularPad1d as CircularPad1d
 from leafgrad.nn.modules.padding import CircularPad2d as CircularPad2d
 from leafgrad.nn.modules.padding import CircularPad3d as CircularPad3d
@@ -51,7 +52,8 @@ from leafgrad.nn.modules.activation import ELU as ELU
 from leafgrad.nn.modules.sparse import Embedding as Embedding
 from leafgrad.nn.modules.sparse import EmbeddingBag as EmbeddingBag
 from leafgrad.nn.modules.dropout import FeatureAlphaDropout as FeatureAlphaDropout
-from leafgrad.nn.modules.linear import Flatten as Flatten
+from leafgrad.nn.modules.flatten import Flatten as Flatten
+from leafgrad.nn.modules.fold import Fold as Fold
 from leafgrad.nn.modules.pooling import FractionalMaxPool2d as FractionalMaxPool2d
 from leafgrad.nn.modules.pooling import FractionalMaxPool3d as FractionalMaxPool3d
 from leafgrad.nn.modules.activation import GELU as GELU
@@ -94,6 +96,7 @@ from leafgrad.nn.modules.linear import LazyLinear as LazyLinear
 from leafgrad.nn.modules.activation import LeakyReLU as LeakyReLU
 from leafgrad.nn.modules.linear import Linear as Linear
 from leafgrad.nn.modules.linear_cross_entropy import LinearCrossEntropyLoss as LinearCrossEntropyLoss
+from leafgrad.nn.modules.normalization import LocalResponseNorm as LocalResponseNorm
 from leafgrad.nn.modules.activation import LogSigmoid as LogSigmoid
 from leafgrad.nn.modules.activation import LogSoftmax as LogSoftmax
 from leafgrad.nn.modules.loss import MSELoss as MSELoss
@@ -119,6 +122,8 @@ from leafgrad.nn.modules.distance import PairwiseDistance as PairwiseDistance
 from leafgrad.nn.parameter import Parameter as Parameter
 from leafgrad.nn.modules.parameter_container import ParameterDict as ParameterDict
 from leafgrad.nn.modules.parameter_container import ParameterList as ParameterList
+from leafgrad.nn.modules.pixelshuffle import PixelShuffle as PixelShuffle
+from leafgrad.nn.modules.pixelshuffle import PixelUnshuffle as PixelUnshuffle
 from leafgrad.nn.modules.loss import PoissonNLLLoss as PoissonNLLLoss
 from leafgrad.nn.modules.normalization import RMSNorm as RMSNorm
 from leafgrad.nn.modules.rnn import RNN as RNN
@@ -157,8 +162,13 @@ from leafgrad.nn.modules.transformer import TransformerEncoder as TransformerEnc
 from leafgrad.nn.modules.transformer import TransformerEncoderLayer as TransformerEncoderLayer
 from leafgrad.nn.modules.loss import TripletMarginLoss as TripletMarginLoss
 from leafgrad.nn.modules.loss import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
+from leafgrad.nn.modules.flatten import Unflatten as Unflatten
+from leafgrad.nn.modules.fold import Unfold as Unfold
 from leafgrad.nn.parameter import UninitializedBuffer as UninitializedBuffer
 from leafgrad.nn.parameter import UninitializedParameter as UninitializedParameter
+from leafgrad.nn.modules.upsampling import Upsample as Upsample
+from leafgrad.nn.modules.upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
+from leafgrad.nn.modules.upsampling import UpsamplingNearest2d as UpsamplingNearest2d
 from leafgrad.nn.modules.padding import ZeroPad1d as ZeroPad1d
 from leafgrad.nn.modules.padding import ZeroPad2d as ZeroPad2d
 from leafgrad.nn.modules.padding import ZeroPad3d as ZeroPad3d

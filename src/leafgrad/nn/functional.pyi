@@ -27,6 +27,8 @@ def adaptive_max_pool3d(input: Tensor, output_size: DimOrDims, return_indices: b
     """the largest elements of as many windows; with return_indices, their indices as well."""
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: DimOrDims, return_indices: builtins.bool = False) -> tuple[Tensor, Tensor]:
     """the largest elements of as many windows, and their indices."""
+def affine_grid(theta: Tensor, size: Any, align_corners: builtins.bool | None = None) -> Tensor:
+    """the grid for grid_sample that maps images of this size by theta, (n, 2, 3) or (n, 3, 4)."""
 def alpha_dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = False, inplace: builtins.bool = False) -> Tensor:
     """dropout that keeps mean 0 and variance 1."""
 def avg_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True) -> Tensor:
@@ -47,6 +49,8 @@ def celu(input: Tensor, alpha: Number = 1.0, inplace: builtins.bool = False) -> 
     """x above zero, alpha (exp(x / alpha) - 1) below."""
 def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """celu, in place."""
+def channel_shuffle(input: Tensor, groups: builtins.int) -> Tensor:
+    """of channels (n, groups * c, ...), the first of each group, then the second."""
 @overload
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, dilation: DimOrDims = 1, groups: builtins.int = 1) -> Tensor:
     """the sum of each window of the input times the weight, plus the bias. padding='same' keeps the size, 'valid' is no padding."""
@@ -94,6 +98,8 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     """the sum, mean or maximum of the rows of weight that each bag of indices names: a row of a matrix, or a piece of a vector from an offset on."""
 def feature_alpha_dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = False, inplace: builtins.bool = False) -> Tensor:
     """alpha_dropout of whole channels."""
+def fold(input: Tensor, output_size: DimOrDims, kernel_size: DimOrDims, dilation: DimOrDims = 1, padding: DimOrDims = 0, stride: DimOrDims = 1) -> Tensor:
+    """columns (n, c * window, positions) added up to an image of this size."""
 def fractional_max_pool2d(input: Tensor, kernel_size: DimOrDims, output_size: DimOrDims | None = None, output_ratio: Any = None, return_indices: builtins.bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
     """the largest elements of windows at random places, so many that the result has this size; with return_indices, their indices as well."""
 def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: DimOrDims, output_size: DimOrDims | None = None, output_ratio: Any = None, return_indices: builtins.bool = False, _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -108,6 +114,8 @@ def gelu(input: Tensor, *, approximate: builtins.str = 'none') -> Tensor:
     """x times the probability that a standard normal variable is below x."""
 def glu(input: Tensor, dim: Dim = -1) -> Tensor:
     """one half of input along a dimension times the sigmoid of the other."""
+def grid_sample(input: Tensor, grid: Tensor, mode: builtins.str = 'bilinear', padding_mode: builtins.str = 'zeros', align_corners: builtins.bool | None = None) -> Tensor:
+    """the values of images at the places of a grid (n, height, width, 2), whose coordinates, x first, go from -1 to 1."""
 def group_norm(input: Tensor, num_groups: builtins.int, weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05) -> Tensor:
     """channels (dimension 1) standardized in groups, in each sample."""
 def gumbel_softmax(logits: Tensor, tau: builtins.float = 1, hard: builtins.bool = False, eps: builtins.float = 1e-10, dim: builtins.int = -1) -> Tensor:
@@ -128,6 +136,8 @@ def huber_loss(input: Tensor, target: Tensor, reduction: builtins.str = 'mean', 
     """(input - target)**2 / 2, continued as straight lines beyond delta; its mean, its sum, or itself."""
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: builtins.bool = True, momentum: builtins.float = 0.1, eps: builtins.float = 1e-05) -> Tensor:
     """channels (dimension 1) standardized in each sample."""
+def interpolate(input: Tensor, size: DimOrDims | None = None, scale_factor: Any = None, mode: builtins.str = 'nearest', align_corners: builtins.bool | None = None, recompute_scale_factor: builtins.bool | None = None, antialias: builtins.bool = False) -> Tensor:
+    """an input (n, c, ...) resampled to a size, or by a factor. Modes: nearest, nearest-exact, linear, bilinear, bicubic, trilinear, area."""
 def kl_div(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', log_target: builtins.bool = False) -> Tensor:
     """target * (log(target) - input) of log-probabilities `input`; its mean, its sum, itself, or its sum divided by the number of samples ('batchmean')."""
 def l1_loss(input: Tensor, target: Tensor, size_average: builtins.bool | None = None, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean', weight: Tensor | None = None) -> Tensor:
@@ -142,6 +152,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
 def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None, weight: Tensor | None = None, reduction: builtins.str = 'mean', ignore_index: builtins.int | None = None, label_smoothing: builtins.float = 0.0, options: Any = None) -> Tensor:
     """cross_entropy(linear(input, linear_weight, linear_bias), target, ...); the weight (classes, ..., features) may have further dimensions, which the scores have then."""
+def local_response_norm(input: Tensor, size: builtins.int, alpha: builtins.float = 0.0001, beta: builtins.float = 0.75, k: builtins.float = 1.0) -> Tensor:
+    """x / (k + alpha * mean of x² over `size` neighbouring channels) ** beta."""
 def log_softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
     """x - log(sum(exp(x))) along `dim`."""
 def logsigmoid(input: Tensor) -> Tensor:
@@ -194,6 +206,10 @@ def pad(input: Tensor, pad: Shape, mode: builtins.str = 'constant', value: built
     """more elements around the last dimensions, pad = (left, right, top, bottom, ...): `value`, or own elements, with mode 'reflect', 'replicate' or 'circular'."""
 def pairwise_distance(x1: Tensor, x2: Tensor, p: builtins.float = 2.0, eps: builtins.float = 1e-06, keepdim: builtins.bool = False) -> Tensor:
     """the p-norm of x1 - x2 + eps along the last dimension."""
+def pixel_shuffle(input: Tensor, upscale_factor: builtins.int) -> Tensor:
+    """channels (..., c * r², h, w) become pixels (..., c, h * r, w * r)."""
+def pixel_unshuffle(input: Tensor, downscale_factor: builtins.int) -> Tensor:
+    """pixels (..., c, h * r, w * r) become channels (..., c * r², h, w)."""
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: builtins.bool = True, full: builtins.bool = False, size_average: builtins.bool | None = None, eps: builtins.float = 1e-08, reduce: builtins.bool | None = None, reduction: builtins.str = 'mean') -> Tensor:
     """exp(input) - target * input or, of a rate that is not a logarithm, input - target * log(input + eps); `full` adds Stirling's formula."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -246,3 +262,11 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
     """max(0, margin + |anchor - positive| - |anchor - negative|) in the p-norm; with `swap` the negative may be nearer to the positive."""
 def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Any = None, margin: builtins.float = 1.0, swap: builtins.bool = False, reduction: builtins.str = 'mean') -> Tensor:
     """triplet_margin_loss with any distance."""
+def unfold(input: Tensor, kernel_size: DimOrDims, dilation: DimOrDims = 1, padding: DimOrDims = 0, stride: DimOrDims = 1) -> Tensor:
+    """the windows of an input (n, c, height, width) as columns (n, c * window, positions)."""
+def upsample(input: Tensor, size: DimOrDims | None = None, scale_factor: Any = None, mode: builtins.str = 'nearest', align_corners: builtins.bool | None = None) -> Tensor:
+    """interpolate, which replaces it."""
+def upsample_bilinear(input: Tensor, size: DimOrDims | None = None, scale_factor: Any = None) -> Tensor:
+    """interpolate with mode='bilinear' and align_corners, which replaces it."""
+def upsample_nearest(input: Tensor, size: DimOrDims | None = None, scale_factor: Any = None) -> Tensor:
+    """interpolate with mode='nearest', which replaces it."""

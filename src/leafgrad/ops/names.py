@@ -12,7 +12,9 @@ FUNCTIONS: dict[str, str] = {
     "_tensor.rare_methods": "from_file",
     "ops.conv.avg_pooling": "",
     "ops.conv.axis_maps": "",
+    "ops.conv.blocks": "channel_shuffle pixel_shuffle pixel_unshuffle",
     "ops.conv.convolution": "convolution",
+    "ops.conv.grids": "",
     "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
     "ops.conv.max_pooling": "",
     "ops.conv.padding": "constant_pad_nd",
@@ -20,6 +22,7 @@ FUNCTIONS: dict[str, str] = {
         "adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d "
         "max_pool3d "
     ),
+    "ops.conv.resampling": "",
     "ops.creation.factories": (
         "empty empty_like empty_strided full full_like ones ones_like scalar_tensor zeros zeros_like "
     ),
@@ -184,11 +187,14 @@ METHODS: dict[str, str] = {
     "_tensor.rare_methods": "dim_order share_memory_ to_dense xpu",
     "ops.conv.avg_pooling": "",
     "ops.conv.axis_maps": "",
+    "ops.conv.blocks": "",
     "ops.conv.convolution": "",
+    "ops.conv.grids": "",
     "ops.conv.layers": "",
     "ops.conv.max_pooling": "",
     "ops.conv.padding": "",
     "ops.conv.pools": "",
+    "ops.conv.resampling": "",
     "ops.creation.factories": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "ops.creation.fresh": "",
     "ops.creation.from_data": "",
@@ -349,6 +355,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn.modules.batchnorm": (
             "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm "
         ),
+        "nn.modules.channelshuffle": "ChannelShuffle",
         "nn.modules.container": "DataParallel ModuleDict ModuleList Sequential",
         "nn.modules.conv": (
             "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d LazyConv2d LazyConv3d "
@@ -356,10 +363,12 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         ),
         "nn.modules.distance": "CosineSimilarity PairwiseDistance",
         "nn.modules.dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
+        "nn.modules.flatten": "Flatten Unflatten",
+        "nn.modules.fold": "Fold Unfold",
         "nn.modules.instancenorm": (
             "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
         ),
-        "nn.modules.linear": "Bilinear Flatten Identity LazyLinear Linear",
+        "nn.modules.linear": "Bilinear Identity LazyLinear Linear",
         "nn.modules.linear_cross_entropy": "LinearCrossEntropyLoss",
         "nn.modules.loss": (
             "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss "
@@ -368,13 +377,14 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "TripletMarginLoss TripletMarginWithDistanceLoss "
         ),
         "nn.modules.module": "Module",
-        "nn.modules.normalization": "GroupNorm LayerNorm RMSNorm",
+        "nn.modules.normalization": "GroupNorm LayerNorm LocalResponseNorm RMSNorm",
         "nn.modules.padding": (
             "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
             "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d "
             "ZeroPad3d "
         ),
         "nn.modules.parameter_container": "ParameterDict ParameterList",
+        "nn.modules.pixelshuffle": "PixelShuffle PixelUnshuffle",
         "nn.modules.pooling": (
             "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d "
             "AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d FractionalMaxPool3d LPPool1d "
@@ -385,8 +395,10 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn.modules.transformer": (
             "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer "
         ),
+        "nn.modules.upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
     },
     "nn.functional": {
+        "ops.conv.blocks": "channel_shuffle pixel_shuffle pixel_unshuffle",
         "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
         "ops.conv.pools": "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d",
         "ops.linalg.bilinear": "bilinear",
@@ -421,6 +433,10 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "fractional_max_pool3d fractional_max_pool3d_with_indices lp_pool1d lp_pool2d lp_pool3d max_pool1d "
             "max_pool1d_with_indices max_pool2d max_pool2d_with_indices max_pool3d max_pool3d_with_indices "
             "max_unpool1d max_unpool2d max_unpool3d "
+        ),
+        "nn._functional.vision": (
+            "affine_grid fold grid_sample interpolate local_response_norm unfold upsample upsample_bilinear "
+            "upsample_nearest "
         ),
     },
     "special": {

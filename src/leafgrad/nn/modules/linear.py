@@ -19,7 +19,7 @@ from leafgrad.nn.modules.module import Module
 from leafgrad.nn.parameter import Parameter, UninitializedParameter
 from leafgrad.ops.signature import Device, Dtype
 
-__all__ = ["Bilinear", "Flatten", "Identity", "LazyLinear", "Linear"]
+__all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
 
 class _Layer(Module):
@@ -176,18 +176,3 @@ class Identity(_Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         return input
-
-
-class Flatten(_Layer):
-    """Flatten(start_dim=1, end_dim=-1): the dimensions from start_dim to end_dim become one."""
-
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"

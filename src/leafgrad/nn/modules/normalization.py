@@ -12,7 +12,7 @@ from leafgrad.nn import init
 from leafgrad.nn.modules.linear import _Layer, uninitialized
 from leafgrad.ops.signature import Device, Dtype
 
-__all__ = ["GroupNorm", "LayerNorm", "RMSNorm"]
+__all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
 class _Scaling(_Layer):
@@ -128,3 +128,21 @@ class RMSNorm(_Scaling):
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class LocalResponseNorm(_Layer):
+    """LocalResponseNorm(size, alpha=0.0001, beta=0.75, k=1.0): x / (k + alpha * mean of x² over `size` neighbouring
+    channels) ** beta."""
+
+    def __init__(self, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

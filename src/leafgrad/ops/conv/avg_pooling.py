@@ -14,6 +14,7 @@ from leafgrad.kernels.convolution import Geometry, taps
 from leafgrad.ops.conv.axis_maps import AxisMap, along_axes, mapped
 from leafgrad.ops.conv.checks import refused
 from leafgrad.ops.conv.convolution import widened
+from leafgrad.ops.conv.layout import keeps_format
 from leafgrad.ops.conv.max_pooling import bins, refuse
 from leafgrad.ops.conv.pool_checks import check_adaptive, check_pool, pool_sizes
 from leafgrad.ops.reduce.reductions import mean
@@ -68,6 +69,8 @@ class avg_pool(Averaging):
     exempt = {"half precision": "PyTorch does not take it in three dimensions"}
     reference = lambda torch, x, *options: getattr(torch.nn.functional, f"avg_pool{len(options[0])}d")(x, *options)
 
+    @staticmethod
+    @keeps_format
     def kernel(x: A, window: Ints, stride: Ints, padding: Ints, ceil_mode: bool, include_pad: bool, override: Any) -> A:
         dims, kind = len(window), x.dtype
         sizes = x.shape[-dims:]
@@ -188,6 +191,8 @@ class adaptive_avg_pool(Averaging):
     saved_as = {"output_size": "", "input_shape": ""}
     reference = lambda torch, x, size: getattr(torch._C._nn, f"adaptive_avg_pool{len(size)}d")(x, size)
 
+    @staticmethod
+    @keeps_format
     def kernel(x: A, output_size: Ints) -> A:
         dims, kind = len(output_size), x.dtype
         sizes = x.shape[-dims:]

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad._device import contiguous_format
 from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
+from leafgrad._layouts import format_of
 from leafgrad.kernels.convolution import Geometry, correlate, spread, weights
 from leafgrad.ops.conv.checks import check_convolution
+from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.linalg.products import is_half
 from leafgrad.ops.reduce.common import total
 from leafgrad.ops.registry import Family, op
@@ -73,6 +76,7 @@ class convolution(Family):
         x: A, w: A, bias: A, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, extra: Ints, groups: int
     ) -> A:
         kind = x.dtype
+        like = w if x.flags.c_contiguous and format_of(x) is contiguous_format else x
         x, w, bias = widened(x, w, bias)
         geometry = Geometry(stride, padding, dilation, groups)
         if transposed:
@@ -83,7 +87,7 @@ class convolution(Family):
             out = correlate(x, w, geometry)
         if bias is not None:
             out += bias.reshape((-1,) + (1,) * len(stride))
-        return out.astype(kind, copy=False)
+        return in_format_of(like, out.astype(kind, copy=False))
 
     def call(
         input: Tensor,

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from leafgrad import errors
+from leafgrad._core.bind import bind
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.conv.checks import check_convolution, each_dimension, refused
 from leafgrad.ops.conv.convolution import convolution
 from leafgrad.ops.conv.padding import constant_pad_nd
 from leafgrad.ops.index.slices import select
 from leafgrad.ops.pointwise.complex import view_as_real
-from leafgrad.ops.registry import composite
+from leafgrad.ops.pointwise.elementwise import mul
+from leafgrad.ops.registry import composite, renamed
 from leafgrad.ops.samples import S, Samples
 from leafgrad.ops.shape.views import squeeze, unsqueeze
 from leafgrad.ops.signature import DimOrDims, Tensor
@@ -63,6 +67,9 @@ def convolved(x: Tensor, weight: Tensor, bias: Any, alone: bool, *options: Any) 
     return squeeze.function(out, 0) if alone else out
 
 
+_times = renamed(mul, mul.core, "MulBackward1(input)")  # by a number, as PyTorch's graph calls it here
+
+
 def complex_convolution(x: Tensor, weight: Tensor, bias: Any, options: tuple[Any, ...]) -> Tensor:
     """Three real convolutions make a complex one: of the real parts, of the imaginary parts, and of their sums."""
 
@@ -77,7 +84,9 @@ def complex_convolution(x: Tensor, weight: Tensor, bias: Any, options: tuple[Any
     real = convolution.record(x_real, w_real, b_real, *options)
     imag = convolution.record(x_imag, w_imag, None, *options)
     mixed = convolution.record(*sums, *options)
-    return real - imag + 1j * (mixed - real - imag)
+    rest = mixed - real - imag
+    turned = bind(_times, (rest, None), (), (rest.array, np.asarray(1j, x.array.dtype)))
+    return real - imag + turned
 
 
 def forward_of(dims: int, samples: Samples) -> Callable[..., Any]:

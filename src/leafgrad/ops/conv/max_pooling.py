@@ -13,9 +13,11 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind, bind_many
 from leafgrad._core.recorder import needs_recording
+from leafgrad._core.thread_state import state
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from leafgrad.kernels.convolution import Geometry, taps
 from leafgrad.ops.conv.checks import refused
+from leafgrad.ops.conv.layout import keeps_format
 from leafgrad.ops.conv.pool_checks import check_adaptive, check_pool, pool_sizes
 from leafgrad.ops.index.gather import gather, gather_sum
 from leafgrad.ops.reduce.common import raw
@@ -158,7 +160,7 @@ class max_pool(Family):
     saved_as = {"out1": "result1", "input_shape": ""}
     refuses = (BOOL, COMPLEX)
     vmap = "dims"
-    kernel = max_windows
+    kernel = keeps_format(max_windows)
     reference = lambda torch, x, *options: getattr(torch.nn.functional, f"max_pool{len(options[0])}d")(
         x, *options, return_indices=True
     )
@@ -200,13 +202,14 @@ def core_for(dims: int) -> Any:
     return max_pool.core if dims == 2 else max_pool.named["MaxPool3DWithIndicesBackward0"]
 
 
-_values_only = with_kernel(max_pool.core, max_values)
+_values_only = with_kernel(max_pool.core, keeps_format(max_values))
 
 
 def largest(input: Tensor, *options: Any) -> Tensor:
     """The values of max_pool, for whose gradients alone indices are needed."""
     options = check_max_pool(input, *options)
-    if needs_recording((input,)):
+    usual = state.recording is True or state.recording is False  # otherwise some mode may want a derivative
+    if not usual or needs_recording((input,)):
         return bind_many(core_for(len(options[0])), (input,), options)[0]
     return bind(_values_only, (input,), options)
 
@@ -235,6 +238,8 @@ class adaptive_max_pool(Family):
     vmap = "dims"
     reference = lambda torch, x, size: getattr(torch._C._nn, f"adaptive_max_pool{len(size)}d")(x, size)
 
+    @staticmethod
+    @keeps_format
     def kernel(x: A, output_size: Ints) -> list[A]:
         dims = len(output_size)
         if not prod(output_size):
@@ -341,6 +346,9 @@ def check_fractional(input: Any, samples: Any, kernel_size: Ints, output_size: I
                 f"dimension {dim} being empty.",
                 ("input", input),
             )
+    if needs_recording((samples,)):
+        named = f"The function 'fractional_max_pool{dims}d' is not differentiable with respect to argument 'samples'"
+        raise refused(f"{named}. This input cannot have requires_grad True.")
     if samples.array.ndim != 3:
         raise refused(f"Expect _random_samples to have 3 dimensions, got {samples.array.ndim}")
     axes = ("height", "width") if dims == 2 else ("time", "height", "width")
@@ -372,6 +380,8 @@ class max_unpool(Family):
         else torch._C._nn.max_unpool3d(x, indices, size, (1,) * 3, (0,) * 3)
     )
 
+    @staticmethod
+    @keeps_format
     def kernel(x: A, indices: A, output_size: Ints) -> A:
         dims = len(output_size)
         out = np.zeros((*x.shape[:-dims], prod(output_size)), x.dtype)
