@@ -228,12 +228,20 @@ def adaptive_max_pool1d(input: Tensor, output_size: DimOrDims) -> tuple[Tensor, 
     """the largest elements of as many windows, and their indices."""
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + alpha * other."""
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta input + alpha times the sum of all products."""
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 / tensor2."""
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 * tensor2."""
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta input + alpha mat @ vec."""
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    """addmv, in place."""
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta input + alpha outer(vec1, vec2)."""
 def adjoint(input: Tensor) -> Tensor:
     """the last two dimensions exchanged, and conjugated."""
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -346,6 +354,10 @@ def atleast_3d(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ..
 def atleast_3d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
 def avg_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True) -> Tensor:
     """the mean of each window."""
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta input + alpha bmm(batch1, batch2)."""
+def bartlett_window(window_length: builtins.int, periodic: builtins.bool = True, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
+    """a triangle."""
 def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: builtins.bool, momentum: builtins.float, eps: builtins.float, cudnn_enabled: builtins.bool) -> Tensor:
     """the channels, dimension 1, each with the mean 0 and the variance 1, then times weight plus bias. In training these are the mean and the variance of the input, and the running ones follow them; otherwise the running ones."""
 def bernoulli(input: Tensor, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
@@ -368,6 +380,8 @@ def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number, *, out: 
     """bits moved down."""
 def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """bits set in exactly one."""
+def blackman_window(window_length: builtins.int, periodic: builtins.bool = True, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
+    """0.42 - 0.5 cos(2 pi x) + 0.08 cos(4 pi x)."""
 def block_diag(*tensors: Tensor) -> Tensor:
     """a matrix of zeros with these matrices along its diagonal; vectors are rows."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -386,6 +400,8 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     """all ways to take one element of each vector, a row for each; of one vector, itself."""
 def cat(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors one after the other along a dimension."""
+def cdist(x1: Tensor, x2: Tensor, p: builtins.float = 2.0, compute_mode: builtins.str | None = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
+    """the distances between all rows of two matrices."""
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the smallest integer not below each element."""
 def ceil_(input: Tensor) -> Tensor:
@@ -467,6 +483,8 @@ def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Shap
     """the sum of each window of an input (n, c, ...) times the weight (o, c / groups, ...); or the transpose of that."""
 def copysign(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """the size of input with the sign of other, element by element."""
+def corrcoef(input: Tensor) -> Tensor:
+    """the correlations of variables, which are rows."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the cosine of each element."""
 def cos_(input: Tensor) -> Tensor:
@@ -479,10 +497,20 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: builtins.int = 1, eps: builti
     """the cosine of the angle between vectors along a dimension, whose norms count as eps at least."""
 def count_nonzero(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
     """how many elements are not zero, in the tensor or along dimensions."""
+def cov(input: Tensor, *, correction: builtins.int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+    """the covariances of variables, which are rows, over observations, which are columns: each so many times, or of such weight."""
+def cross(input: Tensor, other: Tensor, dim: Dim | None = None, *, out: Tensor | None = None) -> Tensor:
+    """the vector product along a dimension of size three: the first such, if none is given."""
+def cummax(input: Tensor, dim: Dim, *, out: tuple[Tensor, ...] | None = None) -> return_types.cummax:
+    """the largest element up to each along a dimension, and its index."""
+def cummin(input: Tensor, dim: Dim, *, out: tuple[Tensor, ...] | None = None) -> return_types.cummin:
+    """the smallest element up to each along a dimension, and its index."""
 def cumprod(input: Tensor, dim: Dim, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """the product up to and including each element along a dimension."""
 def cumsum(input: Tensor, dim: Dim, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """the sum up to and including each element along a dimension."""
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: Dim = -1) -> Tensor:
+    """the areas under a curve up to each of its points."""
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """angles in degrees as angles in radians."""
 def deg2rad_(input: Tensor) -> Tensor:
@@ -503,8 +531,12 @@ def diagonal_copy(input: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: 
     """a copy of a diagonal."""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
     """a copy of input with a diagonal replaced by src."""
+def diff(input: Tensor, n: builtins.int = 1, dim: Dim = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    """the differences of neighbours along a dimension, n times; what is to stand before and behind may be given."""
 def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the derivative of lgamma at each element."""
+def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
+    """the p-norm of input - other."""
 def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
     """input / other; rounded towards zero by 'trunc', down by 'floor'."""
 def divide(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Rounding | None = None, out: Tensor | None = None) -> Tensor:
@@ -636,6 +668,8 @@ def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the matrix of all products of an element of one vector with an element of the other."""
 def get_rng_state() -> Tensor:
     """the state of the default generator, a tensor of bytes."""
+def gradient(input: Tensor, *, spacing: Any = 1, dim: DimOrDims | None = None, edge_order: builtins.int = 1) -> tuple[Tensor, ...]:
+    """the slopes along each dimension, by central differences; `spacing` is how far points are apart, or a tensor with the coordinates for each dimension."""
 def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input greater than other, element by element?"""
 def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -651,6 +685,10 @@ def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor
     """the state after one step. See nn.GRUCell."""
 def gt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input greater than other, element by element?"""
+def hamming_window(window_length: builtins.int, periodic: builtins.bool = True, alpha: builtins.float = 0.54, beta: builtins.float = 0.46, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
+    """alpha - beta cos(2 pi x)."""
+def hann_window(window_length: builtins.int, periodic: builtins.bool = True, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
+    """(1 - cos(2 pi x)) / 2."""
 def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor:
     """each element, or zero where it is between -lambd and lambd."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -697,6 +735,8 @@ def index_select(input: Tensor, dim: Dim, index: Tensor, *, out: Tensor | None =
     """the slices of input along `dim` that the vector `index` names."""
 def initial_seed() -> builtins.int:
     """the number with which the default generator was started."""
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the sums of products along the last dimension of both."""
 def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: builtins.bool, momentum: builtins.float, eps: builtins.float, cudnn_enabled: builtins.bool) -> Tensor:
     """batch_norm of each sample by itself."""
 def inverse(A: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -742,6 +782,10 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """is each element positive infinity?"""
 def isreal(input: Tensor) -> Tensor:
     """has each element no imaginary part?"""
+def kaiser_window(window_length: builtins.int, periodic: builtins.bool = True, beta: builtins.float = 12.0, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
+    """a Bessel function of a half circle."""
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the Kronecker product: each element of input times all of other."""
 def kthvalue(input: Tensor, k: builtins.int, dim: Dim = -1, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.kthvalue:
     """the k-th smallest element along a dimension, and its index."""
 def layer_norm(input: Tensor, normalized_shape: Shape, weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05, cudnn_enable: builtins.bool = True) -> Tensor:
@@ -788,6 +832,8 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     """log(exp(input) + exp(other)), without overflow."""
 def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log2(2**input + 2**other), without overflow."""
+def logcumsumexp(input: Tensor, dim: Dim, *, out: Tensor | None = None) -> Tensor:
+    """log(cumsum(exp(input))) along a dimension, computed without overflow."""
 def logdet(input: Tensor) -> Tensor:
     """the logarithm of the determinant of a square matrix; nan if that is negative."""
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -875,6 +921,8 @@ def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tenso
     """the smaller of each two elements; nan if one of them is."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of two matrices, (n, k) with (k, m)."""
+def mode(input: Tensor, dim: Dim = -1, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.mode:
+    """the most frequent element along a dimension, the smallest of several, and where it is last."""
 def moveaxis(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
     """the dimensions `source` moved to the places `destination`."""
 def movedim(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
@@ -904,6 +952,8 @@ def nanmedian(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the median of the elements that are numbers. Along a dimension, as (values, indices)."""
 @overload
 def nanmedian(input: Tensor, dim: Dim, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.nanmedian: ...
+def nanquantile(input: Tensor, q: builtins.float | Tensor, dim: Dim | None = None, keepdim: builtins.bool = False, *, interpolation: builtins.str = 'linear', out: Tensor | None = None) -> Tensor:
+    """quantile of those elements that are not nan."""
 def nansum(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """the sum of all elements that are not nan."""
 def narrow(input: Tensor, dim: Dim, start: builtins.int | Tensor, length: builtins.int) -> Tensor:
@@ -955,6 +1005,8 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the matrix of all products of an element of one vector with an element of the other."""
 def pairwise_distance(x1: Tensor, x2: Tensor, p: builtins.float = 2.0, eps: builtins.float = 1e-06, keepdim: builtins.bool = False) -> Tensor:
     """the p-norm of x1 - x2 + eps along the last dimension."""
+def pdist(input: Tensor, p: builtins.float = 2) -> Tensor:
+    """the distances between each two rows of a matrix."""
 @overload
 def permute(input: Tensor, *dims: builtins.int) -> Tensor:
     """the dimensions in another order."""
@@ -991,6 +1043,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: builtins.bool 
     """elements of the flat input replaced by source, or added to."""
 def qr(input: Tensor, some: builtins.bool = True, *, out: tuple[Tensor, ...] | None = None) -> return_types.qr:
     """Q and R, whose product is input. torch.linalg.qr is the newer form."""
+def quantile(input: Tensor, q: builtins.float | Tensor, dim: Dim | None = None, keepdim: builtins.bool = False, *, interpolation: builtins.str = 'linear', out: Tensor | None = None) -> Tensor:
+    """the value below which a fraction q of the elements lies; of all of them, or along a dimension."""
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """angles in radians as angles in degrees."""
 def rad2deg_(input: Tensor) -> Tensor:
@@ -1037,6 +1091,8 @@ def relu_(input: Tensor) -> Tensor:
     """relu, in place."""
 def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """what floor division leaves, with the sign of the divisor."""
+def renorm(input: Tensor, p: Number, dim: Dim, maxnorm: Number, *, out: Tensor | None = None) -> Tensor:
+    """input with each slice along a dimension made smaller whose p-norm is above maxnorm."""
 @overload
 def repeat_interleave(repeats: Tensor, *, output_size: builtins.int | None = None) -> Tensor:
     """each element (each slice of a dimension) so many times in a row. repeat_interleave(repeats): each index as many times as the element there says."""
@@ -1229,6 +1285,8 @@ def tensor_split(input: Tensor, indices_or_sections: builtins.int | Shape | Tens
 def tensor_split(input: Tensor, *, indices: Shape, dim: Dim = 0) -> tuple[Tensor, ...]: ...
 @overload
 def tensor_split(input: Tensor, *, sections: builtins.int, dim: Dim = 0) -> tuple[Tensor, ...]: ...
+def tensordot(a: Tensor, b: Tensor, dims: builtins.int | Any = 2, out: Any = None) -> Tensor:
+    """the product of two tensors, summed over the last dimensions of a and the first of b, or over pairs of dimensions."""
 def threshold(input: Tensor, threshold: Number, value: Number, *, out: Tensor | None = None) -> Tensor:
     """x above the threshold, `value` elsewhere."""
 def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor:
@@ -1246,6 +1304,10 @@ def transpose(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
     """two dimensions exchanged."""
 def transpose_copy(input: Tensor, dim0: Dim, dim1: Dim, *, out: Tensor | None = None) -> Tensor:
     """a copy of transpose(dim0, dim1)."""
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: Dim = -1) -> Tensor:
+    """the area under a curve through points y, at x or dx apart."""
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: Dim = -1) -> Tensor:
+    """the area under a curve through points y, at x or dx apart."""
 def triangular_solve(input: Tensor, A: Tensor, upper: builtins.bool = True, transpose: builtins.bool = False, unitriangular: builtins.bool = False) -> return_types.triangular_solve:
     """the solution of AX = b for a triangular A, or for its transpose, and a copy of A. torch.linalg.solve_triangular is the newer form."""
 def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:

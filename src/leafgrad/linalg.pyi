@@ -15,8 +15,12 @@ def cholesky_ex(A: Tensor, *, upper: builtins.bool = False, check_errors: builti
     """linalg.cholesky_ex(A, *, upper=False, check_errors=False): the triangular matrix L of A = L L*, or its adjoint, and a code that is not zero where A is not positive-definite."""
 def cond(input: Tensor, p: Number | builtins.str | None = None, *, out: Tensor | None = None) -> Tensor:
     """linalg.cond(A, p=None): the condition number: the norm of matrices times that of their inverses. None and 2 mean the largest singular value over the smallest, -2 the reverse."""
+def cross(input: Tensor, other: Tensor, *, dim: Dim = -1, out: Tensor | None = None) -> Tensor:
+    """linalg.cross(input, other, *, dim=-1): the vector product along a dimension of size three."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the determinant of a square matrix."""
+def diagonal(A: Tensor, *, offset: builtins.int = 0, dim1: Dim = -2, dim2: Dim = -1) -> Tensor:
+    """linalg.diagonal(A, *, offset=0, dim1=-2, dim2=-1): the diagonals of matrices, as a view."""
 def eig(A: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_eig:
     """linalg.eig(A): the eigenvalues and eigenvectors of square matrices, as complex numbers."""
 def eigh(A: Tensor, UPLO: builtins.str = 'L', *, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_eigh:
@@ -75,5 +79,9 @@ def tensorinv(A: Tensor, ind: builtins.int = 2, *, out: Tensor | None = None) ->
     """linalg.tensorinv(A, ind=2): the inverse of A as a map from its last dimensions to its first `ind`."""
 def tensorsolve(A: Tensor, B: Tensor, dims: Shape | None = None, *, out: Tensor | None = None) -> Tensor:
     """linalg.tensorsolve(A, B, dims=None): the X for which the product of A and X over the last dimensions of A is B; `dims` are moved to the end of A before."""
+def vander(x: Tensor, *, N: builtins.int | None = None) -> Tensor:
+    """linalg.vander(x, *, N=None): the powers from 0 to N - 1 of each element, along a new last dimension."""
+def vecdot(x: Tensor, y: Tensor, *, dim: DimOrDims = -1, out: Tensor | None = None) -> Tensor:
+    """linalg.vecdot(x, y, *, dim=-1): the sums of conj(x) y along a dimension."""
 def vector_norm(x: Tensor, ord: Number = 2, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """(sum of abs(x)**ord) ** (1/ord) along dimensions; ord = inf and -inf are the largest and smallest abs(x), ord = 0 is the number of elements that are not zero."""

@@ -103,7 +103,9 @@ NO_COMPLEX32 = {("view_as_complex", "float16"), ("view_as_complex_copy", "float1
 WIDER = {("complex", "float16"): "torch.complex64"}
 
 # PyTorch does not look at the dtype where there is nothing to compute; leafgrad refuses it as it refuses any other.
-REFUSED_WHEN_TRIVIAL = {"amax", "amin", "aminmax", "softmax", "log_softmax", "kthvalue"}
+REFUSED_WHEN_TRIVIAL = {"amax", "amin", "aminmax", "softmax", "log_softmax", "kthvalue", "cummax", "cummin", "lu"}
+REFUSED_WHEN_TRIVIAL |= {"linalg_det", "linalg_lu", "linalg_lu_factor", "linalg_lu_factor_ex", "linalg_solve"}
+REFUSED_WHEN_TRIVIAL |= {"linalg_solve_ex", "linalg_svdvals", "cdist"}
 # It even multiplies bools if there are none to multiply, and then fails to add the result to bools.
 NOTHING_TO_MULTIPLY = {("addmm", "bool"), ("linear", "bool")}
 

@@ -90,6 +90,10 @@ class OpMethods:
         """input + alpha * other."""
     def add_(self, other: Tensor | Number, *, alpha: Number = 1) -> Self:
         """add, in place."""
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+        """beta input + alpha times the sum of all products."""
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
+        """addbmm, in place."""
     def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
         """input + value * tensor1 / tensor2."""
     def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Self:
@@ -102,6 +106,14 @@ class OpMethods:
         """beta * input + alpha * (mat1 @ mat2)."""
     def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
         """addmm, in place."""
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+        """beta input + alpha mat @ vec."""
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
+        """addmv, in place."""
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+        """beta input + alpha outer(vec1, vec2)."""
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
+        """addr, in place."""
     def adjoint(self) -> Tensor:
         """the last two dimensions exchanged, and conjugated."""
     def all(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False) -> Tensor:
@@ -182,6 +194,10 @@ class OpMethods:
         """the number whose hyperbolic tangent is each element."""
     def atanh_(self) -> Self:
         """atanh, in place."""
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+        """beta input + alpha bmm(batch1, batch2)."""
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
+        """baddbmm, in place."""
     def bernoulli(self, p: builtins.float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
         """ones with the probabilities that input gives (or all with probability p), zeros elsewhere."""
     def bernoulli_(self, p: Tensor | builtins.float = 0.5, *, generator: Generator | None = None) -> Self:
@@ -274,6 +290,8 @@ class OpMethods:
         """the size of input with the sign of other, element by element."""
     def copysign_(self, other: Tensor | Number) -> Self:
         """copysign, in place."""
+    def corrcoef(self) -> Tensor:
+        """the correlations of variables, which are rows."""
     def cos(self) -> Tensor:
         """the cosine of each element."""
     def cos_(self) -> Self:
@@ -284,10 +302,18 @@ class OpMethods:
         """cosh, in place."""
     def count_nonzero(self, dim: DimOrDims | None = None) -> Tensor:
         """how many elements are not zero, in the tensor or along dimensions."""
+    def cov(self, *, correction: builtins.int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+        """the covariances of variables, which are rows, over observations, which are columns: each so many times, or of such weight."""
     def cpu(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """the tensor itself, which is always there."""
+    def cross(self, other: Tensor, dim: Dim | None = None) -> Tensor:
+        """the vector product along a dimension of size three: the first such, if none is given."""
     def cuda(self, device: Device | None = None, non_blocking: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
         """refused, leafgrad computes on the CPU only."""
+    def cummax(self, dim: Dim) -> return_types.cummax:
+        """the largest element up to each along a dimension, and its index."""
+    def cummin(self, dim: Dim) -> return_types.cummin:
+        """the smallest element up to each along a dimension, and its index."""
     def cumprod(self, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
         """the product up to and including each element along a dimension."""
     def cumprod_(self, dim: Dim, *, dtype: Dtype | None = None) -> Self:
@@ -316,12 +342,16 @@ class OpMethods:
         """the diagonal of two dimensions, as the last one of the result."""
     def diagonal_scatter(self, src: Tensor, offset: builtins.int = 0, dim1: Dim = 0, dim2: Dim = 1) -> Tensor:
         """a copy of input with a diagonal replaced by src."""
+    def diff(self, n: builtins.int = 1, dim: Dim = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+        """the differences of neighbours along a dimension, n times; what is to stand before and behind may be given."""
     def digamma(self) -> Tensor:
         """the derivative of lgamma at each element."""
     def digamma_(self) -> Self:
         """digamma, in place."""
     def dim_order(self) -> tuple[builtins.int, ...]:
         """the dimensions as they lie in memory, the one with the largest step first."""
+    def dist(self, other: Tensor, p: Number = 2) -> Tensor:
+        """the p-norm of input - other."""
     def div(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Tensor:
         """input / other; rounded towards zero by 'trunc', down by 'floor'."""
     def div_(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Self:
@@ -514,6 +544,8 @@ class OpMethods:
         """index_reduce, in place."""
     def index_select(self, dim: Dim, index: Tensor) -> Tensor:
         """the slices of input along `dim` that the vector `index` names."""
+    def inner(self, other: Tensor) -> Tensor:
+        """the sums of products along the last dimension of both."""
     def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.int32."""
     def inverse(self) -> Tensor:
@@ -548,6 +580,8 @@ class OpMethods:
         """is each element positive infinity?"""
     def isreal(self) -> Tensor:
         """has each element no imaginary part?"""
+    def kron(self, other: Tensor) -> Tensor:
+        """the Kronecker product: each element of input times all of other."""
     def kthvalue(self, k: builtins.int, dim: Dim = -1, keepdim: builtins.bool = False) -> return_types.kthvalue:
         """the k-th smallest element along a dimension, and its index."""
     def lcm(self, other: Tensor) -> Tensor:
@@ -602,6 +636,8 @@ class OpMethods:
         """log(exp(input) + exp(other)), without overflow."""
     def logaddexp2(self, other: Tensor) -> Tensor:
         """log2(2**input + 2**other), without overflow."""
+    def logcumsumexp(self, dim: Dim) -> Tensor:
+        """log(cumsum(exp(input))) along a dimension, computed without overflow."""
     def logdet(self) -> Tensor:
         """the logarithm of the determinant of a square matrix; nan if that is negative."""
     def logical_and(self, other: Tensor) -> Tensor:
@@ -692,6 +728,8 @@ class OpMethods:
         """the smaller of each two elements; nan if one of them is."""
     def mm(self, mat2: Tensor) -> Tensor:
         """the product of two matrices, (n, k) with (k, m)."""
+    def mode(self, dim: Dim = -1, keepdim: builtins.bool = False) -> return_types.mode:
+        """the most frequent element along a dimension, the smallest of several, and where it is last."""
     def moveaxis(self, source: DimOrDims, destination: DimOrDims) -> Tensor:
         """the dimensions `source` moved to the places `destination`."""
     def movedim(self, source: DimOrDims, destination: DimOrDims) -> Tensor:
@@ -725,6 +763,8 @@ class OpMethods:
         """the median of the elements that are numbers. Along a dimension, as (values, indices)."""
     @overload
     def nanmedian(self, dim: Dim, keepdim: builtins.bool = False) -> return_types.nanmedian: ...
+    def nanquantile(self, q: builtins.float | Tensor, dim: Dim | None = None, keepdim: builtins.bool = False, *, interpolation: builtins.str = 'linear') -> Tensor:
+        """quantile of those elements that are not nan."""
     def nansum(self, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor:
         """the sum of all elements that are not nan."""
     def narrow(self, dim: Dim, start: builtins.int | Tensor, length: builtins.int) -> Tensor:
@@ -824,6 +864,8 @@ class OpMethods:
         """put, in place."""
     def qr(self, some: builtins.bool = True) -> return_types.qr:
         """Q and R, whose product is input. torch.linalg.qr is the newer form."""
+    def quantile(self, q: builtins.float | Tensor, dim: Dim | None = None, keepdim: builtins.bool = False, *, interpolation: builtins.str = 'linear') -> Tensor:
+        """the value below which a fraction q of the elements lies; of all of them, or along a dimension."""
     def rad2deg(self) -> Tensor:
         """angles in radians as angles in degrees."""
     def rad2deg_(self) -> Self:
@@ -850,6 +892,10 @@ class OpMethods:
         """what floor division leaves, with the sign of the divisor."""
     def remainder_(self, other: Tensor | Number) -> Self:
         """remainder, in place."""
+    def renorm(self, p: Number, dim: Dim, maxnorm: Number) -> Tensor:
+        """input with each slice along a dimension made smaller whose p-norm is above maxnorm."""
+    def renorm_(self, p: Number, dim: Dim, maxnorm: Number) -> Self:
+        """renorm, in place."""
     @overload
     def repeat(self, *repeats: builtins.int) -> Tensor:
         """a copy in which each dimension is repeated so many times."""

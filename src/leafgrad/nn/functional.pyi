@@ -206,6 +206,8 @@ def pad(input: Tensor, pad: Shape, mode: builtins.str = 'constant', value: built
     """more elements around the last dimensions, pad = (left, right, top, bottom, ...): `value`, or own elements, with mode 'reflect', 'replicate' or 'circular'."""
 def pairwise_distance(x1: Tensor, x2: Tensor, p: builtins.float = 2.0, eps: builtins.float = 1e-06, keepdim: builtins.bool = False) -> Tensor:
     """the p-norm of x1 - x2 + eps along the last dimension."""
+def pdist(input: Tensor, p: builtins.float = 2) -> Tensor:
+    """the distances between each two rows of a matrix."""
 def pixel_shuffle(input: Tensor, upscale_factor: builtins.int) -> Tensor:
     """channels (..., c * r², h, w) become pixels (..., c, h * r, w * r)."""
 def pixel_unshuffle(input: Tensor, downscale_factor: builtins.int) -> Tensor:

@@ -33,6 +33,9 @@ FUNCTIONS: dict[str, str] = {
         "ShortTensor "
     ),
     "ops.creation.ranges": "arange eye linspace logspace range tril_indices triu_indices",
+    "ops.creation.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+    "ops.fourier.functions": "",
+    "ops.fourier.transforms": "",
     "ops.index.embedding": "",
     "ops.index.gather": "gather index_select take take_along_dim",
     "ops.index.getitem": "index_put index_put_",
@@ -42,9 +45,11 @@ FUNCTIONS: dict[str, str] = {
     "ops.index.slices": "narrow select select_scatter slice_scatter",
     "ops.index.unravel": "unravel_index",
     "ops.inplace": "",
+    "ops.linalg.added_products": "addbmm addmv addmv_ addr baddbmm cross inner kron tensordot",
     "ops.linalg.affine": "addmm",
     "ops.linalg.bilinear": "bilinear",
     "ops.linalg.cholesky": "cholesky",
+    "ops.linalg.distances": "cdist dist pdist renorm",
     "ops.linalg.eigenvalues": "",
     "ops.linalg.einsum": "einsum",
     "ops.linalg.least_squares": "pinverse",
@@ -141,6 +146,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.recurrent.packing": "",
     "ops.recurrent.sequences": "",
     "ops.reduce.binning": "bincount bucketize histc histogram searchsorted",
+    "ops.reduce.differences": "corrcoef cov cumulative_trapezoid diff gradient trapezoid trapz",
     "ops.reduce.distances": "cosine_similarity pairwise_distance",
     "ops.reduce.distinct": "isin unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
@@ -148,6 +154,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.reduce.norms": "",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
     "ops.reduce.reductions": "all any count_nonzero cumsum mean prod sum",
+    "ops.reduce.running": "cummax cummin logcumsumexp mode nanquantile quantile",
     "ops.reduce.scans": "cumprod",
     "ops.reduce.softmax": "log_softmax logsumexp softmax",
     "ops.reduce.statistics": "nanmean nansum std std_mean var var_mean",
@@ -200,6 +207,9 @@ METHODS: dict[str, str] = {
     "ops.creation.from_data": "",
     "ops.creation.legacy": "new",
     "ops.creation.ranges": "",
+    "ops.creation.windows": "",
+    "ops.fourier.functions": "",
+    "ops.fourier.transforms": "",
     "ops.index.embedding": "",
     "ops.index.gather": "gather index_select take take_along_dim",
     "ops.index.getitem": "__delitem__ __getitem__ __setitem__ index_put index_put_",
@@ -215,9 +225,11 @@ METHODS: dict[str, str] = {
     "ops.index.slices": "narrow select select_scatter slice_scatter",
     "ops.index.unravel": "",
     "ops.inplace": "",
+    "ops.linalg.added_products": "addbmm addbmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ cross inner kron",
     "ops.linalg.affine": "addmm addmm_",
     "ops.linalg.bilinear": "",
     "ops.linalg.cholesky": "cholesky",
+    "ops.linalg.distances": "dist renorm renorm_",
     "ops.linalg.eigenvalues": "",
     "ops.linalg.einsum": "",
     "ops.linalg.least_squares": "pinverse",
@@ -299,6 +311,7 @@ METHODS: dict[str, str] = {
     "ops.recurrent.packing": "",
     "ops.recurrent.sequences": "",
     "ops.reduce.binning": "bincount histc histogram",
+    "ops.reduce.differences": "corrcoef cov diff",
     "ops.reduce.distances": "",
     "ops.reduce.distinct": "unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
@@ -306,6 +319,7 @@ METHODS: dict[str, str] = {
     "ops.reduce.norms": "",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
     "ops.reduce.reductions": "all any count_nonzero cumsum cumsum_ mean prod sum sum_to_size",
+    "ops.reduce.running": "cummax cummin logcumsumexp mode nanquantile quantile",
     "ops.reduce.scans": "cumprod cumprod_",
     "ops.reduce.softmax": "log_softmax logsumexp softmax",
     "ops.reduce.statistics": "nanmean nansum std var",
@@ -330,7 +344,14 @@ METHODS: dict[str, str] = {
     "ops.shape.windows": "unfold",
 }
 PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
+    "fft": {
+        "ops.fourier.functions": (
+            "fft fft2 fftfreq fftn fftshift hfft hfft2 hfftn ifft ifft2 ifftn ifftshift ihfft ihfft2 ihfftn irfft "
+            "irfft2 irfftn rfft rfft2 rfftfreq rfftn "
+        ),
+    },
     "linalg": {
+        "ops.linalg.added_products": "cross diagonal vander vecdot",
         "ops.linalg.cholesky": "cholesky cholesky_ex",
         "ops.linalg.eigenvalues": "eig eigvals",
         "ops.linalg.least_squares": "lstsq matrix_rank pinv",
@@ -402,6 +423,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
         "ops.conv.pools": "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d",
         "ops.linalg.bilinear": "bilinear",
+        "ops.linalg.distances": "pdist",
         "ops.pointwise.activations": "gelu hardshrink softplus softshrink",
         "ops.pointwise.gates": "prelu",
         "ops.reduce.distances": "cosine_similarity pairwise_distance",
@@ -461,12 +483,11 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     },
 }
 ABSENT = (  # methods of PyTorch's tensors
-    "addbmm addbmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ ccol_indices chalf coalesce col_indices corrcoef "
-    "cov cross crow_indices cummax cummin dequantize diff dist eig hash_tensor index indices inner int_repr "
-    "ipu is_coalesced is_distributed istft kron logcumsumexp lstsq mode module_load mtia nanquantile ormqr "
-    "q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme quantile "
-    "record_stream reinforce renorm renorm_ resize resize_as resize_as_sparse_ row_indices slice_inverse smm "
-    "solve sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft symeig to_mkldnn "
-    "to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values "
+    "ccol_indices chalf coalesce col_indices crow_indices dequantize eig hash_tensor index indices int_repr "
+    "ipu is_coalesced is_distributed istft lstsq module_load mtia ormqr q_per_channel_axis "
+    "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce "
+    "resize resize_as resize_as_sparse_ row_indices slice_inverse smm solve sparse_mask sparse_resize_ "
+    "sparse_resize_and_clear_ sspaddmm stft symeig to_mkldnn to_padded_tensor to_sparse to_sparse_bsc "
+    "to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values "
 )
 ATTRIBUTES = ('H', 'T', 'imag', 'mH', 'mT', 'real')  # of METHODS, those that are no methods

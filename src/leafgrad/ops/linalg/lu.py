@@ -299,6 +299,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     if pivots.array.dtype != np.int32:
         raise errors.mistake(RuntimeError, f"{name}: pivots should be a Tensor of scalar type torch.int32")
     check_equation(name, LU, B, left)
+    check_kernel("linalg.lu_solve_cpu", LU)
     if pivots.array.shape != LU.array.shape[:-1]:
         first = f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
         raise errors.mistake(RuntimeError, first)

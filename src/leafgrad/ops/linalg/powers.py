@@ -16,6 +16,7 @@ from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.linalg.solving import linalg_inv, linalg_solve
 from leafgrad.ops.linalg.triangular import turned
 from leafgrad.ops.pointwise.convert import clone
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import in_single
 from leafgrad.ops.reduce.scans import WIDE
 from leafgrad.ops.registry import composite, op
@@ -89,7 +90,7 @@ class linalg_matrix_exp(OfMatrices):
 
 
 @composite(
-    lambda t: [*[S(dominant(t(3, 3)), n) for n in (1, 2, 3, 5, -1, -2)], S(t(2, 2, 2), 4)],
+    lambda t: [*[S(dominant(t(3, 3)), n) for n in (0, 1, 2, 3, 5, -1, -2)], S(t(2, 2, 2), 4)],
     places=("linalg.matrix_power",),
     out=True,
     exempt={"half precision": "its inverse is refused, as in PyTorch"},
@@ -99,7 +100,8 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     check_square("linalg.matrix_power", input)
     if n == 0:
         x = input.array
-        return wrap(np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape).copy())
+        unit = wrap(np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape))
+        return where.function(wrap(np.zeros((), bool)), input, unit)  # whose gradient is zero
     if n in (1, -1):
         return clone.function(input) if n == 1 else linalg_inv(input)
     power = linalg_inv(input) if n < 0 else input

@@ -1,0 +1,4 @@
+"""Discrete Fourier transforms along any dimensions.
+
+May import what `ops` may.
+"""

@@ -1,0 +1,133 @@
+"""The three transforms that all of torch.fft is made of: of complex numbers, of real ones to complex, and back. They
+are sums times a factor, along some dimensions; of real numbers, half the result says all."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from leafgrad.ops.conv.padding import constant_pad_nd
+from leafgrad.ops.pointwise.convert import real_part
+from leafgrad.ops.reduce.common import raw
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S
+
+A = Any  # an array, or a tensor under create_graph
+Array = Any
+Dims = tuple[int, ...]
+
+
+class Transform(Family, family=True):
+    """Transforms along dimensions."""
+
+    vmap = "dims"
+    jvp = "linear"
+    public_name = ""
+    exempt = {"half precision": "PyTorch has no transforms of it on CPUs either"}
+
+
+def scaled(x: Array, factor: float) -> Array:
+    return x if factor == 1 else x * x.real.dtype.type(factor)
+
+
+@op
+class fft_c2c(Transform):
+    """fft_c2c(input, dims, factor, forward): complex numbers to complex numbers."""
+
+    options = ("dims", "factor", "forward")
+    holomorphic = False  # to save conjugating twice
+    node_name = "FftC2CBackward0"
+    aten = "_fft_c2c"
+    saved_as = {"dims": "dim", "factor": "normalization"}
+
+    def kernel(x: Array, dims: Dims, factor: float, forward: bool) -> Array:
+        if not dims:
+            return scaled(x.copy(), factor)
+        out = np.fft.fftn(x, axes=dims) if forward else np.fft.ifftn(x, axes=dims, norm="forward")
+        return scaled(out, factor)
+
+    def vjp(g: A, dims: A, factor: A, forward: A) -> A:
+        return fft_c2c(g, dims, factor, not forward)
+
+    samples = lambda t: [
+        S(t(4, dtype="complex128"), (0,), 1.0, True),
+        S(t(3, 4, dtype="complex128"), (0, 1), 0.5, False),
+    ]
+
+    def reference(torch: Any, x: Any, dims: Any, factor: float, forward: bool) -> Any:
+        name = "fftn" if forward else "ifftn"
+        return getattr(torch.fft, name)(x, dim=dims, norm="backward" if forward else "forward") * factor
+
+
+@op
+class fft_r2c(Transform):
+    """fft_r2c(input, dims, factor, onesided): real numbers to complex ones, of which the second half of the last of the
+    dimensions may be left out."""
+
+    options = ("dims", "factor", "onesided")
+    holomorphic = False
+    node_name = "FftR2CBackward0"
+    aten = "_fft_r2c"
+    saved_as = {"dims": "dim", "factor": "normalization", "input_shape": ""}
+
+    def kernel(x: Array, dims: Dims, factor: float, onesided: bool) -> Array:
+        return scaled(np.fft.rfftn(x, axes=dims) if onesided else np.fft.fftn(x, axes=dims), factor)
+
+    def vjp(g: A, dims: A, factor: A, onesided: A, input_shape: A) -> A:
+        last = dims[-1]
+        missing = input_shape[last] - g.shape[last]
+        if missing:
+            g = constant_pad_nd(g, (0, 0) * (len(input_shape) - 1 - last) + (0, missing), 0)
+        return real_part(fft_c2c(g, dims, factor, False))
+
+    samples = lambda t: [
+        S(t(4, dtype="float64"), (0,), 1.0, True),
+        S(t(3, 4, dtype="float64"), (1, 0), 0.5, True),
+        S(t(2, 3, dtype="float64"), (1,), 2.0, False),
+    ]
+
+    def reference(torch: Any, x: Any, dims: Any, factor: float, onesided: bool) -> Any:
+        return getattr(torch.fft, "rfftn" if onesided else "fftn")(x, dim=dims) * factor
+
+
+@op
+class fft_c2r(Transform):
+    """fft_c2r(input, dims, factor, size): half of the complex numbers to the `size` real ones along the last of the
+    dimensions of which they are the transform."""
+
+    options = ("dims", "factor", "size")
+    holomorphic = False
+    node_name = "FftC2RBackward0"
+    aten = "_fft_c2r"
+    saved_as = {"dims": "dim", "factor": "normalization", "size": "", "input_shape": ""}
+
+    def kernel(x: Array, dims: Dims, factor: float, size: int) -> Array:
+        sizes = [*[x.shape[d] for d in dims[:-1]], size]
+        return scaled(np.fft.irfftn(x, sizes, dims, norm="forward"), factor)
+
+    def vjp(g: A, dims: A, factor: A, input_shape: A) -> A:
+        last = dims[-1]
+        back = fft_r2c(g, dims, factor, True)
+        count = g.shape[last] - input_shape[last]  # those that stand for their mirror images as well
+        weights = np.ones(input_shape[last], raw(g).dtype)
+        weights[1 : 1 + count] = 2
+        return back * weights.reshape((-1,) + (1,) * (len(input_shape) - 1 - last))
+
+    samples = lambda t: [
+        S(t(3, dtype="complex128"), (0,), 1.0, 4),
+        S(t(3, dtype="complex128"), (0,), 1.0, 5),
+        S(t(3, 2, dtype="complex128"), (1, 0), 0.5, 4),
+    ]
+
+    def reference(torch: Any, x: Any, dims: Any, factor: float, size: int) -> Any:
+        sizes = [*[x.shape[d] for d in dims[:-1]], size]
+        return torch.fft.irfftn(x, sizes, dims, norm="forward") * factor
+
+
+def factor_of(norm: str, forward: bool, count: int) -> float:
+    """What sums are multiplied with: once one over their length, in the one direction, the other, or both."""
+    if norm == "ortho":
+        return 1 / math.sqrt(count) if count else 1.0
+    return 1.0 if (norm == "backward") == forward else 1 / max(count, 1)
