@@ -222,13 +222,13 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
         return links.mixed_binary(op, a, other)  # which finds the words for it
     if out.__class__ is not ndarray:
         out = as_array(out)
-    mask = (1 if a.needs_grad else 0) + (2 if b.needs_grad else 0)
+    mask = 3 if a.needs_grad and b.needs_grad else 1 if a.needs_grad else 2 if b.needs_grad else 0
     if mask == 0:
         return wrap(out)
     if not recording:
         return unrecorded(op, (a, b), out)
-    edge_a: Any = (a if a.node is None else a.node) if mask & 1 else None
-    edge_b: Any = (b if b.node is None else b.node) if mask & 2 else None
+    edge_a: Any = (a.node or a) if mask != 2 else None
+    edge_b: Any = (b.node or b) if mask != 1 else None
     try:
         frame = _getframe(_PAIR_DEPTH)
     except ValueError:

@@ -147,13 +147,12 @@ def noted(kind: Kind, what: Any, node: Node | None, caller: Any = None, value: A
 
 
 def noted_again(kind: Kind, what: Any, frame: Any) -> None:
-    """`noted` for a leaf or an optimiser, at the line where a frame is: in a loop that is the line and the object of
-    the last time, and nothing has to be found. Every sixteenth time it is looked at all the same, because another
-    object may have got the id of one that is gone."""
-    event = kind.last
-    count = event.count
-    if event.lasti == frame.f_lasti and event.code is frame.f_code and event.last == id(what) and count & 15:
-        event.count = count + 1
+    """`noted` for a leaf or an optimiser, at the line where a frame is: in a loop it is the object of the last time,
+    and nothing has to be found. Every sixteenth time it is looked at all the same, because another object may have got
+    the id of one that is gone."""
+    event = kind.lines.get(id(frame.f_code) + frame.f_lasti)
+    if event is not None and event.last == id(what) and event.count & 15:
+        event.count += 1
         event.time = clock.now = clock.now + 1
     else:
         noted(kind, what, None, frame).last = id(what)
