@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import leafgrad
 import leafgrad.nn.functional
-from both_libraries import LIBRARIES, same_error, values
+from both_libraries import LIBRARIES, same, same_error, values
 
 CALLS = [  # shapes of queries, keys and values, a mask and options
     ((3, 4), (5, 4), (5, 2), "", {}),
@@ -107,3 +108,17 @@ def test_second_gradients_and_maps() -> None:
 def test_errors(expression: str) -> None:
     names = lambda lib: {"r": lib.randn, "lib": lib, "nn": lib.nn, "F": lib.nn.functional}
     same_error(lambda lib: eval(expression, {**names(lib), "m": lib.nn.MultiheadAttention(4, 2)}))
+
+
+@pytest.mark.parametrize("backends", ["MATH", "[MATH, FLASH_ATTENTION]", "'x'", "3", "[CUDNN_ATTENTION]", "[]"])
+def test_choice_of_an_algorithm(backends: str) -> None:
+    def program(lib: Any) -> Any:
+        attention = import_module(f"{lib.__name__}.nn.attention")
+        x = lib.ones(1, 1, 2, 2)
+        try:
+            with attention.sdpa_kernel(eval(backends, dict(attention.SDPBackend.__members__))):
+                return lib.nn.functional.scaled_dot_product_attention(x, x, x)
+        except (AssertionError, RuntimeError) as error:
+            return type(error).__name__, str(error).partition("\n")[0]
+
+    same(program)

@@ -12,4 +12,6 @@ from leafgrad.nn import functional, init, utils
 from leafgrad.nn import parameter as parameter
 from leafgrad.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__getattr__, __dir__, __all__ = _namespace(__name__, {"modules": "modules", "parallel": "parallel"})
+__getattr__, __dir__, __all__ = _namespace(
+    __name__, {"attention": "attention", "modules": "modules", "parallel": "parallel"}
+)

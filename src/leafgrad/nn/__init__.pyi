@@ -1,5 +1,6 @@
 # Written by tools/make_stubs.py from the declarations of the operations: not to be edited.
 
+from leafgrad.nn import attention as attention
 from leafgrad.nn import common_types as common_types
 from leafgrad.nn import functional as functional
 from leafgrad.nn import init as init
