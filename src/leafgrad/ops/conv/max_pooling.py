@@ -294,6 +294,9 @@ class fractional_max_pool(Family):
 
     def kernel(x: A, samples: A, kernel_size: Ints, output_size: Ints) -> list[A]:
         dims = len(kernel_size)
+        if not prod(output_size) or not x.size:
+            shape = (*x.shape[:-dims], *output_size)
+            return [np.zeros(shape, x.dtype), np.zeros(shape, np.int64)]
         coordinates = []
         for i, (size, window, count) in enumerate(zip(x.shape[-dims:], kernel_size, output_size)):
             # PyTorch has the random numbers of the last dimension first in two dimensions, last in three
