@@ -306,6 +306,8 @@ A_SIXTH = float(np.float32(1 / 6))  # of which PyTorch has no more digits
 class hardsigmoid(Activation):
     """hardsigmoid(input): x / 6 + 1 / 2, but not below 0 and not above 1."""
 
+    derivatives = 1  # which is all that PyTorch has to compare with
+
     kernel = _hardsigmoid
     samples = real(-4, 4)
 
