@@ -385,6 +385,25 @@ def old_forms() -> None:
 
 
 @case
+def images() -> None:
+    image = torch.ones(1, 1, 2, 2)
+    F.upsample(image, 3)
+    F.upsample_nearest(image, 3)
+    F.upsample_bilinear(image, 3)
+    F.grid_sample(image, torch.zeros(1, 2, 2, 2))
+
+
+@case
+def weights_of_layers() -> None:
+    nn.init.trunc_normal_(torch.ones(2), mean=9.0)
+    nn.init.uniform(torch.ones(2))
+    nn.utils.clip_grad_norm([leaf(1)], 1.0)
+    nn.utils.stateless.functional_call(nn.Identity(), {}, torch.ones(1))
+    nn.utils.weight_norm(nn.Linear(2, 2))
+    torch.cov(torch.ones(2, 1))
+
+
+@case
 def compilers() -> None:
     compiler._told.discard("torch.compile")
     torch.compile(torch.relu)

@@ -12,7 +12,7 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.matrices import NO_HALF, alias_of, check_matrices, check_square, dominant
 from leafgrad.ops.linalg.solving import linalg_inv_ex
-from leafgrad.ops.linalg.spectra import linalg_svdvals
+from leafgrad.ops.linalg.spectra import linalg_svd, linalg_svdvals
 from leafgrad.ops.reduce.common import is_half
 from leafgrad.ops.reduce.norms import as_checked, vector_norm
 from leafgrad.ops.registry import composite
@@ -24,16 +24,13 @@ ORDERS: tuple[Any, ...] = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 
 def matrices_in(t: Any, dims: tuple[int, int]) -> Any:
     """The tensor with the matrices that lie in two dimensions in its last ones."""
-    ndim = t.ndim
-    rest = [d for d in range(ndim) if d not in dims]
-    return t if (*rest, *dims) == tuple(range(ndim)) else t.permute(*rest, *dims)
+    return t.permute(*[d for d in range(t.ndim) if d not in dims], *dims)
 
 
 def put_back(norms: Any, dims: tuple[int, int]) -> Any:
-    """Two dimensions of size one where the matrices were."""
-    for dim in sorted(dims):
-        norms = norms.unsqueeze(dim)
-    return norms
+    """The norms in two dimensions of size one, back where the matrices were."""
+    order = [d for d in range(norms.ndim) if d not in dims] + list(dims)
+    return norms.permute(*[order.index(d) for d in range(norms.ndim)])
 
 
 def checked_dims(dims: Any, ndim: int) -> tuple[int, int]:
@@ -50,9 +47,10 @@ def by_singular_values(t: Any, order: Any, dims: tuple[int, int], keepdim: bool)
     if is_half(t.array.dtype):
         first = f"linalg.matrix_norm: Low precision dtypes not supported. Got {alias_of(t)}"
         raise errors.mistake(RuntimeError, first)
-    values = linalg_svdvals.function(matrices_in(t, dims))
-    result = values.sum(-1) if order == "nuc" else values.amax(-1) if order > 0 else values.amin(-1)
-    return put_back(result, dims) if keepdim else result
+    values = linalg_svd.function(matrices_in(t, dims), False)[1]  # which is what PyTorch's graph shows
+    reduce = values.sum if order == "nuc" else values.amax if order > 0 else values.amin
+    result = reduce(-1, keepdim)
+    return put_back(result.unsqueeze(-1), dims) if keepdim else result
 
 
 def norm_of_matrices(t: Any, order: Any, dims: Any, keepdim: bool, dtype: Dtype | None) -> Any:
