@@ -19,6 +19,7 @@ from op_torch import array_to_torch, compared, identity, in_torch, tensors
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter"),
     pytest.mark.filterwarnings("ignore:index_reduce.. is in beta"),
+    pytest.mark.filterwarnings("ignore:.*torch.* is deprecated"),  # cross, qr, lu, ...
 ]
 
 # Here the same changes make backward fail, no more and no fewer. Elsewhere leafgrad saves less in places.

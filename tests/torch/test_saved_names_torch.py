@@ -15,6 +15,7 @@ from op_torch import array_to_torch, compared, identity, in_torch, tensors
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter"),
     pytest.mark.filterwarnings("ignore:index_reduce.. is in beta"),
+    pytest.mark.filterwarnings("ignore:.*torch.* is deprecated"),  # cross, qr, lu, ...
 ]
 
 FUSED = "several nodes of PyTorch's in one, which shows what its own rule asks for"
@@ -23,6 +24,7 @@ OTHER_NAMES = {
     "matmul": FUSED,
     "cross_entropy": FUSED,
     "nll_loss": "the shape of the scores instead of the scores",
+    "matrix_power": FUSED,
     "norm": FUSED,
     "aminmax": "two nodes, where PyTorch has one",
     "clamp_max": "a clamp whose other bound is None",

@@ -204,6 +204,7 @@ class linalg_lu_factor_ex(OfMatrices):
     inputs = ("A",)
     results = 3
     result_names = ("LU", "pivots", "info")
+    saved_as = {"out": "LU", "out1": "pivots"}
     kernel = factorized
     places = ("linalg.lu_factor_ex",)
     out = True
@@ -248,6 +249,7 @@ class lu_parts(OfMatrices):
     inputs = ("A",)
     results = 3
     node_name = "LinalgLuBackward0"
+    saved_as = {"out": "L", "out1": "U", "out2": ""}
     reference = lambda torch, x: (*torch.linalg.lu(x)[1:], torch.linalg.lu_factor(x)[1])
     samples = _shapes
 

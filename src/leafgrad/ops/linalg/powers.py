@@ -68,6 +68,7 @@ class linalg_matrix_exp(OfMatrices):
     """matrix_exp(A): the exponential of a square matrix, 1 + A + A A / 2 + ..."""
 
     inputs = ("A",)
+    saved_as = {"A": "self"}
     holomorphic = True
     kernel = exponential
     public_name = "matrix_exp"

@@ -81,6 +81,7 @@ class linalg_qr(OfMatrices):
     options = ("mode",)
     results = 2
     result_names = ("Q", "R")
+    saved_as = {"out": "Q", "out1": "R"}
     places = ("linalg.qr",)
     out = True
 
@@ -212,6 +213,7 @@ class linalg_householder_product(OfMatrices):
 
     autocast = "float32"
     inputs = ("input", "tau")
+    saved_as = {"input": "input"}
     places = ("linalg.householder_product",)
     out = True
 

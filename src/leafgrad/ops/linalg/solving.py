@@ -157,6 +157,7 @@ class linalg_inv_ex(OfMatrices):
     inputs = ("A",)
     results = 2
     result_names = ("inverse", "info")
+    saved_as = {"out": "inverse"}
     holomorphic = True
     places = ("linalg.inv_ex",)
     out = True
@@ -256,6 +257,7 @@ class linalg_slogdet(OfMatrices):
     inputs = ("A",)
     results = 2
     result_names = ("sign", "logabsdet")
+    saved_as = {"out": "sign"}
     places = ("linalg.slogdet",)
     out = True
     samples = squares

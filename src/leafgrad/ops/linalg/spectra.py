@@ -89,6 +89,7 @@ class linalg_svd(OfMatrices):
     options = ("full_matrices",)
     results = 3
     result_names = ("U", "S", "Vh")
+    saved_as = {"out": "U", "out1": "S", "out2": "Vh"}
     places = ("linalg.svd",)
     out = True
 
@@ -164,6 +165,7 @@ class linalg_svdvals(OfMatrices):
     autocast = "float32"
     inputs = ("A",)
     node_name = "LinalgSvdBackward0"
+    saved_as = {"A": ""}
     places = ("linalg.svdvals",)
     out = True
 
@@ -229,6 +231,7 @@ class linalg_eigh(OfMatrices):
     options = ("half",)
     results = 2
     result_names = ("eigenvalues", "eigenvectors")
+    saved_as = {"out": "eigenvalues", "out1": "eigenvectors"}
     places = ("linalg.eigh",)
     out = True
 

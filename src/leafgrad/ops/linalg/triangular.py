@@ -66,6 +66,7 @@ class linalg_solve_triangular(OfMatrices):
 
     inputs = ("A", "B")
     options = ("upper", "left", "unitriangular")
+    saved_as = {"A": "self"}
     holomorphic = True
     kernel = triangular
     places = ("linalg.solve_triangular",)

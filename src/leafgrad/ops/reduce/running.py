@@ -43,6 +43,7 @@ class Running(Family, family=True):
     vmap = "dims"
     results = 2
     result_names: Any = ("values", "indices")
+    saved_as = {"input_shape": ""}
     refuses: Any = (COMPLEX,)
     out = True
     samples = lambda t: [S(t(5), 0), S(t(3, 4), 1), S(t(2, 3, 2), -2), S(t(), 0), S(t(0, 2), 0)]
