@@ -739,8 +739,8 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the sums of products along the last dimension of both."""
 def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: builtins.bool, momentum: builtins.float, eps: builtins.float, cudnn_enabled: builtins.bool) -> Tensor:
     """batch_norm of each sample by itself."""
-def inverse(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the inverse of a square matrix."""
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """the inverse of a square matrix, as linalg.inv."""
 def is_complex(input: Tensor) -> builtins.bool:
     """is the dtype complex?"""
 def is_conj(input: Tensor) -> builtins.bool:
@@ -939,8 +939,6 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of a matrix (n, k) and a vector (k)."""
 def mvlgamma(input: Tensor, p: builtins.int, *, out: Tensor | None = None) -> Tensor:
     """the logarithm of the multivariate gamma function of dimension p of each element."""
-def mvlgamma_(input: Tensor, p: builtins.int) -> Tensor:
-    """mvlgamma, in place."""
 def nan_to_num(input: Tensor, nan: builtins.float | None = None, posinf: builtins.float | None = None, neginf: builtins.float | None = None, *, out: Tensor | None = None) -> Tensor:
     """each element, with these numbers in place of nan and of infinities (None: the largest and smallest that there are)."""
 def nan_to_num_(input: Tensor, nan: builtins.float | None = None, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:

@@ -32,7 +32,7 @@ def eigvalsh(A: Tensor, UPLO: builtins.str = 'L', *, out: Tensor | None = None) 
 def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """linalg.householder_product(A, tau): the first columns of the product of reflections 1 - tau v v*, whose vectors v stand in the columns of A below the diagonal."""
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the inverse of a square matrix."""
+    """linalg.inv(A): the inverse of a square matrix."""
 def inv_ex(A: Tensor, *, check_errors: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_inv_ex:
     """linalg.inv_ex(A, *, check_errors=False): the inverse, and a code that is not zero where there is none."""
 def lstsq(input: Tensor, b: Tensor, rcond: builtins.float | None = None, *, driver: builtins.str | None = None, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_lstsq:

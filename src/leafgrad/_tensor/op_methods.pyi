@@ -549,7 +549,7 @@ class OpMethods:
     def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.int32."""
     def inverse(self) -> Tensor:
-        """the inverse of a square matrix."""
+        """the inverse of a square matrix, as linalg.inv."""
     def is_conj(self) -> builtins.bool:
         """is it a view, made by conj(), that PyTorch conjugates when it is read? Here it is a copy."""
     def is_contiguous(self, memory_format: MemoryFormat | None = None) -> builtins.bool:

@@ -113,7 +113,7 @@ FUNCTIONS: dict[str, str] = {
         "_foreach_sinh_ _foreach_sqrt _foreach_sqrt_ _foreach_sub _foreach_sub_ _foreach_tan _foreach_tan_ "
         "_foreach_tanh _foreach_tanh_ _foreach_trunc _foreach_trunc_ _foreach_zero_ "
     ),
-    "ops.pointwise.gamma": "digamma igamma igammac lgamma mvlgamma mvlgamma_ polygamma",
+    "ops.pointwise.gamma": "digamma igamma igammac lgamma mvlgamma polygamma",
     "ops.pointwise.gates": "prelu rrelu rrelu_",
     "ops.pointwise.integers": "gcd gcd_ lcm lcm_",
     "ops.pointwise.polynomials": "",

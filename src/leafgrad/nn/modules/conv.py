@@ -270,21 +270,13 @@ class ConvTranspose3d(_ConvTransposeNd):
 class _LazyConv(LazyModuleMixin):
     """Takes in_channels from the first input."""
 
-    def __init__(
-        self: Any,
-        out_channels: int,
-        kernel_size: Sizes,
-        *args: Any,
-        device: Device | None = None,
-        dtype: Dtype | None = None,
-        **kwargs: Any,
+    def _await_channels(
+        self: Any, out_channels: int, bias: bool, device: Device | None = None, dtype: Dtype | None = None
     ) -> None:
-        # made without channels and without a bias, which has no size yet either
-        super().__init__(0, 0, kernel_size, *args, device=device, dtype=dtype, **kwargs)
-        has_bias = self.bias is not None
+        """The end of a constructor, which has made a module without channels and without a bias."""
         self.out_channels = out_channels
         self.weight = UninitializedParameter(device=device, dtype=dtype)
-        if has_bias:
+        if bias:
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self: Any) -> None:
@@ -313,39 +305,81 @@ class _LazyConv(LazyModuleMixin):
         return input.shape[-self.dims - 1]  # type: ignore[no-any-return]
 
 
-class LazyConv1d(_LazyConv, Conv1d):
+class _LazyForward(_LazyConv):
+    """LazyConvNd."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: str | Sizes = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Device | None = None,
+        dtype: Dtype | None = None,
+    ) -> None:
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
+        self._await_channels(out_channels, bias, device, dtype)
+
+
+class _LazyTransposed(_LazyConv):
+    """LazyConvTransposeNd."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: Device | None = None,
+        dtype: Dtype | None = None,
+    ) -> None:
+        rest = groups, False, dilation, padding_mode, device, dtype
+        super().__init__(0, 0, kernel_size, stride, padding, output_padding, *rest)
+        self._await_channels(out_channels, bias, device, dtype)
+
+
+class LazyConv1d(_LazyForward, Conv1d):
     """LazyConv1d(out_channels, kernel_size, ...): a Conv1d that takes in_channels from its first input."""
 
     cls_to_become = Conv1d
 
 
-class LazyConv2d(_LazyConv, Conv2d):
+class LazyConv2d(_LazyForward, Conv2d):
     """LazyConv2d(out_channels, kernel_size, ...): a Conv2d that takes in_channels from its first input."""
 
     cls_to_become = Conv2d
 
 
-class LazyConv3d(_LazyConv, Conv3d):
+class LazyConv3d(_LazyForward, Conv3d):
     """LazyConv3d(out_channels, kernel_size, ...): a Conv3d that takes in_channels from its first input."""
 
     cls_to_become = Conv3d
 
 
-class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
+class LazyConvTranspose1d(_LazyTransposed, ConvTranspose1d):
     """LazyConvTranspose1d(out_channels, kernel_size, ...): a ConvTranspose1d that takes in_channels from its first
     input."""
 
     cls_to_become = ConvTranspose1d
 
 
-class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
+class LazyConvTranspose2d(_LazyTransposed, ConvTranspose2d):
     """LazyConvTranspose2d(out_channels, kernel_size, ...): a ConvTranspose2d that takes in_channels from its first
     input."""
 
     cls_to_become = ConvTranspose2d
 
 
-class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
+class LazyConvTranspose3d(_LazyTransposed, ConvTranspose3d):
     """LazyConvTranspose3d(out_channels, kernel_size, ...): a ConvTranspose3d that takes in_channels from its first
     input."""
 

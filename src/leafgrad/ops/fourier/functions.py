@@ -149,38 +149,38 @@ def _real_lines(t: Any) -> list[Any]:
     return [S(one), S(two, norm="ortho"), S(three, 3, 0, "forward"), S(four, n=6)]
 
 
-@composite(_lines, places=("fft.fft",), public_name="", out=True, exempt=NO_HALF)
+@composite(_lines, places=("fft.fft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
 def fft_fft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.fft(input, n=None, dim=-1, norm=None): the sums over x of input[x] exp(-2 pi i k x / n)."""
     return along_one(input, n, dim, norm, True)
 
 
-@composite(_lines, places=("fft.ifft",), public_name="", out=True, exempt=NO_HALF)
+@composite(_lines, places=("fft.ifft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
 def fft_ifft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.ifft(input, n=None, dim=-1, norm=None): the inverse of fft."""
     return along_one(input, n, dim, norm, False)
 
 
-@composite(_real_lines, places=("fft.rfft",), public_name="", out=True, exempt=NO_HALF)
+@composite(_real_lines, places=("fft.rfft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
 def fft_rfft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.rfft(input, n=None, dim=-1, norm=None): the first half of the fft of real numbers."""
     return half_of("rfft", input, n, dim, norm, True)
 
 
-@composite(_lines, places=("fft.irfft",), public_name="", out=True, exempt=NO_HALF)
+@composite(_lines, places=("fft.irfft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
 def fft_irfft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.irfft(input, n=None, dim=-1, norm=None): the inverse of rfft; n is the number of real numbers."""
     return from_half(input, n, dim, norm, False)
 
 
-@composite(_lines, places=("fft.hfft",), public_name="", out=True, exempt=NO_HALF)
+@composite(_lines, places=("fft.hfft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
 def fft_hfft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.hfft(input, n=None, dim=-1, norm=None): the fft of a Hermitian signal, of which the first half is given: real
     numbers, n of them."""
     return from_half(input, n, dim, norm, True)
 
 
-@composite(_real_lines, places=("fft.ihfft",), public_name="", out=True, exempt=NO_HALF)
+@composite(_real_lines, places=("fft.ihfft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
 def fft_ihfft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.ihfft(input, n=None, dim=-1, norm=None): the inverse of hfft."""
     return half_of("ihfft", input, n, dim, norm, False)
@@ -271,7 +271,10 @@ def _of_many(name: str, transform: Any, what: str, samples: Any, *rest: Any) -> 
         function.__name__ = function.__qualname__ = f"fft_{name}{suffix}"
         which = "some dimensions, or all" if suffix == "n" else "two dimensions"
         function.__doc__ = f"fft.{name}{suffix}(input, s=None, dim={default}, norm=None): {what} along {which}."
-        composite(samples, places=(f"fft.{name}{suffix}",), public_name="", out=True, exempt=NO_HALF)(function)
+        autocast = None if name in ("hfft", "ihfft") else "float32"  # as PyTorch, which left these two out
+        composite(
+            samples, places=(f"fft.{name}{suffix}",), public_name="", out=True, exempt=NO_HALF, autocast=autocast
+        )(function)
 
 
 _of_many("fft", along_many, "the Fourier transform", _grids, True)

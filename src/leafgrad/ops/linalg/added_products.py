@@ -13,7 +13,7 @@ from leafgrad._dtypes import BOOL
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.checks import factor
 from leafgrad.ops.linalg.matrices import check_floats, check_same_dtype
-from leafgrad.ops.linalg.products import any_product, bmm, matmul, mv
+from leafgrad.ops.linalg.products import any_product, bmm, dot, matmul, mv
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.reduce.common import in_single
@@ -68,6 +68,7 @@ class baddbmm(Added):
     inputs = ("input", "batch1", "batch2")
     refuses = (BOOL,)
     kernel_name = "baddbmm"
+    autocast = "lower"
 
     @in_single
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
@@ -108,6 +109,7 @@ class addbmm(Added):
     inputs = ("input", "batch1", "batch2")
     refuses = (BOOL,)
     kernel_name = "addmm_impl_cpu_"
+    autocast = "lower"
 
     @in_single
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
@@ -192,27 +194,31 @@ class addr(Added):
 
 
 def contracted(a: Any, b: Any, dims: tuple[list[int], list[int]]) -> Any:
-    """The sum over pairs of dimensions, as one product of matrices."""
+    """The sum over pairs of dimensions, as one product of matrices, or of vectors."""
+    if a.dtype != b.dtype:
+        raise errors.mistake(RuntimeError, "both inputs should have same dtype")
     first, second = [[wrap_dim(d, t.ndim) for d in chosen] for t, chosen in zip((a, b), dims, strict=True)]
-    for one, two in zip(first, second, strict=True):
-        sizes = a.shape[one], b.shape[two]
+    for i, j in zip(first, second, strict=True):
+        sizes = a.shape[i], b.shape[j]
         if sizes[0] == 1 != sizes[1]:  # it is broadcast
-            b = b.sum(two, keepdim=True)
+            b = b.sum(j, keepdim=True)
         elif sizes[1] == 1 != sizes[0]:
-            a = a.sum(one, keepdim=True)
+            a = a.sum(i, keepdim=True)
         elif sizes[0] != sizes[1]:
             text = (
-                f"contracted dimensions need to match, but first has size {sizes[0]} in dim {one} and second has size "
-                f"{sizes[1]} in dim {two}"
+                f"contracted dimensions need to match, but first has size {sizes[0]} in dim {i} and second has size "
+                f"{sizes[1]} in dim {j}"
             )
             raise errors.mistake(RuntimeError, text)
     left = [d for d in range(a.ndim) if d not in first]
     right = [d for d in range(b.ndim) if d not in second]
     shared = math.prod([a.shape[d] for d in first])
     rows, columns = math.prod([a.shape[d] for d in left]), math.prod([b.shape[d] for d in right])
-    product = matmul.function(
-        a.permute(*left, *first).reshape((rows, shared)), b.permute(*second, *right).reshape((shared, columns))
-    )
+    one, two = a.permute(*left, *first), b.permute(*second, *right)
+    if rows == 1 == columns:
+        product = dot.function(one.reshape((shared,)), two.reshape((shared,)))
+    else:
+        product = matmul.function(one.reshape((rows, shared)), two.reshape((shared, columns)))
     return product.reshape([*[a.shape[d] for d in left], *[b.shape[d] for d in right]])
 
 
@@ -243,7 +249,6 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Any = 2, out: Any = None) -> Ten
         first, second = list(range(a.ndim - dims, a.ndim)), list(range(dims))
     if len(first) != len(second):
         raise errors.mistake(RuntimeError, "both dimension lists should have same length")
-    check_same_dtype("tensordot", a, b, ("a", "b"))
     return contracted(a, b, (first, second))
 
 
@@ -344,6 +349,7 @@ def cross(input: Tensor, other: Tensor, dim: Dim | None = None) -> Tensor:
     places=("linalg.vecdot",),
     public_name="",
     out=True,
+    autocast="lower",
 )
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: DimOrDims = -1) -> Tensor:
     """linalg.vecdot(x, y, *, dim=-1): the sums of conj(x) y along a dimension."""

@@ -20,7 +20,7 @@ from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, Number, Tensor
 
-NO_HALF = {"half precision": "PyTorch has no distances of it either"}
+NO_HALF = {"half precision": "PyTorch has no distances of it either, but by products of matrices"}
 MATRIX_PRODUCT_FROM = 25  # vectors, from which on PyTorch computes Euclidean distances by a product of matrices
 MODES = {
     None: 0, "use_mm_for_euclid_dist_if_necessary": 0, "use_mm_for_euclid_dist": 1,
@@ -42,8 +42,18 @@ def check_vectors(name: str, t: Any, which: str) -> None:
     if kind.category != FLOAT:
         first = f"{name} only supports floating-point dtypes, {which} got: {kind.alias}"
         raise errors.mistake(RuntimeError, first)
-    if is_half(kind.np):
-        raise not_implemented(name, t)
+
+
+def lengths_of(rows: Any, p: float) -> Any:
+    """The p-norms of rows: zero for those without elements, whatever p."""
+    return vector_norm.function(rows, p if rows.shape[-1] else 2, -1)
+
+
+def check_precision(name: str, *tensors: Any) -> None:
+    """Half precision is refused where there is something to compute."""
+    for t in tensors:
+        if is_half(t.array.dtype) and all([u.array.size for u in tensors]):
+            raise not_implemented(name, t)
 
 
 def euclidean(a: Any, b: Any) -> Any:
@@ -55,8 +65,8 @@ def euclidean(a: Any, b: Any) -> Any:
 
 def _of_rows(torch: Any, x: Any, y: Any, p: float = 2.0) -> Any:
     """What cdist is in PyTorch, which cannot differentiate its own twice, and refuses complex numbers."""
-    torch.cdist(x.detach(), y.detach(), p)
-    return torch.linalg.vector_norm(x[..., :, None, :] - y[..., None, :, :], p, -1)
+    kind = torch.cdist(x.detach(), y.detach(), p).dtype
+    return torch.linalg.vector_norm(x[..., :, None, :] - y[..., None, :, :], p, -1).to(kind)
 
 
 def _of_pairs(torch: Any, x: Any, p: float = 2.0) -> Any:
@@ -74,6 +84,7 @@ def _of_pairs(torch: Any, x: Any, p: float = 2.0) -> Any:
     in_python=("function",),
     reference=_of_rows,
     exempt=NO_HALF,
+    autocast="float32",
 )
 def cdist(
     x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = "use_mm_for_euclid_dist_if_necessary"
@@ -94,7 +105,8 @@ def cdist(
     many = max(x1.array.shape[-2], x2.array.shape[-2]) > MATRIX_PRODUCT_FROM
     if p == 2 and x1.array.size and x2.array.size and (mode == 1 or (mode == 0 and many)):
         return euclidean(x1, x2)
-    return vector_norm.function(sub.function(x1.unsqueeze(-2), x2.unsqueeze(-3)), p, -1)
+    check_precision("cdist", x1, x2)
+    return lengths_of(sub.function(x1.unsqueeze(-2), x2.unsqueeze(-3)), p)
 
 
 @composite(
@@ -111,12 +123,12 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         raise errors.mistake(RuntimeError, first)
     if from_numpy_dtype(input.array.dtype).category != FLOAT:
         raise errors.mistake(RuntimeError, "pdist only supports floating-point dtypes")
-    if is_half(input.array.dtype):
-        raise not_implemented("pdist", input)
     if p < 0:
         raise errors.mistake(RuntimeError, "pdist only supports non-negative p values")
+    if input.array.shape[0] > 1:
+        check_precision("pdist", input)
     first, second = [wrap(at) for at in np.triu_indices(input.array.shape[0], 1)]
-    return vector_norm.function(sub.function(input[first], input[second]), p, -1)
+    return lengths_of(sub.function(input[first], input[second]), p)
 
 
 @composite(

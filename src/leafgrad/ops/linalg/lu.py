@@ -358,7 +358,14 @@ def lu_unpack(
     return _lu_unpack((p, lower_of(LU_data), upper_of(LU_data)))  # type: ignore[return-value]
 
 
-@composite(_shapes, public_name="lu", exempt=NO_HALF, in_python=("function", "method"), autocast="float32")
+@composite(
+    _shapes,
+    public_name="lu",
+    exempt=NO_HALF,
+    in_python=("function", "method"),
+    autocast="float32",
+    aten_function="_lu_with_info",
+)
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
     """lu(A, pivot=True, get_infos=False): what torch.linalg.lu_factor returns, or lu_factor_ex."""
     found = linalg_lu_factor_ex.function(input, pivot=pivot)

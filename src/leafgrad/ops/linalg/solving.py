@@ -187,12 +187,18 @@ def _no_inverse(k: int) -> str:
     )
 
 
-@composite(squares, public_name="inverse", places=("linalg.inv",), out=True, exempt=NO_HALF, autocast="float32")
+@composite(squares, public_name="", places=("linalg.inv",), out=True, exempt=NO_HALF, autocast="float32")
 def linalg_inv(A: Tensor) -> Tensor:
-    """inverse(A): the inverse of a square matrix."""
+    """linalg.inv(A): the inverse of a square matrix."""
     result, info = linalg_inv_ex.function(A)
     check_success(info, _no_inverse, "linalg.inv")
     return result
+
+
+@composite(squares, out=True, exempt=NO_HALF, autocast="float32")
+def inverse(input: Tensor) -> Tensor:
+    """inverse(input): the inverse of a square matrix, as linalg.inv."""
+    return linalg_inv(input)
 
 
 # -- determinants -----------------------------------------------------------------------------------------------------

@@ -124,6 +124,7 @@ class mvlgamma(Family):
     in_place = True
     refuses = (COMPLEX,)
     places = ("special.multigammaln",)
+    in_place_function = False
     out = True
 
     def call(input: Tensor, p: int) -> Tensor:

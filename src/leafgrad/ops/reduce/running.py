@@ -251,7 +251,7 @@ def _quantile_samples(t: Any) -> list[Any]:
     ]
 
 
-@composite(_quantile_samples, out=True)
+@composite(_quantile_samples, out=True, autocast="float32")
 def quantile(
     input: Tensor, q: float | Tensor, dim: Dim | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
@@ -260,7 +260,7 @@ def quantile(
     return _quantile("quantile", input, q, dim, keepdim, interpolation)
 
 
-@composite(_quantile_samples, out=True)
+@composite(_quantile_samples, out=True, autocast="float32")
 def nanquantile(
     input: Tensor, q: float | Tensor, dim: Dim | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
