@@ -42,6 +42,7 @@ class Program:
         self._inside: dict[ast.AST, list[ast.stmt]] = {}
         self.statements: dict[int, ast.stmt] = {}  # by line, the innermost
         self.expressions: dict[tuple[int | None, int | None], list[ast.expr]] = {}  # by where they end
+        self.calls: dict[str, list[ast.Call]] = {}  # by the last name of what is called
         for node in ast.walk(self.tree):  # from the outside to the inside
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
@@ -52,6 +53,8 @@ class Program:
                         self.statements[line] = node
             elif isinstance(node, ast.expr):
                 self.expressions.setdefault((node.end_lineno, node.end_col_offset), []).append(node)
+                if isinstance(node, ast.Call):
+                    self.calls.setdefault((dotted(node.func) or "").rpartition(".")[2], []).append(node)
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self.imported |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
             if isinstance(node, FUNCTIONS):
@@ -299,12 +302,11 @@ class Slice:
 
     def callers(self, function: str) -> None:
         """A value that a function was given: it comes from the calls of that function."""
-        for node in ast.walk(self.program.tree):
-            if isinstance(node, ast.Call) and function == (dotted(node.func) or "").rpartition(".")[2]:
-                stmt = self.program.statement_of(node)
-                if stmt is not None:
-                    self.entered.add(ast.unparse(node.func))
-                    self.take(stmt)
+        for node in self.program.calls.get(function, []):
+            stmt = self.program.statement_of(node)
+            if stmt is not None:
+                self.entered.add(ast.unparse(node.func))
+                self.take(stmt)
 
     def defines(self, stmt: ast.AST, name: str) -> bool:
         """Take the statements in `stmt` that give `name` a value or change it. Is that certain to be done?"""
