@@ -32,6 +32,9 @@ EXACTLY = """
 # Rules that save a tensor which PyTorch does not.
 SAVES_MORE = {
     "cross_entropy": "the scores, of which PyTorch saves the softmax; but not the classes",
+    "kron": "the operands, whose changes make the gradient wrong in PyTorch: its unsafe views do not notice them",
+    "linalg_cond": "the matrix, of which PyTorch saves the singular vectors",
+    "linalg_svdvals": "the matrix, of which PyTorch saves the singular vectors",
     "matmul": "the operands, which PyTorch has copied if it had to change their shape",
     "norm": "the matrix, of which PyTorch saves the singular vectors",
     "special_ndtr": "the argument, of which PyTorch saves a multiple",
