@@ -10,6 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.tensor import wrap
 from leafgrad._dtypes import BOOL
+from leafgrad._layouts import in_common_order
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.checks import factor
 from leafgrad.ops.linalg.matrices import check_floats, check_same_dtype
@@ -170,7 +171,8 @@ class addr(Added):
 
     @in_single
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
-        return combined(x, a.reshape(a.shape[0], 1) * b, beta, alpha)
+        rows = a.reshape(a.shape[0], 1)
+        return in_common_order((x, rows, b), combined(x, rows * b, beta, alpha))
 
     def call(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         for name, v in (("vec1", vec1), ("vec2", vec2)):

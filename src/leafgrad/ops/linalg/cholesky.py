@@ -17,6 +17,7 @@ from leafgrad.ops.linalg.matrices import (
     check_success,
     flat_stack,
     identity_like,
+    in_columns,
     times,
 )
 from leafgrad.ops.linalg.triangular import solve_triangular
@@ -44,14 +45,14 @@ def decomposed(x: Array, upper: bool) -> tuple[Array, Array]:
     """L, or its adjoint, and for each matrix zero, or the order of the first minor that is not positive."""
     if upper:
         lower, info = decomposed(x.conj().swapaxes(-1, -2), False)
-        return np.ascontiguousarray(lower.conj().swapaxes(-1, -2)), info
+        return in_columns(lower.conj().swapaxes(-1, -2)), info
     try:
-        return np.linalg.cholesky(x), np.zeros(x.shape[:-2], np.int32)
+        return in_columns(np.linalg.cholesky(x)), np.zeros(x.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         made = [one_decomposed(each) for each in flat_stack(x)]
-        return np.stack([m[0] for m in made]).reshape(x.shape), np.array([m[1] for m in made], np.int32).reshape(
-            x.shape[:-2]
-        )
+        return in_columns(np.stack([m[0] for m in made]).reshape(x.shape)), np.array(
+            [m[1] for m in made], np.int32
+        ).reshape(x.shape[:-2])
 
 
 def one_decomposed(x: Array) -> tuple[Array, int]:

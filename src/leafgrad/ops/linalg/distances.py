@@ -144,4 +144,6 @@ def renorm(input: Tensor, p: Number, dim: Dim, maxnorm: Number) -> Tensor:
     others = tuple([d for d in range(ndim) if d != dim % ndim])
     lengths = vector_norm.function(input, p, others, True)
     smaller = maxnorm / (lengths + 1e-7)
-    return mul.function(input, where.function(lengths > maxnorm, smaller, wrap(np.ones((), lengths.array.dtype))))
+    return mul.function(
+        input.contiguous(), where.function(lengths > maxnorm, smaller, wrap(np.ones((), lengths.array.dtype)))
+    )

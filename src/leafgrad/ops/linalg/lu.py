@@ -25,6 +25,7 @@ from leafgrad.ops.linalg.matrices import (
     check_success,
     dominant,
     flat_stack,
+    in_columns,
     times,
 )
 from leafgrad.ops.linalg.products import matmul
@@ -80,7 +81,7 @@ def factorized(x: Array) -> tuple[Array, Array, Array]:
             right[...] = triangular(corner, right, False, True, True)
             a[:, last:, last:] -= a[:, last:, first:last] @ right
     lead = x.shape[:-2]
-    return a.reshape(x.shape), pivots.reshape((*lead, count)), info.reshape(lead)
+    return in_columns(a.reshape(x.shape)), pivots.reshape((*lead, count)), info.reshape(lead)
 
 
 def permutations(pivots: Array, m: int) -> Array:
@@ -108,15 +109,13 @@ def permutation_matrices(order: Array, kind: Any) -> Array:
 def lower_of(lu: A) -> A:
     """L, whose diagonal is one."""
     k = min(lu.shape[-2:])
-    below = tril(lu, -1)
-    below = below if lu.shape[-1] == k else slice_(below, (..., slice(0, k)))
-    return below + np.eye(lu.shape[-2], k, dtype=raw(lu).dtype)
+    left = lu if lu.shape[-1] == k else slice_(lu, (..., slice(0, k)))
+    return tril(left, -1) + np.eye(lu.shape[-2], k, dtype=raw(lu).dtype)
 
 
 def upper_of(lu: A) -> A:
     k = min(lu.shape[-2:])
-    above = triu(lu, 0)
-    return above if lu.shape[-2] == k else slice_(above, (..., slice(0, k), slice(None)))
+    return triu(lu if lu.shape[-2] == k else slice_(lu, (..., slice(0, k), slice(None))), 0)
 
 
 def lu_rule(g_lower: A, g_upper: A, lower: A, upper: A, p: Array) -> A:
@@ -368,7 +367,5 @@ def lu_unpack(
 )
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
     """lu(A, pivot=True, get_infos=False): what torch.linalg.lu_factor returns, or lu_factor_ex."""
-    found = linalg_lu_factor_ex.function(input, pivot=pivot)
-    if not get_infos:
-        check_success(found[2], _singular, "torch.linalg.lu_factor_ex", RuntimeError)
+    found = linalg_lu_factor_ex.function(input, pivot=pivot)  # singular matrices are not refused, nor by PyTorch
     return tuple(found) if get_infos else tuple(found)[:2]

@@ -109,6 +109,11 @@ def off_diagonal(x: A) -> Array:
     return np.ones((n, n), kind) - np.eye(n, dtype=kind)
 
 
+def in_columns(x: Array) -> Array:
+    """Matrices that lie in memory column by column, as those that LAPACK returns."""
+    return np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
 # -- checks -----------------------------------------------------------------------------------------------------------
 
 

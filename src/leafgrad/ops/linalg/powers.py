@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.tensor import wrap
+from leafgrad._device import contiguous_format
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.linalg.lu import joined
 from leafgrad.ops.linalg.matrices import OfMatrices, check_floats, check_square, dominant
@@ -101,10 +102,10 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     check_square("linalg.matrix_power", input)
     if n == 0:
         x = input.array
-        unit = wrap(np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape))
-        return where.function(wrap(np.zeros((), bool)), input, unit)  # whose gradient is zero
+        unit = wrap(np.array(np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)))
+        return where.function(wrap(np.ones((), bool)), unit, input)  # whose gradient is zero
     if n in (1, -1):
-        return clone.function(input) if n == 1 else linalg_inv(input)
+        return clone.function(input, memory_format=contiguous_format) if n == 1 else linalg_inv(input)
     power = linalg_inv(input) if n < 0 else input
     n, result = abs(n), None
     while n:

@@ -23,6 +23,7 @@ from leafgrad.ops.linalg.matrices import (
     column,
     dominant,
     identity_like,
+    in_columns,
     is_complex,
     times,
 )
@@ -86,7 +87,7 @@ class linalg_qr(OfMatrices):
     out = True
 
     def kernel(x: Array, mode: Any) -> Any:
-        return tuple(np.linalg.qr(x, mode))
+        return tuple([in_columns(part) for part in np.linalg.qr(x, mode)])
 
     def call(A: Tensor, mode: str = "reduced") -> return_types.linalg_qr:
         _check(A, mode)
@@ -118,7 +119,7 @@ class upper_of_qr(OfMatrices):
     derivatives = 0
 
     def kernel(x: Array) -> Array:
-        return np.linalg.qr(x, "r")
+        return in_columns(np.linalg.qr(x, "r"))
 
     def vjp(g: A) -> A:
         first = (
@@ -162,7 +163,7 @@ class geqrf(OfMatrices):
 
     def kernel(x: Array) -> Any:
         packed, tau = np.linalg.qr(x, "raw")
-        return np.ascontiguousarray(packed.swapaxes(-1, -2)), tau
+        return packed.swapaxes(-1, -2), tau
 
     def call(input: Tensor) -> return_types.geqrf:
         check_matrices("torch.geqrf", input, "input")
@@ -218,7 +219,7 @@ class linalg_householder_product(OfMatrices):
     out = True
 
     def kernel(x: Array, tau: Array) -> Array:
-        return np.array(products(vectors_of(x), tau)[-1])
+        return in_columns(np.array(products(vectors_of(x), tau)[-1]))
 
     def call(input: Tensor, tau: Tensor) -> Tensor:
         _check_reflections(input, tau)

@@ -21,6 +21,7 @@ from leafgrad.ops.linalg.matrices import (
     check_success,
     column,
     dominant,
+    in_columns,
     is_complex,
     not_implemented,
     row,
@@ -49,7 +50,7 @@ def solved(a: Array, b: Array, left: bool) -> tuple[Array, Array]:
         x, info = solved(a.swapaxes(-1, -2), b.swapaxes(-1, -2), True)
         return np.ascontiguousarray(x.swapaxes(-1, -2)), info
     try:
-        return np.linalg.solve(a, b), np.zeros(a.shape[:-2], np.int32)
+        return in_columns(np.linalg.solve(a, b)), np.zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         lu, pivots, info = factorized(a)
         order = permutations(pivots, a.shape[-1])
@@ -165,7 +166,7 @@ class linalg_inv_ex(OfMatrices):
 
     def kernel(x: Array) -> Any:
         try:
-            return np.linalg.inv(x), np.zeros(x.shape[:-2], np.int32)
+            return in_columns(np.linalg.inv(x)), np.zeros(x.shape[:-2], np.int32)
         except np.linalg.LinAlgError:
             return solved(x, np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape), True)
 

@@ -24,6 +24,7 @@ from leafgrad.ops.linalg.matrices import (
     column,
     diagonal_matrix,
     diagonal_of,
+    in_columns,
     is_complex,
     off_diagonal,
     row,
@@ -94,7 +95,8 @@ class linalg_svd(OfMatrices):
     out = True
 
     def kernel(x: Array, full_matrices: bool) -> Any:
-        return tuple(converging(np.linalg.svd, x, full_matrices))
+        u, values, vh = converging(np.linalg.svd, x, full_matrices)
+        return in_columns(u), values, in_columns(vh)
 
     def call(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> return_types.linalg_svd:
         check_svd(A, driver)
@@ -236,7 +238,8 @@ class linalg_eigh(OfMatrices):
     out = True
 
     def kernel(x: Array, half: Any) -> Any:
-        return tuple(converging(np.linalg.eigh, x, half))
+        values, vectors = converging(np.linalg.eigh, x, half)
+        return values, in_columns(vectors)
 
     def call(A: Tensor, UPLO: str = "L") -> return_types.linalg_eigh:
         return linalg_eigh.result_type(linalg_eigh.record(A, check_eigh(A, UPLO)))  # type: ignore[no-any-return]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors, return_types
+from leafgrad._device import contiguous_format
 from leafgrad.ops.index.masks import tril, triu
 from leafgrad.ops.linalg.matrices import (
     NO_HALF,
@@ -18,6 +19,7 @@ from leafgrad.ops.linalg.matrices import (
     check_same_dtype,
     check_square,
     dominant,
+    in_columns,
     times,
 )
 from leafgrad.ops.pointwise.convert import clone
@@ -36,7 +38,7 @@ def triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool)
     is upper triangular: then every pivot is the only element of its column. A lower one is turned round."""
     if not left:
         turned = triangular(a.swapaxes(-1, -2), b.swapaxes(-1, -2), not upper, True, unitriangular)
-        return np.ascontiguousarray(turned.swapaxes(-1, -2))
+        return in_columns(turned.swapaxes(-1, -2))
     a = np.triu(a) if upper else np.tril(a)
     if unitriangular:
         at = np.arange(a.shape[-1])
@@ -47,7 +49,7 @@ def triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool)
         x = np.linalg.solve(a, b)
     except np.linalg.LinAlgError:  # a zero on the diagonal, by which PyTorch divides
         x = substituted(a, b)
-    return x if upper else np.ascontiguousarray(x[..., ::-1, :])
+    return in_columns(x if upper else x[..., ::-1, :])
 
 
 def substituted(a: Array, b: Array) -> Array:
@@ -132,7 +134,8 @@ def triangular_solve(
     check_kernel("triangular_solve_cpu", a)
     factor, above = (a.mT, not upper) if transpose else (a, upper)
     solution = linalg_solve_triangular.record(factor, b, above, True, unitriangular)
-    return _triangular_solve((solution, clone.function(a)))  # type: ignore[return-value]
+    copy = clone.function(a.mT, memory_format=contiguous_format).mT  # by columns
+    return _triangular_solve((solution, copy))  # type: ignore[return-value]
 
 
 def _check_factor(b: Any, factor: Any) -> None:
@@ -212,7 +215,7 @@ class cholesky_inverse(OfMatrices):
         unit = np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
         inverse = triangular(x, unit, upper, True, False)
         other = inverse.conj().swapaxes(-1, -2)
-        return inverse @ other if upper else other @ inverse
+        return in_columns(inverse @ other if upper else other @ inverse)
 
     def call(input: Tensor, upper: bool = False) -> Tensor:
         check_square("cholesky_inverse", input)

@@ -69,11 +69,17 @@ def _scaled_by_power(x: Any, y: Any) -> Any:
     return x * np.exp2(y)
 
 
+def _scaled(core: Any, input: Any, other: Any) -> Any:
+    """PyTorch multiplies integers by powers that lie in memory row by row."""
+    return broadcast_binary(core, input, other.contiguous() if input.array.dtype.kind in "biu" else other)
+
+
 @op
 class ldexp(Binary):
     """ldexp(input, other): input * 2**other, element by element."""
 
     kernel = _scaled_by_power
+    apply = _scaled
     as_float = True
     takes = ("Tensor", "Tensor")
     in_place_function = True

@@ -120,7 +120,7 @@ class mvlgamma(Family):
     kernel = _multivariate
     jvp = "elementwise"
     vmap = "elementwise"
-    follows_layout = True
+    row_major = True
     in_place = True
     refuses = (COMPLEX,)
     places = ("special.multigammaln",)

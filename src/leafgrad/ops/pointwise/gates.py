@@ -119,6 +119,8 @@ class rrelu_with_noise(Activation):
     node_names = ("RreluWithNoiseBackward1",)  # in place
     reference = lambda torch, x, *args: torch.ops.aten.rrelu_with_noise(x, *args)
     constants = ("noise",)
+    follows_layout = False
+    row_major = True
     refuses = (*REFUSED, HALF)  # in training
     kernel_name = "rrelu_with_noise_out_cpu"
     samples = program(lambda torch, x: torch.rrelu(x, 0.2, 0.4, training=True))

@@ -44,6 +44,7 @@ class Running(Family, family=True):
     results = 2
     result_names: Any = ("values", "indices")
     saved_as = {"input_shape": ""}
+    row_major = True
     refuses: Any = (COMPLEX,)
     out = True
     samples = lambda t: [S(t(5), 0), S(t(3, 4), 1), S(t(2, 3, 2), -2), S(t(), 0), S(t(0, 2), 0)]
@@ -87,6 +88,7 @@ class logcumsumexp(Family):
     options = ("dim",)
     vmap = "dims"
     kernel_name = "logcumsumexp_out_cpu"
+    row_major = True
     out = True
 
     @in_single
