@@ -81,7 +81,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Shape | None = None, *, out: Tensor 
     """linalg.tensorsolve(A, B, dims=None): the X for which the product of A and X over the last dimensions of A is B; `dims` are moved to the end of A before."""
 def vander(x: Tensor, *, N: builtins.int | None = None) -> Tensor:
     """linalg.vander(x, *, N=None): the powers from 0 to N - 1 of each element, along a new last dimension."""
-def vecdot(x: Tensor, y: Tensor, *, dim: DimOrDims = -1, out: Tensor | None = None) -> Tensor:
+def vecdot(x: Tensor, y: Tensor, *, dim: Dim = -1, out: Tensor | None = None) -> Tensor:
     """linalg.vecdot(x, y, *, dim=-1): the sums of conj(x) y along a dimension."""
 def vector_norm(x: Tensor, ord: Number = 2, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """(sum of abs(x)**ord) ** (1/ord) along dimensions; ord = inf and -inf are the largest and smallest abs(x), ord = 0 is the number of elements that are not zero."""

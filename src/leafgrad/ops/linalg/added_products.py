@@ -14,7 +14,7 @@ from leafgrad._layouts import in_common_order
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.checks import factor
 from leafgrad.ops.linalg.matrices import check_floats, check_same_dtype
-from leafgrad.ops.linalg.products import any_product, bmm, dot, matmul, mv
+from leafgrad.ops.linalg.products import any_product, bmm, dot, matmul, mv, vdot
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.reduce.common import in_single
@@ -24,7 +24,7 @@ from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
 from leafgrad.ops.shape.split import diagonal
 from leafgrad.ops.shape.views import expand, transpose, unsqueeze
-from leafgrad.ops.signature import Dim, DimOrDims, Number, Tensor
+from leafgrad.ops.signature import Dim, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -218,7 +218,7 @@ def contracted(a: Any, b: Any, dims: tuple[list[int], list[int]]) -> Any:
     rows, columns = math.prod([a.shape[d] for d in left]), math.prod([b.shape[d] for d in right])
     one, two = a.permute(*left, *first), b.permute(*second, *right)
     if rows == 1 == columns:
-        product = dot.function(one.reshape((shared,)), two.reshape((shared,)))
+        product = dot.function(*[t if t.ndim == 1 else t.reshape((shared,)) for t in (one, two)])
     else:
         product = matmul.function(one.reshape((rows, shared)), two.reshape((shared, columns)))
     return product.reshape([*[a.shape[d] for d in left], *[b.shape[d] for d in right]])
@@ -353,10 +353,12 @@ def cross(input: Tensor, other: Tensor, dim: Dim | None = None) -> Tensor:
     out=True,
     autocast="lower",
 )
-def linalg_vecdot(x: Tensor, y: Tensor, *, dim: DimOrDims = -1) -> Tensor:
+def linalg_vecdot(x: Tensor, y: Tensor, *, dim: Dim = -1) -> Tensor:
     """linalg.vecdot(x, y, *, dim=-1): the sums of conj(x) y along a dimension."""
     check_floats("linalg.vecdot", x, None)
     check_same_dtype("linalg.vecdot", x, y, ("x", "y"))
+    if x.array.ndim == 1 == y.array.ndim:
+        return vdot.function(x, y)
     return sum_op.function(mul.function(conj.function(x), y), dim)
 
 
