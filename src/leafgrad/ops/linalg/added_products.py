@@ -17,7 +17,7 @@ from leafgrad.ops.linalg.matrices import check_floats, check_same_dtype
 from leafgrad.ops.linalg.products import any_product, bmm, dot, matmul, mv, vdot
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
-from leafgrad.ops.reduce.common import in_single
+from leafgrad.ops.reduce.common import in_single, is_half
 from leafgrad.ops.reduce.reductions import sum as sum_op
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -377,6 +377,9 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: Dim = -2, dim2: Dim = -
 )
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """linalg.vander(x, *, N=None): the powers from 0 to N - 1 of each element, along a new last dimension."""
+    if x.array.dtype.kind == "b" or is_half(x.array.dtype):
+        first = f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.alias}"
+        raise errors.mistake(RuntimeError, first)
     x = x if x.array.ndim else x.reshape((1,))
     count = x.array.shape[-1] if N is None else N
     if count <= 1:

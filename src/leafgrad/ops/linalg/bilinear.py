@@ -23,7 +23,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     _check_sizes(input1, input2, weight, bias)
     outputs, i, j = weight.shape
     rows = input1.reshape(-1, i) @ weight.permute(1, 0, 2).reshape(i, outputs * j)
-    out = (rows.reshape(-1, outputs, j) * input2.reshape(-1, 1, j)).sum(2).reshape(*input1.shape[:-1], outputs)
+    products = rows.reshape(-1, outputs, j) * input2.reshape(-1, 1, j)
+    out = products.sum(2, dtype=products.dtype).reshape(*input1.shape[:-1], outputs)
     return out if bias is None else out + bias
 
 

@@ -125,7 +125,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         raise errors.mistake(RuntimeError, "pdist only supports floating-point dtypes")
     if p < 0:
         raise errors.mistake(RuntimeError, "pdist only supports non-negative p values")
-    if input.array.shape[0] > 1:
+    if input.array.shape[0] > 1 and input.array.size:  # there is something to compute
         check_precision("pdist", input)
     first, second = [wrap(at) for at in np.triu_indices(input.array.shape[0], 1)]
     return lengths_of(sub.function(input[first], input[second]), p)

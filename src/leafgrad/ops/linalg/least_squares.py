@@ -15,6 +15,8 @@ from leafgrad.ops.linalg.matrices import (
     adjoint,
     alias_of,
     broadcast,
+    check_floats,
+    check_kernel,
     check_matrices,
     check_square,
     dominant,
@@ -143,6 +145,19 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     return linalg_pinv.function(input, rcond)
 
 
+def _check_precision(a: Any) -> None:
+    if a.array.dtype.kind in "biu" or is_half(a.array.dtype):
+        raise errors.mistake(RuntimeError, "This function doesn't handle types other than float and double")
+
+
+def _check_spectrum(a: Any, hermitian: bool) -> None:
+    """Refuse matrices that have no eigenvalues, or no singular values, in PyTorch."""
+    if hermitian:
+        check_square("linalg.eigh", a)
+        check_kernel("linalg_eigh_cpu", a)
+    check_floats("linalg.svd", a, "linalg_svd_cpu")
+
+
 @op
 class linalg_matrix_rank(OfMatrices):
     """linalg.matrix_rank(A, *, atol=None, rtol=None, hermitian=False): how many singular values are larger than
@@ -165,16 +180,16 @@ class linalg_matrix_rank(OfMatrices):
     ) -> Tensor:
         name = "torch.linalg.matrix_rank"
         check_matrices(name, input, "input")
-        if input.array.dtype.kind in "biu" or is_half(input.array.dtype):
-            raise errors.mistake(RuntimeError, "This function doesn't handle types other than float and double")
-        if hermitian:
-            check_square("linalg.matrix_rank", input)
         for called, value in (("atol", atol), ("rtol", rtol)):
             if isinstance(value, TensorBase) and value.array.dtype.kind == "c":
                 first = f"{name}: {called} tensor of complex type is not supported. Got {alias_of(value)}"
                 raise errors.mistake(RuntimeError, first)
         if tol is not None:  # the older name
             atol, rtol = tol, 0.0
+        if rtol is None:  # the default is made of the precision
+            _check_precision(input)
+        if input.array.size:
+            _check_spectrum(input, hermitian)
         return linalg_matrix_rank.record(input, tolerance(atol), tolerance(rtol), hermitian)
 
     samples = lambda t: [S(t(3, 3)), S(t(2, 3, 2)), S(t(2, 4), 0.5), S(t(2, 2), atol=1.5, rtol=0.0), S(t(0, 2))]
@@ -189,6 +204,7 @@ class least_squares(OfMatrices):
 
     inputs = ("A", "B")
     options = ("rcond",)
+    aten = "linalg_lstsq"
     node_name = "LinalgLstsqBackward0"
     reference = lambda torch, a, b, rcond: torch.linalg.lstsq(a, b)[0]
 
@@ -214,11 +230,6 @@ class least_squares(OfMatrices):
 _linalg_lstsq = named_result("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 WITH_VALUES = ("gelsd", "gelss")  # which compute singular values
-
-
-def _check_precision(a: Any) -> None:
-    if a.array.dtype.kind in "biu" or is_half(a.array.dtype):
-        raise errors.mistake(RuntimeError, "This function doesn't handle types other than float and double")
 
 
 def _check_lstsq(a: Any, b: Any, driver: str | None) -> bool:

@@ -168,6 +168,7 @@ class matrix_of_pivots(OfMatrices):
 
     inputs = ("pivots",)
     options = ("m", "kind")
+    aten = "lu_unpack"
     differentiable = False
     samples = lambda t: [S(t(3, dtype="int32", low=3, high=4), 3, np.float64)]
     reference = lambda torch, pivots, m, kind: torch.lu_unpack(torch.ones(m, m, dtype=torch.float64), pivots)[0]
@@ -247,6 +248,7 @@ class lu_parts(OfMatrices):
 
     inputs = ("A",)
     results = 3
+    aten = "linalg_lu"
     node_name = "LinalgLuBackward0"
     saved_as = {"out": "L", "out1": "U", "out2": ""}
     reference = lambda torch, x: (*torch.linalg.lu(x)[1:], torch.linalg.lu_factor(x)[1])

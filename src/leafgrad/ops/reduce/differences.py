@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.bind import binary
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import BOOL, from_numpy_dtype, get_default_dtype
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.pointwise.comparison import logical_xor
-from leafgrad.ops.pointwise.elementwise import sub
+from leafgrad.ops.pointwise.elementwise import BY_A_NUMBER, mul, sub, true_div
 from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
@@ -47,48 +48,85 @@ def diff(
     return x
 
 
-def _trapezoids(name: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, int]:
-    """The sums of neighbours times how far they are apart, along a dimension."""
-    at = wrap_dim(dim, y.array.ndim)
-    if y.array.ndim == 0:
-        raise errors.mistake(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
-    size = max(y.array.shape[at] - 1, 0)
-    sums = y.narrow(at, min(1, y.array.shape[at]), size) + y.narrow(at, 0, size)
-    if x is None:
-        return sums * dx, at
-    if x.array.dtype.kind == "b" or y.array.dtype.kind == "b":
+def _checked_step(name: str, y: Any, x: Any, dx: Any) -> float:
+    if x is None and y.array.dtype.kind == "b":
+        raise errors.mistake(RuntimeError, f"{name}: received a bool input for `y`, but bool is not supported")
+    if x is not None and "b" in (x.array.dtype.kind, y.array.dtype.kind):
         raise errors.mistake(RuntimeError, f"{name}: received a bool input for `x` or `y`, but bool is not supported")
-    if x.array.ndim == 1:
-        x = x.reshape((-1, *[1] * (y.array.ndim - 1 - at)))
-        steps = diff(x, 1, 0)
-    else:
-        steps = diff(x, 1, dim)
-    return sums * steps, at
+    if isinstance(dx, complex):
+        raise errors.mistake(RuntimeError, f"{name}: Currently, we only support dx as a real number.")
+    return 1.0 if dx is None else float(dx)
+
+
+def _check_combination(name: str, x: Any, dx: Any) -> None:
+    if x is not None and dx is not None:
+        raise errors.mistake(TypeError, f"{name}() received an invalid combination of arguments")
+
+
+def _neighbours(t: Any, dim: int) -> tuple[Any, Any]:
+    """All elements along a dimension but the first, and all but the last."""
+    size = max(t.array.shape[dim] - 1, 0)
+    return t.narrow(dim, min(1, t.array.shape[dim]), size), t.narrow(dim, 0, size)
+
+
+def _sums(y: Any, dim: int) -> Any:
+    later, earlier = _neighbours(y, dim)
+    return earlier + later
+
+
+def _steps(name: str, y: Any, x: Any, at: int) -> Any:
+    """How far the points are apart, in a shape that fits to those along a dimension."""
+    ndim, shape = y.array.ndim, x.array.shape
+    if len(shape) == 1:
+        if shape[0] != y.array.shape[at]:
+            raise errors.mistake(RuntimeError, f"{name}: There must be one `x` value for each sample point")
+        x = x.reshape([shape[0] if d == at else 1 for d in range(ndim)])
+    elif len(shape) < ndim:
+        x = x.reshape((*[1] * (ndim - len(shape)), *shape))
+    later, earlier = _neighbours(x, at)
+    return later - earlier
 
 
 def _areas(t: Any) -> list[Any]:
-    made = [S(t(5)), S(t(3, 4), dx=0.5), S(t(3, 4), dim=0), S(t(3, 4), t(4)), S(t(3, 4), t(3, 4), dim=0)]
-    return [sample.exempt_from("integers") for sample in made]  # the sum of two bools is one
+    return [S(t(5)), S(t(3, 4), dx=0.5), S(t(3, 4), dim=0), S(t(3, 4), t(4)), S(t(3, 4), t(3, 4), dim=0)]
 
 
-def _checked_steps(x: Any, dx: Any) -> Any:
-    if x is not None and dx is not None:
-        raise errors.mistake(TypeError, "trapezoid() received an invalid combination of arguments")
-    return 1 if dx is None else dx
+def _times(t: Any, number: Any) -> Any:
+    return binary(mul.named[BY_A_NUMBER], t, number)
+
+
+def _halved(t: Any) -> Any:
+    return binary(true_div.named["DivBackward1(input)"], t, 2.0)
 
 
 @composite(_areas, method=False, aliases=("trapz",))
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: Dim = -1) -> Tensor:
     """trapezoid(y, x=None, *, dx=None, dim=-1): the area under a curve through points y, at x or dx apart."""
-    parts, at = _trapezoids("trapezoid", y, x, _checked_steps(x, dx), dim)
-    return parts.sum(at) / 2.0
+    _check_combination("trapezoid", x, dx)
+    if not y.array.ndim:
+        raise errors.mistake(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
+    at = wrap_dim(dim, y.array.ndim)
+    if not y.array.shape[at]:
+        return wrap(np.zeros((*y.array.shape[:at], *y.array.shape[at + 1 :]), y.array.dtype))
+    step = _checked_step("trapezoid", y, x, dx)
+    if x is not None:
+        return _halved((_sums(y, at) * _steps("trapezoid", y, x, at)).sum(at))
+    ends = y.select(at, 0) + y.select(at, -1)
+    return _times(y.sum(at) - _times(ends, 0.5), step)
 
 
 @composite(_areas, method=False)
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: Dim = -1) -> Tensor:
     """cumulative_trapezoid(y, x=None, *, dx=None, dim=-1): the areas under a curve up to each of its points."""
-    parts, at = _trapezoids("cumulative_trapezoid", y, x, _checked_steps(x, dx), dim)
-    return parts.cumsum(at) / 2.0
+    name = "cumulative_trapezoid"
+    _check_combination(name, x, dx)
+    step = _checked_step(name, y, x, dx)
+    if not y.array.ndim:
+        raise errors.mistake(IndexError, "slice() cannot be applied to a 0-dim tensor.")
+    at = wrap_dim(dim, y.array.ndim)
+    if x is not None:
+        return _halved((_sums(y, at) * _steps(name, y, x, at)).cumsum(at))
+    return _times(_sums(y, at), step / 2).cumsum(at)
 
 
 # -- slopes -----------------------------------------------------------------------------------------------------------

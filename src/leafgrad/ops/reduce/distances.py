@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._dtypes import FLOAT
+from leafgrad.ops.promotion import common_dtype
 from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Tensor
@@ -45,6 +47,14 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         shape = np.broadcast_shapes(x1.shape, x2.shape)
     except ValueError:
         raise errors.broadcast_mismatch("cosine_similarity", (x1.array, x2.array)) from None
-    vectors = [x if x.shape == shape else x.expand(shape) for x in (x1, x2)]
-    units = [x / x.norm(2, dim, True).clamp_min(eps) for x in vectors]
+    kind = common_dtype(x1, x2)
+    if kind.category != FLOAT:
+        first = f"expected common dtype to be floating point, yet common dtype is {kind.alias}"
+        raise errors.mistake(RuntimeError, first)
+    vectors = [x if x.shape == shape else x.expand(shape) for x in (x1.to(kind), x2.to(kind))]
+    units = []
+    for x in vectors:
+        length = x.norm(2, dim, True).clone()
+        length.detach().clamp_min_(eps)  # whose gradient is that of the length, even below eps
+        units.append(x / length)
     return (units[0] * units[1]).sum(dim)

@@ -170,7 +170,8 @@ class mode(Family):
         at = wrap_dim(dim, input.array.ndim)
         if input.array.ndim and not input.array.shape[at]:
             raise errors.mistake(IndexError, f"mode(): Expected reduction dim {at} to have non-zero size.")
-        mode.check(input.dtype)
+        if input.array.ndim and input.array.size:  # else there is nothing to compare
+            mode.check(input.dtype)
         return mode.result_type(mode.record(input, at, keepdim))  # type: ignore[no-any-return]
 
     def vjp(g: A, out1: A, input_shape: A, dim: A, keepdim: A) -> A:
