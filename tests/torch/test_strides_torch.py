@@ -57,6 +57,7 @@ DIFFERENT = {
     "diagonal_scatter": GAPS,
     "as_strided_scatter": "describes the memory, which is another one in each layout",
     "view_as_complex_copy": "is compared with the view",
+    "kron": "a product of views whose dimensions of one element have strides of NumPy's choice",
 }
 
 
