@@ -204,7 +204,12 @@ def empty_like_array(array: Array, np_dtype: Any = None, wanted: Any = None) -> 
         if array.flags.c_contiguous:
             return np.empty(array.shape, kind)
         if is_dense(array):
-            return np.empty_like(array, kind, order="K")
+            if 1 not in array.shape:
+                return np.empty_like(array, kind, order="K")
+            # which would give dimensions of one element other strides
+            size = np.dtype(kind).itemsize
+            steps = [step // array.itemsize * size for step in array.strides]
+            return np.ndarray(array.shape, kind, np.empty(array.size, kind), strides=steps)
     order = order_in_memory(array) if wanted is preserve_format else order_of(array.ndim, wanted)
     return np.empty([array.shape[d] for d in order], kind).transpose(np.argsort(order))
 

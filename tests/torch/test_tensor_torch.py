@@ -352,7 +352,18 @@ def candidates(m: Any, name: str = "") -> list[tuple[Any, ...]]:
     ] + ([] if "_copy" not in name else [  # of views
         (x, (4, 1)), (x, 0, 1, 1), (x, (2, 2), (1, 2)), (x, (1, 0)), (x, (1, 1)), (v[None], (2, 2)), (x, 0, 1),
         (m.tensor([1 + 2j]),),
-    ])  # fmt: skip
+    ]) + {
+        "addbmm": [(x, y[None], x[None]), (v, y[None], x[None])],
+        "baddbmm": [(x[None], y[None], x[None]), (v, y[None], x[None])],
+        "addmv": [(v, x, v), (v[0], x, v), (k, i, k)],
+        "addr": [(x, v, v), (v, v, v), (i, k, k)],
+        "cholesky": [(x @ x.mT,), (x @ x.mT, True)],
+        "cross": [(m.eye(3), m.ones(3, 3)), (m.eye(3), m.ones(3, 3), 1), (m.arange(3), m.arange(3) + 1)],
+        "lu_solve": [(y, *m.linalg.lu_factor(x)), (y[None], *m.linalg.lu_factor(x[None]))],
+        "lu_unpack": [m.linalg.lu_factor(x), m.linalg.lu_factor(x[None])],
+        "polygamma": [(0, x), (1, x), (2, x.t()), (1, i)],
+        "renorm": [(x, 2, 0, 0.5), (x, 1, 1, 0.5), (x.t(), 2, -1, 0.5)],
+    }.get(name, [])  # fmt: skip
 
 
 @pytest.mark.parametrize("name", sorted({e.name for e in entries() if e.out} & set(dir(leafgrad))))

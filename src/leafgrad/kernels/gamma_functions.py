@@ -163,7 +163,7 @@ def _upper_fraction(a: A, x: A) -> A:
 
 
 def _incomplete(a: A, x: A, upper: bool) -> A:
-    out = np.full_like(x, np.nan)
+    out = np.full_like(a + x, np.nan)  # in the common layout of both
     inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     by_series = inside & (x < a + 1) if not upper else inside & (x <= np.maximum(a, 1.1)) & (x < a + 1)
     by_fraction = inside & ~by_series

@@ -12,6 +12,7 @@ from leafgrad._core.tensor import wrap
 from leafgrad._dtypes import FLOAT, from_numpy_dtype
 from leafgrad.ops.linalg.matrices import not_implemented
 from leafgrad.ops.linalg.products import matmul
+from leafgrad.ops.pointwise.convert import contiguous
 from leafgrad.ops.pointwise.elementwise import mul, sub
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import is_half
@@ -142,6 +143,7 @@ def renorm(input: Tensor, p: Number, dim: Dim, maxnorm: Number) -> Tensor:
         first = f"renorm: input needs at least 2 dimensions, got {ndim} dimensions"
         raise errors.mistake(RuntimeError, first)
     others = tuple([d for d in range(ndim) if d != dim % ndim])
+    input = contiguous(input)
     lengths = vector_norm.function(input, p, others, True)
     smaller = maxnorm / (lengths + 1e-7)
     return mul.function(

@@ -163,7 +163,7 @@ class geqrf(OfMatrices):
 
     def kernel(x: Array) -> Any:
         packed, tau = np.linalg.qr(x, "raw")
-        return packed.swapaxes(-1, -2), tau
+        return in_columns(packed.swapaxes(-1, -2)), tau
 
     def call(input: Tensor) -> return_types.geqrf:
         check_matrices("torch.geqrf", input, "input")
