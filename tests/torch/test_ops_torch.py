@@ -117,7 +117,10 @@ def test_in_place_forms(entry: Entry) -> None:
     form = in_place(public_name(entry))
     for case, dtype in samples(entry, ["float64", "float32", "complex128", "int64", "bool"]):
         is_tensor = isinstance(case.call(case.tensors, lambda *args, **kwargs: args[0]), lg.Tensor)
-        refused, _ = attempt(case.outputs)
+        refused, results = attempt(case.outputs)
+        # PyTorch makes the tensor larger here, as nowhere else; leafgrad refuses it
+        if entry.name == "addbmm" and refused is None and results[0].shape != case.tensors[0].shape:
+            continue
         if is_tensor and refused is None and (entry.name, dtype) not in REFUSED_IN_PLACE:
             both = Both(case, dtype, form, form)
             both.check_values()
