@@ -26,6 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental"),
     pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter"),
     pytest.mark.filterwarnings("ignore:index_reduce.. is in beta"),
+    pytest.mark.filterwarnings("ignore:torch.(triangular_solve|lu_solve) is deprecated"),  # leafgrad does not warn
 ]
 
 DTYPES = ["float64", "float32", "complex128", "int64", "bool", "float16", "bfloat16"]

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.bind import bind
 from leafgrad._core.tensor import wrap
+from leafgrad._core.views import bind_view
 from leafgrad._dtypes import BOOL
 from leafgrad._layouts import in_common_order
 from leafgrad.ops.dimensions import wrap_dim
@@ -19,11 +21,11 @@ from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.reduce.common import in_single, is_half
 from leafgrad.ops.reduce.reductions import sum as sum_op
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, op, unseen
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
 from leafgrad.ops.shape.split import diagonal
-from leafgrad.ops.shape.views import expand, transpose, unsqueeze
+from leafgrad.ops.shape.views import expand, transpose, unsqueeze, view
 from leafgrad.ops.signature import Dim, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -271,9 +273,10 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     """kron(input, other): the Kronecker product: each element of input times all of other."""
     ndim = max(input.array.ndim, other.array.ndim)
     one, two = [(1,) * (ndim - t.array.ndim) + tuple(t.array.shape) for t in (input, other)]
-    left = input.reshape([n for size in one for n in (size, 1)])
-    right = other.reshape([n for size in two for n in (1, size)])
-    return mul.function(left, right).reshape([a * b for a, b in zip(one, two, strict=True)])
+    reshaped = view.named["UnsafeViewBackward0"]
+    left = bind_view(reshaped, view, input, (tuple([n for size in one for n in (size, 1)]),))
+    right = bind_view(reshaped, view, other, (tuple([n for size in two for n in (1, size)]),))
+    return bind(reshaped, (mul.function(left, right),), (tuple([a * b for a, b in zip(one, two, strict=True)]),))
 
 
 # -- vectors ----------------------------------------------------------------------------------------------------------
@@ -330,7 +333,7 @@ def _crossed(a: Any, b: Any, dim: int) -> Any:
         raise errors.broadcast_mismatch("linalg.cross", (a.array, b.array)) from None
     if a.array.dtype != b.array.dtype:
         a, b = a + b.new_zeros(()), b + a.new_zeros(())
-    a, b = [t if t.array.shape == full else expand.function(t, full) for t in (a, b)]
+    a, b = [t if t.array.shape == full else bind_view(unseen(expand), expand, t, (full,)) for t in (a, b)]
     linalg_cross.check(a.dtype)
     return linalg_cross.record(a, b, at)
 

@@ -16,7 +16,6 @@ from leafgrad.ops.linalg.matrices import (
     OfMatrices,
     added,
     adjoint,
-    adjoint_view,
     alias_of,
     broadcast,
     check_equation,
@@ -31,7 +30,7 @@ from leafgrad.ops.linalg.matrices import (
 from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.linalg.triangular import solve_triangular, triangular
 from leafgrad.ops.reduce.common import raw
-from leafgrad.ops.registry import composite, op
+from leafgrad.ops.registry import composite, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
 from leafgrad.ops.signature import Tensor
@@ -280,41 +279,78 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu:
     return _linalg_lu((wrap(order_of_rows(lower, pivots)), lower, upper))  # type: ignore[return-value]
 
 
-@composite(
-    lambda t: [
+adjoint_of = adjoint  # which is the name of an option below
+
+
+def substituted_twice(lu: Array, p: Array, b: Array, adjoint: bool) -> Array:
+    """The solution of AX = B, where A is P L U, or of A* X = B."""
+    if adjoint:
+        turned = adjoint_of(lu)
+        return p @ triangular(turned, triangular(turned, b, False, True, False), True, True, True)
+    return triangular(lu, triangular(lu, p.swapaxes(-1, -2) @ b, False, True, True), True, True, False)
+
+
+@op
+class linalg_lu_solve(OfMatrices):
+    """linalg.lu_solve(LU, pivots, B, *, left=True, adjoint=False): the solution X of AX = B, with left=False of XA = B,
+    for the matrix A of which lu_factor has made LU and pivots, or for its adjoint."""
+
+    inputs = ("LU", "pivots", "B")
+    options = ("left", "adjoint")
+    places = ("linalg.lu_solve",)
+    out = True
+
+    def kernel(lu: Array, pivots: Array, b: Array, left: bool, adjoint: bool) -> Array:
+        p = permutation_matrices(permutations(pivots, lu.shape[-1]), lu.dtype)
+        if left:
+            return substituted_twice(lu, p, b, adjoint)
+        # XA = B is A* X* = B*
+        return np.ascontiguousarray(adjoint_of(substituted_twice(lu, p, adjoint_of(b), not adjoint)))
+
+    def call(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
+        name = "linalg.lu_solve"
+        check_floats(name, LU, None)
+        if LU.array.dtype != B.array.dtype:
+            kinds = f"LU of type {alias_of(LU)} and B of type {alias_of(B)}"
+            first = f"{name}: Expected LU and B to have the same dtype, but found {kinds} instead"
+            raise errors.mistake(RuntimeError, first)
+        if pivots.array.dtype != np.int32:
+            raise errors.mistake(RuntimeError, f"{name}: pivots should be a Tensor of scalar type torch.int32")
+        check_equation(name, LU, B, left)
+        check_kernel("linalg.lu_solve_cpu", LU)
+        if pivots.array.shape != LU.array.shape[:-1]:
+            first = f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
+            raise errors.mistake(RuntimeError, first)
+        lu, b = broadcast(LU, B)
+        if pivots.array.shape != lu.array.shape[:-1]:
+            pivots = wrap(np.broadcast_to(pivots.array, lu.array.shape[:-1]))
+        return linalg_lu_solve.record(lu, pivots, b, left, adjoint)
+
+    def vjp_LU(g: A, LU: A, pivots: A, out: A, left: A, adjoint: A) -> A:
+        if not left:
+            g, out, adjoint = adjoint_of(g), adjoint_of(out), not adjoint
+        p = order_of_rows(LU, pivots)
+        if adjoint:  # U* V = B, L* W = V, X = P W
+            w = matmul(adjoint_of(p), out)
+            v = matmul(adjoint_of(lower_of(LU)), w)
+            g_v = solve_triangular(LU, matmul(adjoint_of(p), g), False, True, True)
+            g_b = solve_triangular(LU, g_v, True)
+            return -(tril(times(w, adjoint_of(g_v)), -1) + triu(times(v, adjoint_of(g_b)), 0))
+        # L Y = P* B, U X = Y
+        y = matmul(upper_of(LU), out)
+        g_y = solve_triangular(adjoint_of(LU), g, False)
+        g_b = solve_triangular(adjoint_of(LU), g_y, True, True, True)
+        return -(tril(times(g_b, adjoint_of(y)), -1) + triu(times(g_y, adjoint_of(out)), 0))
+
+    def vjp_B(g: A, LU: A, pivots: A, left: A, adjoint: A) -> A:
+        return linalg_lu_solve(LU, pivots, g, left, not adjoint)
+
+    samples = lambda t: [
         S(dominant(t(3, 3)), t(3, dtype="int32", low=3, high=4), t(3, 2)),
         S(dominant(t(2, 2)), t(2, dtype="int32", low=2, high=3), t(3, 2), left=False),
         S(dominant(t(2, 2)), t(2, dtype="int32", low=2, high=3), t(2, 1), adjoint=True),
-    ],
-    places=("linalg.lu_solve",),
-    public_name="",
-    out=True,
-    exempt=NO_HALF,
-)
-def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
-    """linalg.lu_solve(LU, pivots, B, *, left=True, adjoint=False): the solution X of AX = B, with left=False of XA = B,
-    for the matrix A of which lu_factor has made LU and pivots, or for its adjoint."""
-    name = "linalg.lu_solve"
-    check_floats(name, LU, None)
-    if LU.array.dtype != B.array.dtype:
-        first = f"{name}: Expected LU and B to have the same dtype, but found LU of type {alias_of(LU)} and B of type "
-        raise errors.mistake(RuntimeError, f"{first}{alias_of(B)} instead")
-    if pivots.array.dtype != np.int32:
-        raise errors.mistake(RuntimeError, f"{name}: pivots should be a Tensor of scalar type torch.int32")
-    check_equation(name, LU, B, left)
-    check_kernel("linalg.lu_solve_cpu", LU)
-    if pivots.array.shape != LU.array.shape[:-1]:
-        first = f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
-        raise errors.mistake(RuntimeError, first)
-    if not left:  # XA = B is A* X* = B*
-        return adjoint_view(linalg_lu_solve(LU, pivots, adjoint_view(B), adjoint=not adjoint))
-    p = wrap(order_of_rows(LU, pivots))
-    lu, b, p = broadcast(LU, B, p)
-    if adjoint:
-        half_way = solve_triangular(adjoint_view(lu), b, False)
-        return matmul.function(p, solve_triangular(adjoint_view(lu), half_way, True, True, True))
-    half_way = solve_triangular(lu, matmul.function(p.mT, b), False, True, True)
-    return solve_triangular(lu, half_way, True)
+        S(dominant(t(2, 2, 2)), t(2, 2, dtype="int32", low=2, high=3), t(2, 3, 2), left=False, adjoint=True),
+    ]
 
 
 @composite(
@@ -325,7 +361,37 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
 )
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """lu_solve(b, LU_data, LU_pivots): the solution of AX = b for the matrix A that lu_factor has decomposed."""
-    return linalg_lu_solve(LU_data, LU_pivots, input)
+    return linalg_lu_solve.function(LU_data, LU_pivots, input)
+
+
+@op
+class lu_triangles(OfMatrices):
+    """lu_triangles(LU_data): L and U of the matrix that holds both."""
+
+    inputs = ("LU_data",)
+    results = 2
+    node_name = "LuUnpackBackward0"
+    aten = "lu_unpack"
+    holomorphic = True
+    reference = lambda torch, x: torch.lu_unpack(x, torch.ones(*x.shape[:-2], min(x.shape[-2:]), dtype=torch.int32))[1:]
+    samples = lambda t: [S(t(3, 3)), S(t(2, 3, 2)), S(t(2, 4))]
+    exempt: Any = {}
+
+    def kernel(lu: Array) -> Any:
+        return lower_of(lu), in_rows(upper_of(lu))
+
+    def call(LU_data: Any) -> Any:
+        return lu_triangles.record(LU_data)
+
+    def vjp(g: A, LU_data_shape: A) -> A:
+        lower = None if g[0] is None else tril(g[0], -1)
+        upper = None if g[1] is None else triu(g[1], 0)
+        m, n = LU_data_shape[-2:]
+        if lower is not None and n > m:
+            lower = joined(lower, zero_part(lower, m, n - m), lower.ndim - 1)
+        if upper is not None and m > n:
+            upper = joined(upper, zero_part(upper, m - n, n), upper.ndim - 2)
+        return added(lower, upper)
 
 
 _lu_unpack = named_result("lu_unpack", "P", "L", "U")
@@ -356,7 +422,7 @@ def lu_unpack(
     p = wrap(order_of_rows(LU_data, LU_pivots)) if unpack_pivots else nothing
     if not unpack_data:
         return _lu_unpack((p, nothing, nothing))  # type: ignore[return-value]
-    return _lu_unpack((p, lower_of(LU_data), upper_of(LU_data)))  # type: ignore[return-value]
+    return _lu_unpack((p, *lu_triangles.function(LU_data)))  # type: ignore[return-value]
 
 
 @composite(

@@ -9,11 +9,12 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
+from leafgrad._core.views import bind_view
 from leafgrad._dtypes import FLOAT, from_numpy_dtype
 from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.reduce.common import is_half, raw
-from leafgrad.ops.registry import Family
+from leafgrad.ops.registry import Family, unseen
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.diagonals import diag_embed
 from leafgrad.ops.shape.split import diagonal
@@ -201,7 +202,10 @@ def broadcast(*tensors: TensorBase) -> list[Any]:
     except ValueError:
         stacks = [np.broadcast_to(np.zeros(()), shape) for shape in leading]
         raise errors.broadcast_mismatch("matrices", stacks[:2]) from None
-    return [t if one == full else expand.function(t, (*full, -1, -1)) for t, one in zip(tensors, leading, strict=True)]
+    return [
+        t if one == full else bind_view(unseen(expand), expand, t, ((*full, *t.array.shape[-2:]),))
+        for t, one in zip(tensors, leading, strict=True)
+    ]
 
 
 def flat_stack(x: Array) -> Array:

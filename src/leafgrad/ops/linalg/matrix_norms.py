@@ -12,7 +12,7 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.matrices import NO_HALF, alias_of, check_matrices, check_square, dominant
 from leafgrad.ops.linalg.solving import linalg_inv_ex
-from leafgrad.ops.linalg.spectra import linalg_svd, linalg_svdvals
+from leafgrad.ops.linalg.spectra import linalg_svd
 from leafgrad.ops.reduce.common import is_half
 from leafgrad.ops.reduce.norms import as_checked, vector_norm
 from leafgrad.ops.registry import composite
@@ -164,9 +164,12 @@ def norm(
 
 def _cond(torch: Any, x: Any, p: Any = None) -> Any:
     """What cond is in PyTorch, which cannot differentiate its own of most orders: the inverse is changed in place."""
-    if p in (None, 2, -2):
+    if p in (None, 2, -2, "nuc"):
         return torch.linalg.cond(x, p)
-    return torch.linalg.matrix_norm(x, p) * torch.linalg.matrix_norm(torch.linalg.inv(x), p)
+    inverse, info = torch.linalg.inv_ex(x)
+    inverse = inverse.masked_fill(info[..., None, None] > 0, math.inf)
+    product = torch.linalg.matrix_norm(x, p) * torch.linalg.matrix_norm(inverse, p)
+    return product.nan_to_num(math.inf, math.inf, -math.inf)
 
 
 @composite(
@@ -187,11 +190,11 @@ def linalg_cond(input: Tensor, p: Number | str | None = None) -> Tensor:
     if input.array.ndim < 2:
         raise errors.mistake(RuntimeError, "linalg.cond: The input tensor must have at least 2 dimensions.")
     if p is None or p in (2, -2):
-        values = linalg_svdvals.function(input)
+        values = linalg_svd.function(input, False)[1]
         if not input.array.size:
             return wrap(0 * input.array.real.sum((-2, -1)))
-        largest, smallest = values.select(-1, 0), values.select(-1, -1)
-        return smallest / largest if p == -2 else largest / smallest
+        largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, -1, 1)
+        return (smallest / largest if p == -2 else largest / smallest).squeeze(-1)
     if p not in ORDERS:
         raise errors.mistake(RuntimeError, f"linalg.cond got an invalid norm type: {p}")
     check_square(f"linalg.cond(ord={p})", input)
@@ -199,6 +202,10 @@ def linalg_cond(input: Tensor, p: Number | str | None = None) -> Tensor:
         as_checked(input, None, "linalg.matrix_norm")
     if not input.array.size:
         return wrap(0 * input.array.real.sum((-2, -1)))
+    if p == "nuc":
+        values = linalg_svd.function(input, False)[1]
+        return values.sum(-1) * values.reciprocal().sum(-1)
     inverse, info = linalg_inv_ex.function(input)
+    inverse = inverse.masked_fill((info != 0).unsqueeze(-1).unsqueeze(-1), math.inf)  # of a singular matrix
     product = norm_of_matrices(input, p, (-2, -1), False, None) * norm_of_matrices(inverse, p, (-2, -1), False, None)
-    return product.where(info == 0, math.inf)  # of a singular matrix
+    return product.nan_to_num(math.inf, math.inf, -math.inf)

@@ -17,7 +17,6 @@ from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.linalg.solving import linalg_inv, linalg_solve
 from leafgrad.ops.linalg.triangular import turned
 from leafgrad.ops.pointwise.convert import clone
-from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import in_single
 from leafgrad.ops.reduce.scans import WIDE
 from leafgrad.ops.registry import composite, op
@@ -110,12 +109,14 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     check_square("linalg.matrix_power", input)
     if n == 0:
         x = input.array
-        unit = wrap(np.array(np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)))
-        return where.function(wrap(np.ones((), bool)), unit, input)  # whose gradient is zero
+        unit = wrap(np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape))
+        return clone.function(input, memory_format=contiguous_format).copy_(unit)
     if n in (1, -1):
         return clone.function(input, memory_format=contiguous_format) if n == 1 else linalg_inv(input)
     power = linalg_inv(input) if n < 0 else input
     n, result = abs(n), None
+    if n == 3:
+        return matmul.function(matmul.function(power, power), power)
     while n:
         if n % 2:
             result = power if result is None else matmul.function(result, power)
@@ -192,8 +193,6 @@ def linalg_multi_dot(tensors: Tensors) -> Tensor:
     """linalg.multi_dot(tensors): the product of matrices, in the order that takes the fewest multiplications; the first
     and the last may be vectors."""
     check_chain(tensors)
-    if len(tensors) == 2:
-        return matmul.function(*tensors)
     first, last = tensors[0].array.ndim == 1, tensors[-1].array.ndim == 1
     matrices = list(tensors)
     matrices[0] = matrices[0].unsqueeze(0) if first else matrices[0]
@@ -235,7 +234,8 @@ def linalg_tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     if front != back:
         first = "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
         raise errors.mistake(RuntimeError, f"{first}{back} != {front}")
-    return linalg_inv(A.reshape((back, front))).reshape((*shape[ind:], *shape[:ind]))
+    inverse = linalg_inv(A.reshape((back, front)))
+    return inverse.reshape((*shape[ind:], *shape[:ind]))
 
 
 def _far_from_singular(x: Any, n: int) -> Any:
@@ -267,4 +267,4 @@ def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Shape | None = None) -> Tenso
             f"but got {back} != {front}"
         )
         raise errors.mistake(RuntimeError, first)
-    return linalg_solve(A.reshape((back, back)), B.reshape((-1,))).reshape(shape)
+    return linalg_solve(A.reshape((back, back)), B if B.array.ndim == 1 else B.reshape((-1,))).reshape(shape)

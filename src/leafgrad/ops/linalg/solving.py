@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad import errors, return_types
 from leafgrad._core.tensor import wrap
+from leafgrad._core.views import bind_view
 from leafgrad.ops.linalg.lu import factorized, permutations
 from leafgrad.ops.linalg.matrices import (
     NO_HALF,
@@ -34,9 +35,9 @@ from leafgrad.ops.pointwise.convert import conj, imag_part
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import is_half, raw
 from leafgrad.ops.reduce.reductions import prod
-from leafgrad.ops.registry import composite, op
+from leafgrad.ops.registry import composite, op, unseen
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import squeeze
+from leafgrad.ops.shape.views import expand
 from leafgrad.ops.signature import Tensor
 from leafgrad.return_types import named_result
 
@@ -45,7 +46,11 @@ Array = Any
 
 
 def solved(a: Array, b: Array, left: bool) -> tuple[Array, Array]:
-    """The solution of AX = B, or of XA = B, and for each matrix zero, or where elimination came upon a zero."""
+    """The solution of AX = B, or of XA = B, and for each matrix zero, or where elimination came upon a zero. B may be a
+    vector for each matrix."""
+    if b.ndim < a.ndim:
+        x, info = solved(a, b[..., None], True)
+        return x[..., 0], info
     if not left:
         x, info = solved(a.swapaxes(-1, -2), b.swapaxes(-1, -2), True)
         return np.ascontiguousarray(x.swapaxes(-1, -2)), info
@@ -83,6 +88,8 @@ class linalg_solve_ex(OfMatrices):
 
     def vjp_A(g: A, A: A, out: A, left: A) -> A:
         back = linalg_solve_ex(turned(A), g[0], left)[0]
+        if out.ndim < A.ndim:
+            return -column(back) * row(out)
         return -times(back, turned(out)) if left else -times(turned(out), back)
 
     def vjp_B(g: A, A: A, left: A) -> A:
@@ -112,14 +119,17 @@ def _solved(a: Any, b: Any, left: bool) -> Any:
                 "linalg.solve is equivalent to B / A.squeeze(-1)"
             )
             raise errors.mistake(RuntimeError, first)
-        b = b.unsqueeze(-1)
-    check_equation(name, a, b, left)
+    check_equation(name, a, b.unsqueeze(-1) if is_vector else b, left)
     if is_half(a.array.dtype):
         raise not_implemented("lu_cpu", a)
-    result, info = linalg_solve_ex.record(*broadcast(a, b), left)
+    if not is_vector:
+        a_each, b = broadcast(a, b)
+    elif (a_each := a).array.shape[:-1] != b.array.shape:
+        b = bind_view(unseen(expand), expand, b, (a.array.shape[:-1],))
+    result, info = linalg_solve_ex.record(a_each, b, left)
     if info.array.shape != a.array.shape[:-2]:
         info = _codes_of(a.array.shape[:-2], info)
-    return (squeeze.function(result, -1) if is_vector else result), info
+    return result, info
 
 
 def _codes_of(leading: tuple[int, ...], info: Any) -> Any:

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors, return_types
-from leafgrad._device import contiguous_format
 from leafgrad.ops.index.masks import tril, triu
 from leafgrad.ops.linalg.matrices import (
-    NO_HALF,
     OfMatrices,
+    added,
     adjoint,
     broadcast,
     check_equation,
@@ -22,12 +21,10 @@ from leafgrad.ops.linalg.matrices import (
     in_columns,
     times,
 )
-from leafgrad.ops.pointwise.convert import clone
-from leafgrad.ops.registry import composite, op
+from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.shape.views import transpose
 from leafgrad.ops.signature import Tensor
-from leafgrad.return_types import named_result
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -112,30 +109,51 @@ def solve_triangular(a: A, b: A, upper: bool, left: bool = True, unitriangular: 
     return linalg_solve_triangular(a, b, upper, left, unitriangular)
 
 
-_triangular_solve = named_result("triangular_solve", "solution", "cloned_coefficient")
-
-
-@composite(
-    lambda t: [S(t(3, 2), dominant(t(3, 3))), S(t(2, 2), dominant(t(2, 2)), False, True, True)],
-    exempt=NO_HALF,
-    autocast="float32",
-)
-def triangular_solve(
-    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
-) -> return_types.triangular_solve:
+@op
+class triangular_solve(OfMatrices):
     """triangular_solve(b, A, upper=True, transpose=False, unitriangular=False): the solution of AX = b for a triangular
     A, or for its transpose, and a copy of A. torch.linalg.solve_triangular is the newer form."""
-    for name, x in (("b", input), ("A", A)):
-        if x.array.ndim < 2:
-            first = f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has {x.array.ndim} "
-            raise errors.mistake(RuntimeError, first + "dimensions instead")
-    a, b = broadcast(A, input)
-    check_equation("triangular_solve", a, b)
-    check_kernel("triangular_solve_cpu", a)
-    factor, above = (a.mT, not upper) if transpose else (a, upper)
-    solution = linalg_solve_triangular.record(factor, b, above, True, unitriangular)
-    copy = clone.function(a.mT, memory_format=contiguous_format).mT  # by columns
-    return _triangular_solve((solution, copy))  # type: ignore[return-value]
+
+    autocast = "float32"
+    inputs = ("input", "A")
+    options = ("upper", "transpose", "unitriangular")
+    results = 2
+    result_names = ("solution", "cloned_coefficient")
+    saved_as = {"out": "solution"}
+    holomorphic = True
+    public_name = "triangular_solve"
+
+    def kernel(b: Array, a: Array, upper: bool, transposed: bool, unitriangular: bool) -> Any:
+        factor = a.swapaxes(-1, -2) if transposed else a
+        return triangular(factor, b, upper != transposed, True, unitriangular), np.array(
+            a.swapaxes(-1, -2), order="C"
+        ).swapaxes(-1, -2)
+
+    def call(
+        input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+    ) -> return_types.triangular_solve:
+        for name, x in (("b", input), ("A", A)):
+            if x.array.ndim < 2:
+                first = f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
+                raise errors.mistake(RuntimeError, f"{first}{x.array.ndim} dimensions instead")
+        a, b = broadcast(A, input)
+        check_equation("triangular_solve", a, b)
+        check_kernel("triangular_solve_cpu", a)
+        found = triangular_solve.record(b, a, upper, transpose, unitriangular)
+        return triangular_solve.result_type(found)  # type: ignore[no-any-return]
+
+    def vjp_input(g: A, A: A, upper: A, transpose: A, unitriangular: A) -> A:
+        return None if g[0] is None else triangular_solve(g[0], A, upper, not transpose, unitriangular)[0]
+
+    def vjp_A(g: A, A: A, out: A, upper: A, transpose: A, unitriangular: A) -> A:
+        if g[0] is None:
+            return g[1]
+        back = triangular_solve(g[0], A, upper, not transpose, unitriangular)[0]
+        change = -times(out, turned(back)) if transpose else -times(back, turned(out))
+        beside = int(unitriangular)
+        return added(triu(change, beside) if upper else tril(change, -beside), g[1])
+
+    samples = lambda t: [S(t(3, 2), dominant(t(3, 3))), S(t(2, 2), dominant(t(2, 2)), False, True, True)]
 
 
 def _check_factor(b: Any, factor: Any) -> None:
