@@ -16,6 +16,7 @@ from topology_scenarios import trees
 # vander is compared with powers, because PyTorch cannot differentiate its own; einsum and bilinear take
 # other steps; rms_norm and the distances add eps by another overload.
 OTHERS = {"vander", "einsum", "bilinear", "rms_norm", "pairwise_distance", "cosine_similarity"}
+OTHERS |= {"dist", "renorm"}  # composed of several operations, each of them one in PyTorch
 
 
 @pytest.mark.parametrize("entry", [e for e in compared if is_public(e) and e.name not in OTHERS], ids=identity)

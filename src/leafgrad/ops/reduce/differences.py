@@ -12,13 +12,24 @@ from leafgrad._core.bind import binary
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import BOOL, from_numpy_dtype, get_default_dtype
 from leafgrad.ops.dimensions import wrap_dim
-from leafgrad.ops.linalg.products import matmul
+from leafgrad.ops.linalg.products import mm
 from leafgrad.ops.pointwise.comparison import logical_xor
+from leafgrad.ops.pointwise.complex import complex_
 from leafgrad.ops.pointwise.elementwise import BY_A_NUMBER, mul, sub, true_div
+from leafgrad.ops.pointwise.fill import copy_like
 from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
 from leafgrad.ops.signature import Dim, DimOrDims, Number, Tensor
+
+
+def times(t: Any, number: Any) -> Any:
+    """A tensor times a number that is no argument, as PyTorch's graph shows it."""
+    return binary(mul.named[BY_A_NUMBER], t, number)
+
+
+def over(t: Any, number: Any) -> Any:
+    return binary(true_div.named["DivBackward1(input)"], t, number)
 
 
 @composite(
@@ -38,7 +49,7 @@ def diff(
         raise errors.mistake(RuntimeError, f"order must be non-negative but got {n}")
     at = wrap_dim(dim, input.array.ndim)
     if n == 0:
-        return input.clone()
+        return copy_like.record(input.detach(), input)
     parts = [t for t in (prepend, input, append) if t is not None]
     x = cat.function(parts, at) if len(parts) > 1 else input
     minus = logical_xor.function if from_numpy_dtype(x.array.dtype).category == BOOL else sub.function
@@ -91,14 +102,6 @@ def _areas(t: Any) -> list[Any]:
     return [S(t(5)), S(t(3, 4), dx=0.5), S(t(3, 4), dim=0), S(t(3, 4), t(4)), S(t(3, 4), t(3, 4), dim=0)]
 
 
-def _times(t: Any, number: Any) -> Any:
-    return binary(mul.named[BY_A_NUMBER], t, number)
-
-
-def _halved(t: Any) -> Any:
-    return binary(true_div.named["DivBackward1(input)"], t, 2.0)
-
-
 @composite(_areas, method=False, aliases=("trapz",))
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: Dim = -1) -> Tensor:
     """trapezoid(y, x=None, *, dx=None, dim=-1): the area under a curve through points y, at x or dx apart."""
@@ -110,9 +113,9 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, d
         return wrap(np.zeros((*y.array.shape[:at], *y.array.shape[at + 1 :]), y.array.dtype))
     step = _checked_step("trapezoid", y, x, dx)
     if x is not None:
-        return _halved((_sums(y, at) * _steps("trapezoid", y, x, at)).sum(at))
+        return over((_sums(y, at) * _steps("trapezoid", y, x, at)).sum(at), 2.0)
     ends = y.select(at, 0) + y.select(at, -1)
-    return _times(y.sum(at) - _times(ends, 0.5), step)
+    return times(y.sum(at) - times(ends, 0.5), step)
 
 
 @composite(_areas, method=False)
@@ -125,8 +128,8 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number | Non
         raise errors.mistake(IndexError, "slice() cannot be applied to a 0-dim tensor.")
     at = wrap_dim(dim, y.array.ndim)
     if x is not None:
-        return _halved((_sums(y, at) * _steps(name, y, x, at)).cumsum(at))
-    return _times(_sums(y, at), step / 2).cumsum(at)
+        return over((_sums(y, at) * _steps(name, y, x, at)).cumsum(at), 2.0)
+    return times(_sums(y, at), step / 2).cumsum(at)
 
 
 # -- slopes -----------------------------------------------------------------------------------------------------------
@@ -139,25 +142,26 @@ def _slope(t: Any, dim: int, spacing: Any, edge_order: int) -> Any:
     def part(first: int, size: int) -> Any:
         return t.narrow(dim, first, size)
 
-    if isinstance(spacing, TensorBase):
-        steps = diff(spacing, 1, 0)
-        shaped = [steps.narrow(0, at, count - 2).reshape((-1, *[1] * (t.array.ndim - 1 - dim))) for at in (0, 1)]
-        before, behind = shaped
-        first, last = steps[0], steps[-1]
-        weights = -behind / (before * (before + behind)), (behind - before) / (before * behind)
-        middle = weights[0] * part(0, count - 2) + weights[1] * part(1, count - 2)
-        middle = middle + before / (behind * (before + behind)) * part(2, count - 2)
-        ends = (steps[0], steps[1]), (steps[-1], steps[-2])
-    else:
-        first = last = spacing
-        middle = (part(2, count - 2) - part(0, count - 2)) / (2 * spacing)
-        ends = (spacing, spacing), (spacing, spacing)
+    if not isinstance(spacing, TensorBase):
+        middle = over(over(part(2, count - 2) - part(0, count - 2), spacing), 2)
+        points = [part(0, 1), part(1, 1), part(count - 1, 1), part(count - 2, 1)]
+        if edge_order == 1:
+            start, stop = points[1] - points[0], points[2] - points[3]
+        else:
+            start = times(points[0], -1.5) + times(points[1], 2) - times(part(2, 1), 0.5)
+            stop = times(points[2], 1.5) - times(points[3], 2) + times(part(count - 3, 1), 0.5)
+        return cat.function([over(start, spacing), middle, over(stop, spacing)], dim)
+    steps = diff(spacing, 1, 0)
+    before, behind = [steps.narrow(0, at, count - 2).reshape((-1, *[1] * (t.array.ndim - 1 - dim))) for at in (0, 1)]
+    weights = -behind / (before * (before + behind)), (behind - before) / (before * behind)
+    middle = weights[0] * part(0, count - 2) + weights[1] * part(1, count - 2)
+    middle = middle + before / (behind * (before + behind)) * part(2, count - 2)
     if edge_order == 1:
-        start = (part(1, 1) - part(0, 1)) / first
-        stop = (part(count - 1, 1) - part(count - 2, 1)) / last
+        start = (part(1, 1) - part(0, 1)) / steps[0]
+        stop = (part(count - 1, 1) - part(count - 2, 1)) / steps[-1]
     else:
-        start = _edge(part(0, 1), part(1, 1), part(2, 1), *ends[0])
-        stop = -_edge(part(count - 1, 1), part(count - 2, 1), part(count - 3, 1), *ends[1])
+        start = _edge(part(0, 1), part(1, 1), part(2, 1), steps[0], steps[1])
+        stop = -_edge(part(count - 1, 1), part(count - 2, 1), part(count - 3, 1), steps[-1], steps[-2])
     return cat.function([start, middle, stop], dim)
 
 
@@ -237,7 +241,7 @@ def cov(
             _checked_weights(name, given, count)
             weights = given if weights is None else weights * given
     total = wrap(np.asarray(count)) if weights is None else weights.sum()
-    mean = x.mean(1, True) if weights is None else (x * weights).sum(1, keepdim=True) / total
+    mean = (x if weights is None else x * weights).sum(1) / total
     norm: Any
     if weights is not None and aweights is not None and correction != 0:
         norm = total - correction * (weights * aweights).sum() / total
@@ -249,9 +253,12 @@ def cov(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations."
         )
         norm = norm * 0
-    off = x - mean
+    off = x - mean.unsqueeze(1)
     other = off if weights is None else off * weights
-    return (matmul.function(off, other.mH) / norm).squeeze()
+    products = mm.function(off, other.t().conj())
+    if products.array.dtype.kind == "c" and products.array.size == 1:  # a variance, which is real
+        products = complex_.function(products.real, wrap(np.zeros_like(products.array.real)))
+    return (products / norm).squeeze()
 
 
 @composite(lambda t: [S(t(3, 4)), S(t(2, 5))])
@@ -265,4 +272,7 @@ def corrcoef(input: Tensor) -> Tensor:
     if not covariance.array.ndim:
         return covariance / covariance
     spread = covariance.diagonal().real.sqrt()
-    return covariance / spread.unsqueeze(1) / spread.unsqueeze(0)
+    ratios = covariance / spread.view((-1, 1)) / spread.view((1, -1))
+    if ratios.array.dtype.kind != "c":
+        return ratios.clamp(-1, 1)  # which rounding may have left
+    return complex_.function(ratios.real.clamp(-1, 1), ratios.imag.clamp(-1, 1))

@@ -214,10 +214,15 @@ def _checked(name: str, t: Any, q: Any, interpolation: str) -> Any:
 
 def _quantile(name: str, t: Any, q: Any, dim: Any, keepdim: bool, interpolation: str) -> Any:
     q = _checked(name, t, q, interpolation)
-    ndim, lead = t.array.ndim, q.array.shape
+    ndim, rest = t.array.ndim, list(t.array.shape)
     at = None if dim is None else wrap_dim(dim, ndim)
-    x = t.reshape((-1,)) if at is None or not ndim else t.movedim(at, -1)
-    ordered = sort.function(x, -1)[0]
+    if at is None or not ndim:
+        x, rest = t.flatten(), [1] * ndim if keepdim else []
+    else:
+        x = t if at == ndim - 1 else t.unsqueeze(-1).transpose(at, -1)
+        rest[at : at + 1] = [1] if keepdim else []
+    ordered = sort.function(x, -1)[0].view((*rest, x.array.shape[-1]))
+    x = x.reshape((*rest, x.array.shape[-1])).detach()
     fractions = q.reshape((-1,))
     count: Any = x.array.shape[-1]
     if name == "nanquantile":
@@ -237,10 +242,9 @@ def _quantile(name: str, t: Any, q: Any, dim: Any, keepdim: bool, interpolation:
         weight = half if interpolation == "midpoint" else ranks - wrap(below)
         above = np.ceil(at_ranks).astype(np.int64)
         lower = lower.lerp(ordered.gather(-1, wrap(above)), weight)
-    result = lower.movedim(-1, 0)
-    if keepdim:
-        result = result.reshape((-1, *[1] * ndim)) if at is None else result.unsqueeze(at + 1) if ndim else result
-    return result if lead else result.squeeze(0)
+    if q.array.ndim:
+        lower = lower.unsqueeze_(0).transpose_(0, -1)
+    return lower.squeeze_(-1)
 
 
 def _quantile_samples(t: Any) -> list[Any]:
