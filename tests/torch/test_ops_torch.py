@@ -53,10 +53,15 @@ def test_gradients(entry: Entry) -> None:
         Both(case, dtype).check_gradients(second=dtype in ("float64", "float32", "complex128"))
 
 
+# One node in PyTorch's graph, several here: these are composed of other operations.
+COMPOSED = ("dist", "pairwise_distance", "renorm")
+
+
 @public_ops
 def test_names_in_the_graph(entry: Entry) -> None:
     for case, dtype in samples(entry, ["float64", "complex128"]):
-        Both(case, dtype).check_names()
+        if entry.name not in COMPOSED:
+            Both(case, dtype).check_names()
 
 
 @pytest.mark.parametrize("operation", registry.values(), ids=identity)
