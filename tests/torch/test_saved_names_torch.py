@@ -25,7 +25,7 @@ OTHER_NAMES = {
     "cross_entropy": FUSED,
     "nll_loss": "the shape of the scores instead of the scores",
     "matrix_power": FUSED,
-    "lu_unpack": "the triangles themselves instead of the shape of their sum",
+    "lu_unpack": "the whole shape instead of its last two sizes",
     "trapezoid": "a number as a tensor",
     "cumulative_trapezoid": "a number as a tensor",
     "norm": FUSED,
