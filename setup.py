@@ -6,6 +6,9 @@ Everything else about the package is declared in pyproject.toml. The environment
     unset   compile if a C compiler is found, otherwise say so and install plain Python
     0       plain Python
     1       compile, and fail if that is not possible
+
+LEAFGRAD_SANITIZE=1 builds what is written in C with the address and undefined behaviour sanitizers of gcc and clang; such
+a build runs in an interpreter into which their library was loaded first (LD_PRELOAD).
 """
 
 from __future__ import annotations
@@ -46,13 +49,13 @@ HOT_MODULES = [
     "src/leafgrad/autograd/function_saved.py",
 ]
 
-# Written in C, on NumPy's C API: see leafgrad/kernels.
-LOOPS = "leafgrad.kernels._loops"
-LOOPS_SOURCE = "src/leafgrad/kernels/_loops.c"
-LOOPS_HEADERS = ["src/leafgrad/kernels/pool.h"]
-RANDOM = "leafgrad.kernels._random"
-RANDOM_SOURCE = "src/leafgrad/kernels/_random.c"
-RANDOM_HEADERS = ["src/leafgrad/kernels/random_loops.h"]
+# Written in C, on NumPy's C API: leafgrad/kernels/<name>.c, the headers beside it, and flags of its own.
+KERNELS = "src/leafgrad/kernels"
+NATIVE: dict[str, tuple[list[str], list[str]]] = {
+    "_loops": (["pool.h", "pool_threads.h"], []),
+    # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
+    "_random": (["random_loops.h"], ["-ffp-contract=off", "-fno-math-errno"]),
+}
 
 # mypyc sees neither the user's mypy settings nor the installed packages: `numpy` is `Any` to it, so that the result
 # does not depend on the version of NumPy (or of its stubs) that happens to be installed where the package is built.
@@ -71,6 +74,7 @@ INPLACE_COMMANDS = {"editable_wheel", "develop"}
 WANTED = os.environ.get("LEAFGRAD_COMPILE", "").strip().lower()
 COMPILE_OFF = WANTED in {"0", "no", "off", "false"}
 COMPILE_REQUIRED = WANTED in {"1", "yes", "on", "true"}
+SANITIZE = os.environ.get("LEAFGRAD_SANITIZE") == "1"
 
 
 def say(message: str) -> None:
@@ -118,8 +122,8 @@ def hot_extensions() -> list[Extension]:
     return extensions
 
 
-def loops_extensions() -> list[Extension]:
-    """The extensions with the elementwise loops and the random numbers; none if NumPy's headers are missing."""
+def native_extensions() -> list[Extension]:
+    """The extensions that are written in C; none if NumPy's headers are missing."""
     try:
         import numpy
     except ImportError as error:
@@ -128,26 +132,20 @@ def loops_extensions() -> list[Extension]:
         say(f"NumPy is not installed here ({shortly(error)}); leaving out the native loops")
         return []
     windows = sys.platform == "win32"
+    usual = ["/O2"] if windows else ["-O3", "-g0", "-pthread"]
+    checked = ["-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"] if SANITIZE else []
     return [
         Extension(
-            LOOPS,
-            [LOOPS_SOURCE],
-            depends=LOOPS_HEADERS,
+            f"leafgrad.kernels.{name}",
+            [f"{KERNELS}/{name}.c"],
+            depends=[f"{KERNELS}/{header}" for header in headers],
             include_dirs=[numpy.get_include()],
-            extra_compile_args=["/O2"] if windows else ["-O3", "-g0", "-pthread"],
-            extra_link_args=[] if windows else ["-pthread"],
-            optional=not COMPILE_REQUIRED,  # setuptools warns and goes on without it
-        ),
-        Extension(
-            RANDOM,
-            [RANDOM_SOURCE],
-            depends=RANDOM_HEADERS,
-            include_dirs=[numpy.get_include()],
-            # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
-            extra_compile_args=["/O2"] if windows else ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno"],
+            extra_compile_args=usual if windows else [*usual, *flags, *checked],
+            extra_link_args=[] if windows else ["-pthread", *checked],
             libraries=[] if windows else ["m"],
-            optional=not COMPILE_REQUIRED,
-        ),
+            optional=not COMPILE_REQUIRED,  # setuptools warns and goes on without it
+        )
+        for name, (headers, flags) in NATIVE.items()
     ]
 
 
@@ -155,7 +153,7 @@ def all_extensions() -> list[Extension]:
     if COMPILE_OFF:
         say_plain("LEAFGRAD_COMPILE=0")
         return []
-    return hot_extensions() + loops_extensions()
+    return hot_extensions() + native_extensions()
 
 
 def readme() -> str:

@@ -10,7 +10,7 @@
    `otherwise`. Numbers, dtypes, layouts, warnings and errors are the ufunc's. One thing is not: a zero-dimensional
    result is an array, where the ufunc would make a NumPy scalar.
 
-   Large ranges are cut into pieces, and helper threads take their share of them: see pool.h.
+   Large ranges are cut into pieces, and helper threads take their share of them: see pool.h. They are here.
 */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -25,7 +25,7 @@
 #include <numpy/npy_math.h>
 #include <numpy/ufuncobject.h>
 
-#include "pool.h"
+#include "pool_threads.h"
 
 #define MOST_OPERANDS 4       /* three inputs and a result */
 #define LET_OTHERS_RUN 16384  /* elements: from here on the interpreter lock is let go */
@@ -400,11 +400,14 @@ PyMODINIT_FUNC PyInit__loops(void)
     if (PyType_Ready(&Loop_type) < 0) {
         return NULL;
     }
-    PyObject *module = PyModule_Create(&definition);
-    if (module == NULL || PyModule_AddObjectRef(module, "Loop", (PyObject *)&Loop_type) < 0) {
-        Py_XDECREF(module);
-        return NULL;
-    }
     pool_prepare();
+    shared_pool = &own_pool;
+    PyObject *module = PyModule_Create(&definition);
+    PyObject *capsule = PyCapsule_New((void *)shared_pool, POOL_CAPSULE, NULL);
+    if (module == NULL || capsule == NULL || PyModule_AddObjectRef(module, "Loop", (PyObject *)&Loop_type) < 0 ||
+        PyModule_AddObjectRef(module, "pool", capsule) < 0) {
+        Py_CLEAR(module);
+    }
+    Py_XDECREF(capsule);
     return module;
 }

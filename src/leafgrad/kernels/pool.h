@@ -2,263 +2,64 @@
 
        pool_run(work, context, count, size, long_work)   calls work(context, from, to) until 0 .. count is done;
                                                          an element has `size` bytes
+       pool_threads()                                    how many threads may work, with the caller
 
-   The caller takes pieces itself, one after the other, and so does every helper that is awake. Nobody is waited for
-   who has not begun: a helper that the system wakes late finds nothing left. Helpers stay awake for a moment after
-   their work, because the next operation often follows at once, and then sleep until they are called: no longer, since
-   the threads of a matrix product may want that core next.
+   All native extensions use the same helpers, so that they do not fight for cores: `_loops` has them (pool_threads.h),
+   and another extension is lent them when it is imported:
 
-   To call a helper that sleeps takes the caller twenty microseconds, and the helper comes after fifty. That pays if
-   it is long work, or if work has followed work closely for a while, so that more can be expected.
+       #include "pool.h"
+       PyMODINIT_FUNC PyInit__other(void)
+       {
+           if (pool_import() < 0) return NULL;
 
-   A helper may be interrupted in the middle of a piece when other programs want its core, and then the caller waits for
-   milliseconds. Whoever had to wait like that works alone for a while, longer each time it happens again.
-
-   There is one pool. If a second thread comes while it is in use, that thread does its work alone. A process made by
-   fork() has no helpers, and makes new ones when it needs them. Helpers never touch Python.
+   Elements may be numbers of a few bytes or tasks of many kilobytes: `size` decides how many are taken at once.
+   `long_work` says that sleeping helpers are worth being woken, as they are for half a millisecond of work and more.
+   `work` runs without the interpreter lock, in any thread, several times at once, and once for everything if helpers
+   are busy or not wanted. It may call pool_run itself: then its caller's thread does that work alone.
 */
 #ifndef LEAFGRAD_POOL_H
 #define LEAFGRAD_POOL_H
 
+#include <Python.h>
 #include <stddef.h>
 
-#define POOL_MOST_THREADS 64
-#define POOL_PIECE (128 * 1024) /* bytes of each operand, at most: three of them fit into a core's own cache */
-#define POOL_SHARE 4            /* pieces for each thread, at least: who begins late can still take some */
-
-typedef void (*pool_work)(void *context, ptrdiff_t from, ptrdiff_t to);
-
-#if defined(_WIN32)
-
-/* No threads of the POSIX kind: the caller works alone. The loops run one at a time, so plain variables do. */
+#if defined(_WIN32) /* no helpers there, so plain variables do for what they would share */
 typedef int atomic_int;
 #define atomic_init(place, value) (*(place) = (value))
 #define atomic_load(place) (*(place))
 #define atomic_fetch_or(place, value) (*(place) |= (value))
-
-static void pool_prepare(void) {}
-static void pool_set_threads(int count) { (void)count; }
-static int pool_threads(void) { return 1; }
-static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t size, int long_work)
-{
-    (void)size;
-    (void)long_work;
-    work(context, 0, count);
-}
-
 #else
-
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <time.h>
-
-/* How often a thread looks for news before it goes to sleep; a look takes some 25 nanoseconds. */
-#define LOOKS_FOR_WORK 1000
-#define LOOKS_FOR_THE_END 4000
-
-/* Nanoseconds: the most between two pieces of work that follow each other closely, and how long that must go on. */
-#define CLOSELY 50000
-#define A_WHILE 200000
-
-#define ALONE_LEAST 16
-#define ALONE_MOST 512
-
-static struct {
-    atomic_int threads; /* wanted, with the caller */
-    atomic_flag in_use;
-
-    /* The work at hand. Written by the caller while no helper is inside. */
-    pool_work work;
-    void *context;
-    ptrdiff_t count, piece;
-    _Atomic ptrdiff_t next; /* the first element that nobody has taken */
-
-    pthread_mutex_t lock; /* guards what follows; the two atomic ones may be looked at without it */
-    pthread_cond_t called, finished;
-    atomic_uint calls;  /* so far: a helper sees by this number that there is something new */
-    atomic_int inside;  /* helpers that are at work */
-    int open;           /* may helpers begin? */
-    int helpers;        /* that exist */
-    atomic_int asleep;
-
-    long long began; /* when the first of all the work that followed each other closely did, */
-    long long ended; /* and the last of it */
-
-    int alone;     /* for so many calls the caller works alone, */
-    int last_time; /* and so many it was when helpers had last been too slow */
-} pool = {.threads = 1, .in_use = ATOMIC_FLAG_INIT};
-
-static inline void breathe(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
 #endif
-}
 
-static void take_pieces(void)
+typedef void (*pool_work)(void *context, ptrdiff_t from, ptrdiff_t to);
+
+typedef struct {
+    void (*run)(pool_work work, void *context, ptrdiff_t count, ptrdiff_t size, int long_work);
+    int (*threads)(void);
+} PoolFunctions;
+
+#define POOL_MODULE "leafgrad.kernels._loops"
+#define POOL_CAPSULE POOL_MODULE ".pool"
+
+static const PoolFunctions *shared_pool;
+
+static inline void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t size, int long_work)
 {
-    for (;;) {
-        ptrdiff_t from = atomic_fetch_add(&pool.next, pool.piece);
-        if (from >= pool.count) {
-            return;
-        }
-        ptrdiff_t to = pool.count - from > pool.piece ? from + pool.piece : pool.count;
-        pool.work(pool.context, from, to);
-    }
+    shared_pool->run(work, context, count, size, long_work);
 }
 
-static void *help(void *number)
+static inline int pool_threads(void) { return shared_pool->threads(); }
+
+/* Returns -1, with an exception, where `_loops` was not built. */
+static inline int pool_import(void)
 {
-    int mine = (int)(ptrdiff_t)number;
-    unsigned seen = 0;
-    for (;;) {
-        for (int look = 0; look < LOOKS_FOR_WORK && atomic_load(&pool.calls) == seen; look++) {
-            breathe();
-        }
-        pthread_mutex_lock(&pool.lock);
-        while (atomic_load(&pool.calls) == seen) {
-            atomic_fetch_add(&pool.asleep, 1);
-            pthread_cond_wait(&pool.called, &pool.lock);
-            atomic_fetch_sub(&pool.asleep, 1);
-        }
-        seen = atomic_load(&pool.calls);
-        int begin = pool.open && mine < atomic_load(&pool.threads);
-        if (begin) {
-            atomic_fetch_add(&pool.inside, 1);
-        }
-        pthread_mutex_unlock(&pool.lock);
-        if (begin) {
-            take_pieces();
-            pthread_mutex_lock(&pool.lock);
-            if (atomic_fetch_sub(&pool.inside, 1) == 1) {
-                pthread_cond_signal(&pool.finished);
-            }
-            pthread_mutex_unlock(&pool.lock);
-        }
-    }
-    return NULL;
+    PyObject *module = PyImport_ImportModule(POOL_MODULE);
+    PyObject *capsule = module == NULL ? NULL : PyObject_GetAttrString(module, "pool");
+    shared_pool = capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, POOL_CAPSULE);
+    Py_XDECREF(capsule);
+    Py_XDECREF(module);
+    return shared_pool == NULL ? -1 : 0;
 }
 
-/* Make the helpers that are missing. Called by the one who has the pool. */
-static void hire(int wanted)
-{
-    if (pool.helpers >= wanted) {
-        return;
-    }
-    /* Signals are for Python's threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool.helpers < wanted) {
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, help, (void *)(ptrdiff_t)(pool.helpers + 1)) != 0) {
-            break; /* fewer will do */
-        }
-        pthread_detach(thread);
-        pool.helpers++;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-/* How many elements are taken at once. In whole kilobytes, so that pieces do not share cache lines or vectors. */
-static ptrdiff_t piece_of(ptrdiff_t count, ptrdiff_t size, int threads)
-{
-    ptrdiff_t bytes = count * size / (POOL_SHARE * threads) & ~(ptrdiff_t)1023;
-    if (bytes > POOL_PIECE) bytes = POOL_PIECE;
-    if (bytes < 1024) bytes = 1024;
-    return bytes / size;
-}
-
-static long long now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
-static void pool_run(pool_work work, void *context, ptrdiff_t count, ptrdiff_t size, int long_work)
-{
-    int wanted = atomic_load(&pool.threads);
-    if (wanted < 2 || atomic_flag_test_and_set(&pool.in_use)) {
-        work(context, 0, count);
-        return;
-    }
-    long long time = now();
-    if (time - pool.ended > CLOSELY) {
-        pool.began = time;
-    }
-    int worth_waking = long_work || time - pool.began > A_WHILE;
-    int nobody_awake = atomic_load(&pool.asleep) == pool.helpers;
-    if (pool.alone > 0 || (nobody_awake && !worth_waking)) {
-        if (pool.alone > 0) {
-            pool.alone--;
-        }
-        work(context, 0, count);
-        pool.ended = now();
-        atomic_flag_clear(&pool.in_use);
-        return;
-    }
-    hire(wanted - 1);
-
-    pthread_mutex_lock(&pool.lock);
-    pool.work = work;
-    pool.context = context;
-    pool.count = count;
-    pool.piece = piece_of(count, size, wanted);
-    atomic_store(&pool.next, 0);
-    pool.open = 1;
-    atomic_fetch_add(&pool.calls, 1);
-    if (worth_waking && atomic_load(&pool.asleep)) {
-        pthread_cond_broadcast(&pool.called);
-    }
-    pthread_mutex_unlock(&pool.lock);
-
-    take_pieces();
-
-    pthread_mutex_lock(&pool.lock);
-    pool.open = 0;
-    pthread_mutex_unlock(&pool.lock);
-    for (int look = 0; look < LOOKS_FOR_THE_END && atomic_load(&pool.inside); look++) {
-        breathe();
-    }
-    if (!atomic_load(&pool.inside)) {
-        pool.last_time /= 2;
-    } else {
-        pool.alone = pool.last_time = pool.last_time < ALONE_MOST / 2 ? 2 * pool.last_time + ALONE_LEAST : ALONE_MOST;
-        pthread_mutex_lock(&pool.lock);
-        while (atomic_load(&pool.inside)) {
-            pthread_cond_wait(&pool.finished, &pool.lock);
-        }
-        pthread_mutex_unlock(&pool.lock);
-    }
-    pool.ended = now();
-    atomic_flag_clear(&pool.in_use);
-}
-
-/* In a new process: helpers did not come along, and the lock may have been held by one of them. */
-static void start_over(void)
-{
-    pthread_mutex_init(&pool.lock, NULL);
-    pthread_cond_init(&pool.called, NULL);
-    pthread_cond_init(&pool.finished, NULL);
-    atomic_store(&pool.calls, 0);
-    atomic_store(&pool.inside, 0);
-    atomic_store(&pool.asleep, 0);
-    pool.open = pool.helpers = pool.alone = pool.last_time = 0;
-    atomic_flag_clear(&pool.in_use);
-}
-
-static void pool_prepare(void)
-{
-    start_over();
-    pthread_atfork(NULL, NULL, start_over);
-}
-
-static void pool_set_threads(int count) { atomic_store(&pool.threads, count); }
-static int pool_threads(void) { return atomic_load(&pool.threads); }
-
-#endif
 #endif
