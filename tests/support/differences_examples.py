@@ -66,6 +66,14 @@ def outcome(torch: Any, code: str) -> str:
         z.unsqueeze_(0)
         return part.sum().backward()
 
+    def gradient_of_squeezed() -> Any:
+        y = torch.ones(1, 3, 2, requires_grad=True) * 1
+        part = torch.view_as_complex(y)
+        part.retain_grad()
+        y.squeeze_()
+        torch.view_as_real(part).sum().backward()
+        return list(part.grad.shape)
+
     def two_passes_through_sgn() -> Any:
         x = torch.ones(1, requires_grad=True)
         x.sgn().sum().backward()

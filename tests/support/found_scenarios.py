@@ -391,3 +391,56 @@ def views_of_views_that_were_not_recorded(T: Any) -> Any:
         z = y.requires_grad_().view(2)
         seen += [attempt(lambda t=t: t.div_(2)) for t in (z, y)]
     return seen
+
+
+@scenario
+def questions_about_views_that_cannot_follow(T: Any) -> Any:
+    """Some are composed of operations with a history, and some are not."""
+    x = T.ones(1, 3, requires_grad=True)
+    (part,) = x.chunk(2)
+    with T.no_grad():
+        x[:, 0] = 2
+
+    def write() -> None:
+        part[0:0] = T.ones(7, 7)
+
+    calls = [T.isfinite, T.isnan, T.isinf, T.argsort, T.argmax, T.signbit, T.any, T.Tensor.tolist]
+    pairs = [T.isclose, T.allclose, T.equal, T.eq]
+    return [
+        *[attempt(lambda f=f: f(part) is not None) for f in calls],
+        *[attempt(lambda f=f: f(part, part) is not None) for f in pairs],
+        attempt(write),
+    ]
+
+
+@scenario
+def a_pass_to_another_result_of_the_same_node(T: Any) -> Any:
+    """Its nodes are visited, though no gradient can come of it."""
+    checkpoint = import_module(f"{T.__name__}.utils.checkpoint").checkpoint
+    seen: list[Any] = []
+    both = make(T, lambda ctx, x: (x * 2, x * 3), lambda ctx, g, h: g + h)
+    for split in (both.apply, lambda x: x.unbind(0), lambda x: x.view(1, 2).max(1)[:1] * 2):
+        a, b = split(T.ones(2, requires_grad=True))
+        c = b * 5
+        c.grad_fn.register_hook(lambda inner, outer: seen.append("visited"))
+        seen.append(attempt(lambda a=a, c=c: T.autograd.grad(c.sum(), a, allow_unused=True)))
+    a, b = both.apply(T.ones(2, requires_grad=True))
+    kept = checkpoint(T.sin, b, use_reentrant=True)
+    return [*seen, attempt(lambda: T.autograd.grad(kept.sum(), a, allow_unused=True))]
+
+
+@scenario
+def checkpoints_in_checkpoints_of_what_was_detached(T: Any) -> Any:
+    checkpoint = import_module(f"{T.__name__}.utils.checkpoint").checkpoint
+    seen: list[Any] = []
+
+    def sine(t: Any) -> Any:
+        seen.append(t.requires_grad)
+        return t.sin()
+
+    for stop in (lambda x: x.detach_(), lambda x: x.requires_grad_(False)):
+        x = T.ones(2, requires_grad=True)
+        y = checkpoint(lambda t: checkpoint(sine, t, use_reentrant=False) * 2, x, use_reentrant=False)
+        stop(x)
+        seen += [attempt(y.sum().backward), x.grad]
+    return seen

@@ -31,7 +31,9 @@ STORED = Path(__file__).parents[1] / "data" / "fuzz.json.gz"
 STORED_SEEDS = range(120)
 LENGTH = 14  # steps of a program
 MOST = 12  # tensors that it keeps
-TOLERANCE = {"float16": 1e-2, "bfloat16": 6e-2, "float32": 5e-5, "complex64": 5e-5}  # times the largest value
+# Times the largest value. That of bfloat16 is the exponential of 7 whose last bits are others: PyTorch's rsqrt of a few
+# elements rounds twice, that of many once.
+TOLERANCE = {"float16": 1e-2, "bfloat16": 1.2e-1, "float32": 5e-5, "complex64": 5e-5}
 
 
 @dataclass
@@ -145,7 +147,9 @@ class Program:
             entry.seen.append(f"{type(error).__name__}: {first_sentence(error)}")
             made = self.calls = []
             for tensor in self.pool:  # which histories of views an unfinished step has brought up to date is left open
-                attempt(lambda tensor=tensor: tensor.grad_fn)
+                found = attempt(lambda tensor=tensor: tensor.grad_fn)
+                if "INTERNAL ASSERT FAILED" in str(found):  # after which PyTorch takes it for a leaf
+                    entry.seen.append(found)
             for leaf in self.leaves:  # which of them an unfinished pass has reached is left open
                 leaf.grad = None
         self.pool = [tensor for tensor in [*self.pool, *made] if is_small(tensor)]
@@ -307,6 +311,8 @@ EXPLAINED = [
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
     ("nested linearize", rf"{GIVES}", r"TypeError: unsupported operand", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
+    ("backward|end", r"shape \(.*\b1\b", r"\(", "mistakes of PyTorch"),  # a gradient in another shape than its tensor
+    ("", r"values .* dtype torch.complex.*inf", r".*\bnan", "sums of infinite complex numbers"),
     ("joined (cat|stack)", r"strides .* of shape .*\b1\b", r"\(", "strides of dimensions of one element"),
     ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",
      "nothing", "what is one operation"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.overrides import methods_of_operators, written_in_python
-from leafgrad._core.recorder import unrecorded
+from leafgrad._core.recorder import settle, unrecorded
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device
@@ -159,6 +159,13 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False): |input - other| <= atol + rtol * |other|?"""
+    for t in (input, other):
+        if t.rare is not None:  # as a difference, which has a history, a view has to follow its base
+            settle(t)
+    return is_close(input, other, rtol, atol, equal_nan)
+
+
+def is_close(input: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> Tensor:
     silence_numpy()
     a, b = input.array, other.array
     if a.dtype != b.dtype:
@@ -198,7 +205,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
             "vmap over torch.allclose isn't supported yet. Please file an issue at "
             "https://github.com/pytorch/pytorch/issues if you need this feature.\n  fix: torch.isclose(a, b).all()"
         )
-    return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
+    return bool(is_close(input, other, rtol, atol, equal_nan).array.all())
 
 
 def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> Dtype:

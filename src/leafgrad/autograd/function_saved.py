@@ -88,6 +88,9 @@ class SavedTensor:
             tensor = wrap(array)
         elif isinstance(self.node, Node):
             tensor = wrap_node(array, self.node)
+        elif not self.node.needs_grad:  # a leaf that was one of a gradient when it was saved; now nobody wants it
+            tensor = wrap(array)
+            tensor.needs_grad = True
         elif self.node.array is array:
             return self.node
         else:  # other values for a leaf, which its gradient goes to all the same

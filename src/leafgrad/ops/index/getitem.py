@@ -285,6 +285,8 @@ def write_all(x: Any, part: Any) -> None:
 
 def write_view(x: Any, reading: parse.Reading, part: Any) -> None:
     """x[view] = part: the history of x, or of what x is a view of, becomes `copy_slices`."""
+    if x.rare is not None and x.rare.view is not None and state.recording:
+        settle(x)
     step = (reading.operation, (reading.view,))
     into = x.array[reading.view]
     part = expandable(part, into.shape)
@@ -315,8 +317,6 @@ def check_part_writable(x: TensorBase, part: TensorBase) -> None:
     is_base = x.rare is None or x.rare.view is None
     if is_base and x.needs_grad and x.node is None and state.recording:
         raise errors.leaf_in_place(x, True)
-    if not is_base and state.recording:
-        settle(x)
     check_writable(x, part)
 
 

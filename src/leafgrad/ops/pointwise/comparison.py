@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
+from leafgrad._core.recorder import settle
 from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad._layouts import empty_like_array
@@ -16,6 +17,7 @@ from leafgrad.ops.pointwise.elementwise import Binary, Unary
 from leafgrad.ops.promotion import mixed_binary
 from leafgrad.ops.registry import Operation, op
 from leafgrad.ops.samples import S
+from leafgrad.ops.signature import Tensor
 
 _FAST = {np.dtype(np.float32), np.dtype(np.float64)}
 
@@ -155,8 +157,23 @@ class Test(Unary, family=True):
     out = False
 
 
-def _test(name: str, kernel: Any, doc: str, **flags: Any) -> Any:
-    return _registered(name, Test, kernel, f"{name}(input): {doc}", **flags)
+class ComposedTest(Test, family=True):
+    """One that PyTorch composes of operations with a history: a view that cannot follow its base is refused."""
+
+    @staticmethod
+    def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
+        test = Test.public(operation, body)
+
+        def function(input: Tensor) -> Tensor:
+            if input.rare is not None:
+                settle(input)
+            return test(input)
+
+        return function
+
+
+def _test(name: str, kernel: Any, doc: str, family: type = Test, **flags: Any) -> Any:
+    return _registered(name, family, kernel, f"{name}(input): {doc}", **flags)
 
 
 ONLY_BOOLS = "{} does not support non-boolean outputs."
@@ -176,7 +193,7 @@ def _invert(self: Any) -> Any:
 
 isnan = _test("isnan", np.isnan, "is each element not a number?")
 isinf = _test("isinf", np.isinf, "is each element infinite?")
-isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?")
+isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?", ComposedTest)
 isposinf = _infinity("isposinf", np.inf, "is each element positive infinity?")
 isneginf = _infinity("isneginf", -np.inf, "is each element negative infinity?")
 signbit = _test(

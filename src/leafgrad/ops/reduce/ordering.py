@@ -8,6 +8,7 @@ import numpy as np
 
 from leafgrad import errors, return_types
 from leafgrad._core.bind import bind_many
+from leafgrad._core.recorder import settle
 from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
 from leafgrad._layouts import laid_like
 from leafgrad.ops.dimensions import wrap_dim
@@ -148,6 +149,8 @@ class argsort(Family):
     def call(input: Tensor, dim: Dim = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
         dim = wrap_dim(dim, input.array.ndim)
         argsort.check(from_numpy_dtype(input.array.dtype))
+        if input.rare is not None:  # it is that of sort, which has a history: a view has to follow its base
+            settle(input)
         return argsort.record(input, dim, descending)
 
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(2, 3, 4), 1, True), S(t())])
