@@ -782,6 +782,8 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """is each element positive infinity?"""
 def isreal(input: Tensor) -> Tensor:
     """has each element no imaginary part?"""
+def istft(input: Tensor, n_fft: builtins.int, hop_length: builtins.int | None = None, win_length: builtins.int | None = None, window: Tensor | None = None, center: builtins.bool = True, normalized: builtins.bool = False, onesided: builtins.bool | None = None, length: builtins.int | None = None, return_complex: builtins.bool = False) -> Tensor:
+    """the inverse of stft: pieces are added up where they overlap, and divided by the sum of the squared windows there."""
 def kaiser_window(window_length: builtins.int, periodic: builtins.bool = True, beta: builtins.float = 12.0, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
     """a Bessel function of a half circle."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1243,6 +1245,8 @@ def std_mean(input: Tensor, dim: DimOrDims | None = None, *, correction: Number 
 def std_mean(input: Tensor, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False) -> tuple[Tensor, Tensor]: ...
 @overload
 def std_mean(input: Tensor, unbiased: builtins.bool) -> tuple[Tensor, Tensor]: ...
+def stft(input: Tensor, n_fft: builtins.int, hop_length: builtins.int | None = None, win_length: builtins.int | None = None, window: Tensor | None = None, center: builtins.bool = True, pad_mode: builtins.str = 'reflect', normalized: builtins.bool = False, onesided: builtins.bool | None = None, return_complex: builtins.bool | None = None, align_to_window: builtins.bool | None = None) -> Tensor:
+    """the Fourier transforms of pieces of n_fft data points, which begin hop_length apart, times a window: frequencies by times."""
 def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input - alpha * other."""
 def subtract(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:

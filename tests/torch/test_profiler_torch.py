@@ -102,8 +102,8 @@ def test_the_same_operations_at_the_top(name: str) -> None:
     assert top(mine) == top(theirs)
 
 
-# PyTorch reads x[2, 1:] in two steps, and computes unravel_index in many.
-NAMED = [e for e in compared if not callable(e.reference) and e.name not in ("slice", "unravel_index")]
+# PyTorch reads x[2, 1:] in two steps, computes unravel_index in many, and pads a signal before its own stft begins.
+NAMED = [e for e in compared if not callable(e.reference) and e.name not in ("slice", "unravel_index", "stft")]
 # What PyTorch calls some operations with some arguments, and leafgrad does not.
 OTHERWISE = {"nonzero_numpy": "nonzero", "split_with_sizes": "split", "linalg_matrix_norm": "linalg_vector_norm"}
 OTHERWISE |= {"view_as_complex": "view_as_complex_copy", "_unique2": "unique", "unique_dim": "unique"}

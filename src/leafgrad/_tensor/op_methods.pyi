@@ -580,6 +580,8 @@ class OpMethods:
         """is each element positive infinity?"""
     def isreal(self) -> Tensor:
         """has each element no imaginary part?"""
+    def istft(self, n_fft: builtins.int, hop_length: builtins.int | None = None, win_length: builtins.int | None = None, window: Tensor | None = None, center: builtins.bool = True, normalized: builtins.bool = False, onesided: builtins.bool | None = None, length: builtins.int | None = None, return_complex: builtins.bool = False) -> Tensor:
+        """the inverse of stft: pieces are added up where they overlap, and divided by the sum of the squared windows there."""
     def kron(self, other: Tensor) -> Tensor:
         """the Kronecker product: each element of input times all of other."""
     def kthvalue(self, k: builtins.int, dim: Dim = -1, keepdim: builtins.bool = False) -> return_types.kthvalue:
@@ -1033,6 +1035,8 @@ class OpMethods:
     def std(self, dim: DimOrDims | None, unbiased: builtins.bool, keepdim: builtins.bool = False) -> Tensor: ...
     @overload
     def std(self, unbiased: builtins.bool) -> Tensor: ...
+    def stft(self, n_fft: builtins.int, hop_length: builtins.int | None = None, win_length: builtins.int | None = None, window: Tensor | None = None, center: builtins.bool = True, pad_mode: builtins.str = 'reflect', normalized: builtins.bool = False, onesided: builtins.bool | None = None, return_complex: builtins.bool | None = None, align_to_window: builtins.bool | None = None) -> Tensor:
+        """the Fourier transforms of pieces of n_fft data points, which begin hop_length apart, times a window: frequencies by times."""
     def storage(self) -> TypedStorage:
         """the memory of the tensor, with its dtype. PyTorch will replace it by untyped_storage()."""
     def storage_type(self) -> StorageType:

@@ -35,6 +35,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.creation.ranges": "arange eye linspace logspace range tril_indices triu_indices",
     "ops.creation.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "ops.fourier.functions": "",
+    "ops.fourier.short_time": "istft stft",
     "ops.fourier.transforms": "",
     "ops.index.embedding": "",
     "ops.index.gather": "gather index_select take take_along_dim",
@@ -209,6 +210,7 @@ METHODS: dict[str, str] = {
     "ops.creation.ranges": "",
     "ops.creation.windows": "",
     "ops.fourier.functions": "",
+    "ops.fourier.short_time": "istft stft",
     "ops.fourier.transforms": "",
     "ops.index.embedding": "",
     "ops.index.gather": "gather index_select take take_along_dim",
@@ -484,10 +486,10 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
 }
 ABSENT = (  # methods of PyTorch's tensors
     "ccol_indices chalf coalesce col_indices crow_indices dequantize eig hash_tensor index indices int_repr "
-    "ipu is_coalesced is_distributed istft lstsq module_load mtia ormqr q_per_channel_axis "
-    "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce "
-    "resize resize_as resize_as_sparse_ row_indices slice_inverse smm solve sparse_mask sparse_resize_ "
-    "sparse_resize_and_clear_ sspaddmm stft symeig to_mkldnn to_padded_tensor to_sparse to_sparse_bsc "
+    "ipu is_coalesced is_distributed lstsq module_load mtia ormqr q_per_channel_axis q_per_channel_scales "
+    "q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce resize resize_as "
+    "resize_as_sparse_ row_indices slice_inverse smm solve sparse_mask sparse_resize_ "
+    "sparse_resize_and_clear_ sspaddmm symeig to_mkldnn to_padded_tensor to_sparse to_sparse_bsc "
     "to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values "
 )
 ATTRIBUTES = ('H', 'T', 'imag', 'mH', 'mT', 'real')  # of METHODS, those that are no methods

@@ -32,6 +32,7 @@ class unfold(ViewFamily):
     options = ("dim", "size", "step")
     holomorphic = False  # elements are only chosen
     method_only = True
+    node_names = ("AsStridedBackward0",)  # in stft, which takes its pieces by strides
     reference = "Tensor.unfold"
 
     def kernel(x: A, dim: int, size: int, step: int) -> A:

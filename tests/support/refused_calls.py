@@ -1,0 +1,62 @@
+"""Calls of operations that are refused, for the tests with and without PyTorch: tests/data/make_refused_calls.py stores
+the exception and the first line of what PyTorch says to each."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+STORED = Path(__file__).resolve().parents[1] / "data" / "refused_calls.json"
+
+# `x` has ten elements, `w` four, `z` is three by six complex numbers.
+SHORT_TIME = """
+    stft(x, 4) stft(x.long(), 4, return_complex=True) stft(x[None, None], 4, center=False, return_complex=True)
+    stft(x, 0, return_complex=True) stft(x, 12, center=False, return_complex=True)
+    stft(x, 4, 0, return_complex=True) stft(x, 4, 2, 5, return_complex=True)
+    stft(x, 4, 2, 3, w, return_complex=True) stft(x, 4, 2, 4, w + 0j, onesided=True, return_complex=True)
+    stft(x, 24, return_complex=True) stft(x, 4, align_to_window=True, return_complex=True)
+    stft(x.half(), 4, 2, 4, w.half(), return_complex=True) stft(x, 4, pad_mode='none', return_complex=True)
+    istft(z.real, 4) istft(z, 4, 5, window=w) istft(z, 4, 2, 5, w) istft(z, 4, 2, 4, torch.zeros(4))
+    istft(z, 4, 2, 4, torch.ones(3)) istft(z, 4, 2, 4, w, onesided=False) istft(z, 4, 2, 4, w, return_complex=True)
+    istft(z, 4, 2, 4, w + 0j) istft(z[0], 4) istft(z[None, None], 4) istft(z[:, :0], 4)
+    istft(z, 4, 2, 4, torch.hann_window(4), False) istft(z, 4, 2, 4, w, length=0)
+"""
+
+
+def calls() -> list[str]:
+    """Each of them as an expression."""
+    found = []
+    for text in (SHORT_TIME,):
+        words, depth = "", 0
+        for letter in " ".join(text.split()) + " ":
+            depth += (letter in "([{") - (letter in ")]}")
+            if letter == " " and not depth and words.endswith(")"):
+                found.append("torch." + words.strip())
+                words = ""
+            else:
+                words += letter
+    return found
+
+
+def said(torch: Any, call: str) -> str:
+    """The exception and its first line, or that there was none."""
+    known = {
+        "torch": torch,
+        "x": torch.ones(10),
+        "w": torch.ones(4),
+        "z": torch.ones(3, 6) + 0j,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            eval(call, known)
+        except Exception as error:
+            return f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    return "nothing"
+
+
+def stored() -> dict[str, str]:
+    known: dict[str, str] = json.loads(STORED.read_text(encoding="utf-8"))
+    return known
