@@ -444,3 +444,17 @@ def checkpoints_in_checkpoints_of_what_was_detached(T: Any) -> Any:
         stop(x)
         seen += [attempt(y.sum().backward), x.grad]
     return seen
+
+
+@scenario
+def checkpoints_of_views_that_got_a_history(T: Any) -> Any:
+    """Their base was changed after they were last used."""
+    checkpoint = import_module(f"{T.__name__}.utils.checkpoint").checkpoint
+    seen: list[Any] = []
+    for wrap in (lambda f: f, lambda f: lambda t: checkpoint(f, t, use_reentrant=False) * 2):
+        x, base = T.tensor([2.0], requires_grad=True), T.zeros(1)
+        view = base.view_as(base)
+        base.fill_(x[0])
+        y = checkpoint(wrap(T.sin), view, use_reentrant=False)
+        seen += [attempt(y.sum().backward), x.grad]
+    return seen

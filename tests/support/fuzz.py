@@ -31,9 +31,9 @@ STORED = Path(__file__).parents[1] / "data" / "fuzz.json.gz"
 STORED_SEEDS = range(120)
 LENGTH = 14  # steps of a program
 MOST = 12  # tensors that it keeps
-# Times the largest value. That of bfloat16 is the exponential of 7 whose last bits are others: PyTorch's rsqrt of a few
+# Times the largest value. That of float32 is for the second derivative of tanh, a small difference to one. That of bfloat16 is the exponential of 7 whose last bits are others: PyTorch's rsqrt of a few
 # elements rounds twice, that of many once.
-TOLERANCE = {"float16": 1e-2, "bfloat16": 1.2e-1, "float32": 5e-5, "complex64": 5e-5}
+TOLERANCE = {"float16": 1e-2, "bfloat16": 1.2e-1, "float32": 2e-4, "complex64": 2e-4}
 
 
 @dataclass
@@ -44,6 +44,7 @@ class Entry:
     text: str
     seen: list[Any] = field(default_factory=list)
     derived: bool = False  # are they gradients? How those were computed is nobody's business.
+    single: bool = False  # was it given tensors with dimensions of one element?
 
     def __str__(self) -> str:
         return f"{self.step}: {self.text}\n      " + "\n      ".join([short(each) for each in self.seen])
@@ -119,6 +120,7 @@ class Program:
         self.leaves: list[Tensor] = []
         self.log: list[Entry] = []
         self.calls: list[Any] = []  # what hooks have seen since the last step
+        self.picked: list[Tensor] = []  # what the step was given
 
     def run(self, skipped: frozenset[int] = frozenset()) -> list[Entry]:
         with warnings.catch_warnings():
@@ -141,6 +143,7 @@ class Program:
             action = r.choice(r.choices(kinds, weights)[0])
         entry = Entry(number, action.__name__)
         self.log.append(entry)
+        self.picked = []
         try:
             made = action(self, r, entry)
         except Exception as error:
@@ -152,6 +155,7 @@ class Program:
                     entry.seen.append(found)
             for leaf in self.leaves:  # which of them an unfinished pass has reached is left open
                 leaf.grad = None
+        entry.single = any([1 in tuple(tensor.shape) for tensor in self.picked])
         self.pool = [tensor for tensor in [*self.pool, *made] if is_small(tensor)]
         entry.seen += [look_at(tensor, not entry.derived) for tensor in made] + self.calls
         entry.seen += [look_at(leaf.grad) for leaf in self.leaves if action in fuzz_graph_steps.BACKWARD]
@@ -188,7 +192,7 @@ def difference(ours: list[Entry], theirs: list[Entry]) -> str:
         scale = max([largest_of(y) for y in b.seen], default=1.0) if tolerance >= TOLERANCE["float16"] else 1.0
         for x, y in itertools.zip_longest(a.seen, b.seen, fillvalue="nothing"):
             if found := unequal(x, y, tolerance, scale):
-                return f"step {a.step}, {a.text.split('(')[0]}: {found}"
+                return f"step {a.step}, {a.text.split('(')[0]}{' of single elements' * a.single}: {found}"
     return ""
 
 
@@ -313,7 +317,7 @@ EXPLAINED = [
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
     ("backward|end", r"shape \(.*\b1\b", r"\(", "mistakes of PyTorch"),  # a gradient in another shape than its tensor
     ("", r"values .* dtype torch.complex.*inf", r".*\bnan", "sums of infinite complex numbers"),
-    ("joined (cat|stack)", r"strides .* of shape .*\b1\b", r"\(", "strides of dimensions of one element"),
+    ("(binary|ternary|joined) .* of single elements", r"strides", r"\(", "strides of dimensions of one element"),
     ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",
      "nothing", "what is one operation"),
 ]  # fmt: skip

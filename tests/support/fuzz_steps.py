@@ -29,7 +29,8 @@ def pick(p: Any, r: Random, *conditions: Callable[[Any], Any]) -> Any:
     found = [x for x in p.pool if all([condition(x) for condition in conditions])]
     if not found:
         raise LookupError("no such tensor")
-    return r.choice(found[-6:])
+    p.picked.append(r.choice(found[-6:]))
+    return p.picked[-1]
 
 
 def has_dims(x: Any) -> bool:
@@ -165,7 +166,8 @@ def ternary(p: Any, r: Random, entry: Any) -> list[Any]:
             y = x
         return [p.torch.where(p.torch.real(x) > 0 if is_complex(x) else x > 0, x, y)]
     if which == "masked_fill":
-        return [x.masked_fill(x != x.reshape(-1)[:1].sum(), r.choice([0.5, 2]))]
+        first = x.reshape(-1)[:1].sum().to(x.dtype)
+        return [x.masked_fill(~p.torch.isclose(x, first), r.choice([0.5, 2]))]  # rounding shall not decide
     return [x.clamp(-0.7, 1.1)]
 
 

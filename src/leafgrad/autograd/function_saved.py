@@ -10,7 +10,7 @@ from leafgrad import errors
 from leafgrad._core.function import Context, result_of
 from leafgrad._core.modes import switches
 from leafgrad._core.node import Node
-from leafgrad._core.recorder import make_node
+from leafgrad._core.recorder import make_node, settle
 from leafgrad._core.saved import was_detached
 from leafgrad._core.tensor import TensorBase, links, wrap, wrap_node
 from leafgrad.autograd.saved_tensor_hooks import Packed, innermost
@@ -36,8 +36,10 @@ class SavedTensor:
     packed: Any = None  # if hooks take care of it
 
     def keep(self, t: TensorBase, result: int) -> None:
-        if t.rare is not None and t.rare.inference:
-            raise errors.inference_saved(t)
+        if t.rare is not None:
+            if t.rare.inference:
+                raise errors.inference_saved(t)
+            settle(t)  # a view may have got a history since it was last used
         self.version = t.version
         self.count = t.version[0]
         if result != NO_RESULT:
