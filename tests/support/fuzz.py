@@ -31,8 +31,8 @@ STORED = Path(__file__).parents[1] / "data" / "fuzz.json.gz"
 STORED_SEEDS = range(120)
 LENGTH = 14  # steps of a program
 MOST = 12  # tensors that it keeps
-# Times the largest value. That of float32 is for the second derivative of tanh, a small difference to one. That of bfloat16 is the exponential of 7 whose last bits are others: PyTorch's rsqrt of a few
-# elements rounds twice, that of many once.
+# Times the largest value. That of float32 is for the second derivative of tanh, a small difference to one; that of
+# bfloat16 for the exponential of 7 whose last bits are others: PyTorch's rsqrt of a few elements rounds twice.
 TOLERANCE = {"float16": 1e-2, "bfloat16": 1.2e-1, "float32": 2e-4, "complex64": 2e-4}
 
 
