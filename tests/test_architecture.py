@@ -52,7 +52,7 @@ FILES: dict[str, tuple[str, str]] = {
     "fx": ("_absent", ""),
     "hub": ("_absent", ""),
     "io": ("_core _device _dtypes _files _tensor errors ops", ""),
-    "jit": ("_absent compiler", ""),
+    "jit": ("_absent compiler errors nn", ""),
     "library": ("_absent", ""),
     "linalg": ("_tensor ops", ""),  # its exception
     "mps": ("_absent", ""),

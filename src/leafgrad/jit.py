@@ -6,16 +6,34 @@ import builtins
 import typing
 from typing import Any, Final
 
-from leafgrad import _absent
+from leafgrad import _absent, errors
+from leafgrad._missing import torch_name
 from leafgrad.compiler import same, told_once
+from leafgrad.nn.modules.module import Module
+from leafgrad.nn.parameter import is_lazy
 
 __all__ = ["Final", "annotate", "fork", "freeze", "ignore", "script", "trace", "wait"]
 
 
 def script(obj: Any, optimize: Any = None, example_inputs: Any = None) -> Any:
     """script(obj): the module, class or function itself."""
+    if builtins.isinstance(obj, Module):
+        refuse_uninitialized(obj)
     told_once("torch.jit.script")
     return obj
+
+
+def refuse_uninitialized(module: Module) -> None:
+    """A lazy module learns its sizes from its first input, and can be scripted after that."""
+    for part in module.modules():
+        for what, tensors in (("parameters", part._parameters), ("buffers", part._buffers)):
+            if names := [name for name, tensor in tensors.items() if is_lazy(tensor)]:
+                kind = type(part)
+                raise errors.mistake(
+                    RuntimeError,
+                    f"'{torch_name(kind.__module__)}.{kind.__qualname__}' has uninitialized {what} {', '.join(names)}. "
+                    "Did you forget to run a forward pass?",
+                )
 
 
 def trace(

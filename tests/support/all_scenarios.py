@@ -20,6 +20,7 @@ import function_transform_scenarios
 import function_view_scenarios
 import graph_scenarios
 import inplace_scenarios
+import layer_scenarios
 import linearize_scenarios
 import mode_scenarios
 import module_hook_scenarios
@@ -50,6 +51,7 @@ SETS = {
     "function views": function_view_scenarios,
     "graph": graph_scenarios,
     "in place": inplace_scenarios,
+    "layers": layer_scenarios,
     "linearize": linearize_scenarios,
     "modes": mode_scenarios,
     "module hooks": module_hook_scenarios,

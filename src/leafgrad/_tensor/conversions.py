@@ -36,15 +36,20 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         and (taken := method_overridden("to", self, *args, **kwargs)) is not UNCHANGED
     ):
         return taken
+    dtype, wanted, copy = asked_of_to(args, kwargs)
+    result = self if dtype is None else to_dtype.function(self, dtype)
+    if copy and result is self:
+        return result.clone(memory_format=wanted)
+    return result if wanted is None or wanted is preserve_format else result.contiguous(memory_format=wanted)
+
+
+def asked_of_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
+    """What the arguments of `to` ask for: a dtype, a memory format, a copy."""
     given = matched(to, args, kwargs)
     check_device(given.get("device"))
     other = given.get("tensor")
     dtype = given["dtype"] if other is None else _dtypes.from_numpy_dtype(other.array.dtype)
-    result = self if dtype is None else to_dtype.function(self, dtype)
-    wanted = given["memory_format"]
-    if given["copy"] and result is self:
-        return result.clone(memory_format=wanted)
-    return result if wanted is None or wanted is preserve_format else result.contiguous(memory_format=wanted)
+    return dtype, given["memory_format"], given["copy"]
 
 
 def conversion(kind: _dtypes.dtype, name: str) -> Callable[..., Any]:

@@ -13,5 +13,5 @@ from leafgrad.nn import parameter as parameter
 from leafgrad.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __getattr__, __dir__, __all__ = _namespace(
-    __name__, {"attention": "attention", "modules": "modules", "parallel": "parallel"}
+    __name__, {name: name for name in ("attention", "common_types", "modules", "parallel")}
 )

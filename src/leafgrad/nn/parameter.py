@@ -148,11 +148,16 @@ class UninitializedTensorMixin:
         is_attribute = isinstance(getattr(func, "__self__", None), property)
         if is_attribute or getattr(func, "__name__", None) in HARMLESS:
             return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
-        raise ValueError(
-            f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
-            f"`LazyModule` or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using "
-            "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions"
-        )
+        raise uninitialized_in(func, cls)
+
+
+def uninitialized_in(func: Any, cls: type) -> ValueError:
+    """The error for a function that needs the shape of such a tensor."""
+    return ValueError(
+        f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` "
+        f"or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call "
+        "`forward` with a dummy batch to initialize the parameters before calling torch functions"
+    )
 
 
 def is_lazy(param: Any) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 from leafgrad import errors
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import links
+from leafgrad._missing import part
 from leafgrad.ops.index.getitem import places_of_tensors, put_copy, write_places
 from leafgrad.ops.registry import entries, registry
 
@@ -116,7 +117,12 @@ class Packet:
 
 def function_behind(name: str) -> Any:
     """What calling an operation by this name calls."""
-    found = OWN.get(name) or public_function(name.lstrip("_")) or getattr(links.tensor_class, name, None)
+    found = (
+        OWN.get(name)
+        or gradient_of_pooling(name)
+        or public_function(name.lstrip("_"))
+        or getattr(links.tensor_class, name, None)
+    )
     return found or registry[name].call
 
 
@@ -138,6 +144,12 @@ def _index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) 
 
 
 OWN = {"index": _index, "index_put": _index_put, "index_put_": _index_put_}
+
+
+def gradient_of_pooling(name: str) -> Any:
+    """A function that PyTorch has here alone; the module is imported when somebody asks for one."""
+    return part("ops.conv.pool_gradients").GRADIENTS.get(name) if name.endswith("_backward") else None
+
 
 _packets: dict[str, Packet] = {}
 
@@ -163,7 +175,7 @@ def named(op: Op) -> Overload:
 
 
 def __getattr__(name: str) -> Packet:
-    if not name.startswith("__") and (name in known_names() or is_function(name)):
+    if not name.startswith("__") and (name in known_names() or is_function(name) or gradient_of_pooling(name)):
         return packet(name)
     raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
 

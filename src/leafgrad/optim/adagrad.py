@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.nn.parameter import is_lazy, uninitialized_in
 from leafgrad.ops.registry import op
 from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options, full_for, step_counter
 from leafgrad.optim.update import Update, in_place, steps
@@ -71,6 +72,8 @@ class Adagrad(Optimizer):
         super().__init__(params, defaults)
         for group in self.param_groups:  # the only optimiser whose state is there before the first step
             for p in group["params"]:
+                if is_lazy(p):
+                    raise uninitialized_in(type(self), type(p))
                 self.state[p].update(step=step_counter(), sum=self._first("sum", p, group))
 
     def _kept(self, group: Group) -> tuple[str, ...]:

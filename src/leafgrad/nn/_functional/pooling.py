@@ -229,6 +229,14 @@ def unpooled_size(
     return wanted
 
 
+def two_or_three(size: tuple[int, ...], dims: int) -> tuple[int, ...]:
+    if len(size) != dims:
+        axes = "two elements (height, width)" if dims == 2 else "three elements (depth, height, width)"
+        first = f"There should be exactly {axes} in output_size, but got {len(size)} elements."
+        raise errors.mistake(RuntimeError, first)
+    return size
+
+
 def max_unpool_of(dims: int) -> Any:
     name = f"max_unpool{dims}d"
 
@@ -244,8 +252,9 @@ def max_unpool_of(dims: int) -> Any:
         step = window if stride is None else in_all_dimensions(stride, dims)
         size = unpooled_size(input, window, step, in_all_dimensions(padding, dims), output_size)
         if dims == 1:  # a plane of one column
-            return max_unpool.function(input.unsqueeze(-1), indices.unsqueeze(-1), (*size, 1)).squeeze(-1)
-        return max_unpool.function(input, indices, size)
+            size = two_or_three((*size, 1), 2)
+            return max_unpool.function(input.unsqueeze(-1), indices.unsqueeze(-1), size).squeeze(-1)
+        return max_unpool.function(input, indices, two_or_three(size, dims))
 
     return public(
         name,

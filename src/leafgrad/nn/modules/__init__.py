@@ -5,6 +5,8 @@ May import what `nn` may.
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from leafgrad.nn.modules import module as module
@@ -19,4 +21,6 @@ else:
     def __getattr__(name: str) -> Any:
         from leafgrad import nn
 
+        if name.islower() and find_spec(f"{__name__}.{name}") is not None:  # nn.modules.batchnorm, ..., of layers
+            return import_module(f"{__name__}.{name}")
         return getattr(nn, name)

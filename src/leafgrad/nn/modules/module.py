@@ -14,6 +14,7 @@ from leafgrad._device import check_device
 from leafgrad._missing import part
 from leafgrad._settings import typename
 from leafgrad._tensor.autograd import clear_grad
+from leafgrad._tensor.conversions import asked_of_to
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn.modules import _global_hooks
 from leafgrad.nn.modules._calling import Called
@@ -352,23 +353,25 @@ class Module(Called, Stateful):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """to(device), to(dtype), to(tensor), to(device, dtype, non_blocking=False): cast all floating tensors."""
-        wanted = kwargs.get("dtype")
-        check_device(kwargs.get("device"))
-        for value in (*args, kwargs.get("tensor")):
-            if isinstance(value, _dtypes.dtype):
-                wanted = value
-            elif isinstance(value, TensorBase):
-                wanted = _dtypes.from_numpy_dtype(value.array.dtype)
-            elif not isinstance(value, bool):
-                check_device(value)
-        if wanted is None:
-            return self
-        if not (wanted.is_floating_point or wanted.is_complex):
+        """to(device), to(dtype), to(tensor), to(device, dtype, non_blocking=False), each with memory_format=None: cast
+        all floating tensors, and lay out those of 4 or 5 dimensions in this format."""
+        wanted, layout, _ = asked_of_to(args, kwargs)
+        if wanted is not None and not (wanted.is_floating_point or wanted.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}"
             )
-        return self._apply(lambda t: t.to(wanted) if t.is_floating_point() or t.is_complex() else t)
+        if wanted is not None and wanted.is_complex:
+            errors.warn(
+                "Complex modules are a new feature under active development whose design may change, and some modules "
+                "might not work as expected when using complex tensors as parameters or buffers."
+            )
+
+        def converted(t: Any) -> Any:
+            dtype = wanted if t.is_floating_point() or t.is_complex() else None
+            wide = layout is not None and t.dim() in (4, 5)
+            return t.to(dtype=dtype, memory_format=layout if wide else None)
+
+        return self if wanted is None and layout is None else self._apply(converted)
 
     def type(self, dst_type: Any) -> Self:
         """type(dst_type): cast all parameters and buffers."""

@@ -150,6 +150,8 @@ class _FractionalMaxPool(Module):
         _random_samples: Tensor | None = None,
     ) -> None:
         super().__init__()
+        if self.dims == 3 and min(ntuple(kernel_size, 3)) <= 0:
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
         self.kernel_size = ntuple(kernel_size, self.dims)
         self.return_indices = return_indices
         self.register_buffer("_random_samples", _random_samples)

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
+from leafgrad._core.tensor import is_batched
+from leafgrad._device import contiguous_format
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER
+from leafgrad._layouts import format_of
 from leafgrad.kernels.convolution import Geometry, taps
 from leafgrad.ops.conv.axis_maps import AxisMap, along_axes, mapped
 from leafgrad.ops.conv.checks import refused
@@ -209,7 +212,11 @@ class adaptive_avg_pool(Averaging):
         name = f"adaptive_avg_pool{dims}d"
         size = check_adaptive(name, input, output_size, dims, dims == 3)
         if size == (1,) * dims:
-            return mean.function(input, tuple(range(-dims, 0)), True)
+            out: Any = mean.function(input, tuple(range(-dims, 0)), True)
+            if is_batched(input.array) or format_of(input.array) is contiguous_format:
+                return out
+            channels = input.array.shape[1]
+            return out.as_strided_(out.array.shape, (channels, 1) + (channels,) * dims)
         refuse(name if dims == 2 else "adaptive_avg_pool3d_cpu", input, BOOL, COMPLEX, INTEGER)
         named = adaptive_avg_pool.named
         core = adaptive_avg_pool.core if dims == 2 else named["AdaptiveAvgPool3DBackward0"]

@@ -302,7 +302,7 @@ class fractional_max_pool(Family):
             # PyTorch has the random numbers of the last dimension first in two dimensions, last in three
             chosen = samples[..., dims - 1 - i if dims == 2 else i]
             first = fractional_starts(chosen, size, window, count)
-            first = first if x.ndim == dims + 2 else first[0]
+            first = first[: x.shape[0]] if x.ndim == dims + 2 else first[0]
             coordinates.append([first + t for t in range(window)])
         return max_at(x, coordinates)
 
@@ -352,12 +352,25 @@ def check_fractional(input: Any, samples: Any, kernel_size: Ints, output_size: I
     if needs_recording((samples,)):
         named = f"The function 'fractional_max_pool{dims}d' is not differentiable with respect to argument 'samples'"
         raise refused(f"{named}. This input cannot have requires_grad True.")
-    if samples.array.ndim != 3:
-        raise refused(f"Expect _random_samples to have 3 dimensions, got {samples.array.ndim}")
+    check_random_numbers(samples.array, input.array, dims)
     axes = ("height", "width") if dims == 2 else ("time", "height", "width")
     for axis, size, window, count in zip(axes, shape[-dims:], kernel_size, output_size):
         if count + window - 1 > size - (dims == 3):
             raise refused(f"{name}: pool {axis} {window} too large relative to input {axis} {size}", ("input", input))
+
+
+def check_random_numbers(samples: Array, x: Array, dims: int) -> None:
+    """One for each dimension of each channel of each sample, and maybe of more samples."""
+    if samples.dtype != x.dtype:
+        raise refused("Expect _random_samples to have the same dtype as input")
+    if samples.ndim != 3:
+        raise refused(f"Expect _random_samples to have 3 dimensions, got {samples.ndim}")
+    if samples.shape[0] < (x.shape[0] if x.ndim == dims + 2 else 1):
+        raise refused("Expect _random_samples.size(0) no less then input batch size.")
+    if samples.shape[1] != x.shape[-dims - 1]:
+        raise refused("Expect _random_samples.size(1) equals to input channel size.")
+    if samples.shape[2] != dims:
+        raise refused(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}.")
 
 
 # -- back -------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
@@ -28,15 +29,16 @@ def pool_sizes(sizes: Ints, window: Ints, stride: Ints, padding: Ints, dilation:
 
 
 def each_axis(name: str, what: str, value: IntOrInts, dims: int, default: Ints | None = None) -> Ints:
-    """One number for each dimension. `default` is taken if there is none, as for a stride."""
+    """One number for each dimension, of 32 bits where it is about windows. `default` is taken if there is none, as for
+    a stride."""
     found = (value,) if isinstance(value, int) else tuple(value)
     if not found and default is not None:
         return default
-    if len(found) == 1:
-        return found * dims
-    if len(found) != dims:
-        raise refused(f"{name}{'' if dims == 1 else ':'} {wrong_count(name, what, dims, len(found))}")
-    return found
+    if len(found) not in (1, dims):
+        raise refused(f"{name.strip()}{'' if dims == 1 else ':'} {wrong_count(name, what, dims, len(found))}")
+    if what != "output_size" and any([not -(2**31) <= n < 2**31 for n in found]):
+        raise refused("value cannot be converted to type int without overflow")
+    return found * dims if len(found) == 1 else found
 
 
 def wrong_count(name: str, what: str, dims: int, count: int) -> str:
@@ -153,6 +155,10 @@ def check_adaptive(name: str, input: TensorBase, output_size: Sequence[int], dim
             raise refused(f"Trying to create tensor with negative dimension {min(found)}: {whole}")
         values = "{" + ", ".join([str(v) for v in found[:2]]) + "".join([f",{v}" for v in found[2:]]) + "}"
         raise refused(f"{name}: elements of output_size must be greater than or equal to 0 but received {values}")
+    if prod(shape[:-dims]) * prod(found) >= 2**63:
+        whole = [*shape[:-dims], *(1,) * (dims == 1), *found]  # a line is a plane of one row
+        too_many = f"Storage size calculation overflowed with sizes={whole}"
+        raise refused(too_many if "max" in name else "numel: integer multiplication overflow")
     for dim in range(len(shape) - dims - needs_channels, len(shape)):
         if shape[dim] == 0:
             raise refused(

@@ -34,10 +34,7 @@ def max_windows_of_line(
     input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Any, ...]:
     """The options of max_pool1d, for windows of two dimensions."""
-    name = "max_pool1d()"
-    window = each_axis(name, "kernel_size", kernel_size, 1)
-    step = each_axis(name, "stride", stride, 1, window)
-    around, apart = each_axis(name, "padding", padding, 1), each_axis(name, "dilation", dilation, 1)
+    window, step, around, apart = windows("max_pool1d()", 1, kernel_size, stride, padding, dilation)
     check_max_pool1d(input, window[0], step[0], around[0], apart[0], ceil_mode)
     return (1, *window), (1, *step), (0, *around), (1, *apart), ceil_mode
 
@@ -57,7 +54,9 @@ def max_pool1d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """max_pool1d_with_indices(input, kernel_size, stride=(), padding=0, dilation=1, ceil_mode=False): the largest
     element of each window, and its index."""
-    options = max_windows_of_line(input, kernel_size, stride, padding, dilation, ceil_mode)
+    check_one_dimension("max_pool1d", input)
+    window, step, around, apart = windows("max_pool1d() ", 1, kernel_size, stride, padding, dilation)
+    options = (1, *window), (1, *step), (0, *around), (1, *apart), ceil_mode
     values, indices = max_pool.function(as_plane(input), *options)
     return as_line(values), as_line(indices)
 
@@ -145,9 +144,7 @@ def avg_pool1d(
     """avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True): the mean of each
     window."""
     name = "avg_pool1d()"
-    window = each_axis(name, "kernel_size", kernel_size, 1)
-    step = each_axis(name, "stride", stride, 1, window)
-    around = each_axis(name, "padding", padding, 1)
+    window, step, around, _ = windows(name, 1, kernel_size, stride, padding)
     check_one_dimension("avg_pool1d", input)
     options = (1, *window), (1, *step), (0, *around), ceil_mode, count_include_pad, None
     return as_line(avg_pool.function(as_plane(input), *options))
