@@ -7,8 +7,8 @@ Everything else about the package is declared in pyproject.toml. The environment
     0       plain Python
     1       compile, and fail if that is not possible
 
-LEAFGRAD_SANITIZE=1 builds what is written in C with the address and undefined behaviour sanitizers of gcc and clang; such
-a build runs in an interpreter into which their library was loaded first (LD_PRELOAD).
+LEAFGRAD_SANITIZE=1 builds what is written in C with the address and undefined behaviour sanitizers of gcc and clang;
+such a build runs in an interpreter into which their library was loaded first (LD_PRELOAD).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import re
 import shutil
 import sys
 import tomllib
+import types
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,11 @@ NATIVE: dict[str, tuple[list[str], list[str]]] = {
     "_loops": (["pool.h", "pool_threads.h"], []),
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
     "_random": (["random_loops.h"], ["-ffp-contract=off", "-fno-math-errno"]),
+    "_fused": (["pool.h", "vector_math.h"], ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]),
 }
+# Written in Python, and translated to C for `_fused`: the functions with these decorators in these files.
+TRANSLATED = ["src/leafgrad/kernels/fused/*.py", "src/leafgrad/optim/*.py"]
+GENERATED = "build/generated"
 
 # mypyc sees neither the user's mypy settings nor the installed packages: `numpy` is `Any` to it, so that the result
 # does not depend on the version of NumPy (or of its stubs) that happens to be installed where the package is built.
@@ -122,6 +127,20 @@ def hot_extensions() -> list[Extension]:
     return extensions
 
 
+def translate_kernels() -> None:
+    """Write the C header of the fused kernels. A mistake in one of them ends the build, with its file and line."""
+    for name in ("leafgrad", "leafgrad.kernels"):  # empty ones: the package itself is not to be run here
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__path__ = [f"src/{name.replace('.', '/')}"]
+    from leafgrad.kernels import translator
+
+    text = translator.translate([path for pattern in TRANSLATED for path in sorted(Path().glob(pattern))])
+    header = Path(GENERATED, "fused_kernels.h")
+    if not header.exists() or header.read_text(encoding="utf-8") != text:
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text(text, encoding="utf-8")
+
+
 def native_extensions() -> list[Extension]:
     """The extensions that are written in C; none if NumPy's headers are missing."""
     try:
@@ -131,6 +150,7 @@ def native_extensions() -> list[Extension]:
             raise
         say(f"NumPy is not installed here ({shortly(error)}); leaving out the native loops")
         return []
+    translate_kernels()
     windows = sys.platform == "win32"
     usual = ["/O2"] if windows else ["-O3", "-g0", "-pthread"]
     checked = ["-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"] if SANITIZE else []
@@ -138,8 +158,8 @@ def native_extensions() -> list[Extension]:
         Extension(
             f"leafgrad.kernels.{name}",
             [f"{KERNELS}/{name}.c"],
-            depends=[f"{KERNELS}/{header}" for header in headers],
-            include_dirs=[numpy.get_include()],
+            depends=[*[f"{KERNELS}/{header}" for header in headers], *map(str, Path(GENERATED).glob("*"))],
+            include_dirs=[numpy.get_include(), GENERATED],
             extra_compile_args=usual if windows else [*usual, *flags, *checked],
             extra_link_args=[] if windows else ["-pthread", *checked],
             libraries=[] if windows else ["m"],

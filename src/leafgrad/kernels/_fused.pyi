@@ -1,0 +1,14 @@
+"""The native module, see _fused.c."""
+
+from collections.abc import Callable
+from typing import Any
+
+class Kernel:
+    """A kernel in machine code, and the function in Python that it was made of."""
+
+    __name__: str
+    python: Callable[..., Any]
+
+    def __new__(cls, name: str, python: Callable[..., Any]) -> Kernel: ...
+    def __call__(self, *args: Any) -> Any: ...
+    def update(self, arrays: list[Any], options: tuple[Any, ...], /) -> list[int] | None: ...

@@ -1,0 +1,122 @@
+"""Elementwise functions between layers, and what their gradients are multiplied by."""
+
+from __future__ import annotations
+
+import math
+
+from leafgrad.kernels.language import (
+    Number,
+    Vector,
+    abs,
+    elementwise,
+    erf,
+    exp,
+    expm1,
+    log1p,
+    maximum,
+    minimum,
+    sigmoid,
+    tanh,
+    where,
+)
+
+ROOT_HALF = math.sqrt(0.5)
+DENSITY = 1 / math.sqrt(2 * math.pi)  # of the standard normal distribution at zero
+ROOT = math.sqrt(2 / math.pi)
+CUBIC = 0.044715 * ROOT
+
+
+@elementwise
+def gelu(x: Vector) -> Vector:
+    return x * (0.5 + 0.5 * erf(x * ROOT_HALF))
+
+
+@elementwise
+def gelu_backward(g: Vector, x: Vector) -> Vector:
+    return g * (0.5 + 0.5 * erf(x * ROOT_HALF) + x * exp(-0.5 * x * x) * DENSITY)
+
+
+@elementwise
+def gelu_tanh(x: Vector) -> Vector:
+    return 0.5 * x * (1 + tanh(x * (ROOT + CUBIC * x * x)))
+
+
+@elementwise
+def gelu_tanh_backward(g: Vector, x: Vector) -> Vector:
+    t = tanh(x * (ROOT + CUBIC * x * x))
+    return g * 0.5 * (1 + t + (1 - t * t) * x * (ROOT + 3 * CUBIC * x * x))
+
+
+@elementwise
+def silu(x: Vector) -> Vector:
+    return x / (1 + exp(-x))
+
+
+@elementwise
+def silu_backward(g: Vector, x: Vector) -> Vector:
+    s = sigmoid(x)
+    return g * (s * (1 + x * (1 - s)))
+
+
+@elementwise
+def mish(x: Vector) -> Vector:
+    return x * tanh(log1p(exp(-abs(x))) + maximum(x, 0))
+
+
+@elementwise
+def mish_backward(g: Vector, x: Vector) -> Vector:
+    gate = tanh(log1p(exp(-abs(x))) + maximum(x, 0))
+    return g * (gate + x * sigmoid(x) * (1 - gate * gate))
+
+
+@elementwise
+def elu(x: Vector, alpha: Number, scale: Number, input_scale: Number) -> Vector:
+    return where(x <= 0, expm1(minimum(x, 0) * input_scale) * (alpha * scale), x * scale)
+
+
+@elementwise
+def elu_backward(g: Vector, x: Vector, alpha: Number, scale: Number, input_scale: Number) -> Vector:
+    return g * where(x <= 0, exp(minimum(x, 0) * input_scale) * (alpha * scale * input_scale), scale)
+
+
+@elementwise
+def softplus(x: Vector, beta: Number, threshold: Number) -> Vector:
+    scaled = x * beta
+    usual = log1p(exp(minimum(scaled, threshold))) / beta
+    return where(scaled > threshold, x, usual)
+
+
+@elementwise
+def softplus_backward(g: Vector, x: Vector, beta: Number, threshold: Number) -> Vector:
+    scaled = x * beta
+    return where(scaled > threshold, g, g * sigmoid(scaled))
+
+
+@elementwise
+def sigmoid_backward(g: Vector, out: Vector) -> Vector:
+    return g * (out * (1 - out))
+
+
+@elementwise
+def tanh_backward(g: Vector, out: Vector) -> Vector:
+    return g * (1 - out * out)
+
+
+@elementwise
+def log_sigmoid(x: Vector) -> Vector:
+    return minimum(x, 0) - log1p(exp(-abs(x)))
+
+
+@elementwise
+def log_sigmoid_backward(g: Vector, x: Vector) -> Vector:
+    return g * sigmoid(-x)
+
+
+@elementwise
+def hardswish(x: Vector) -> Vector:
+    return x * minimum(maximum(x + 3, 0), 6) / 6
+
+
+@elementwise
+def hardswish_backward(g: Vector, x: Vector) -> Vector:
+    return where(x < -3, 0 * g, where(x <= 3, g * (x / 3 + 0.5), g))

@@ -1,0 +1,34 @@
+"""Exponentials over rows that cannot overflow, because the largest is taken out first."""
+
+from __future__ import annotations
+
+from leafgrad.kernels.language import PerRow, Vector, exp, log, row_max, row_sum, rowwise, where
+
+
+@rowwise
+def softmax(x: Vector) -> Vector:
+    e = exp(x - row_max(x))
+    return e * (1 / row_sum(e))
+
+
+@rowwise
+def softmax_backward(g: Vector, out: Vector) -> Vector:
+    return out * (g - row_sum(g * out))
+
+
+@rowwise
+def log_softmax(x: Vector) -> Vector:
+    below = x - row_max(x)
+    return below - log(row_sum(exp(below)))
+
+
+@rowwise
+def log_softmax_backward(g: Vector, out: Vector) -> Vector:
+    return g - exp(out) * row_sum(g)
+
+
+@rowwise
+def logsumexp(x: Vector) -> PerRow:
+    largest = row_max(x)
+    finite = where((largest - largest) == 0, largest, 0)  # inf - inf would not be a number
+    return log(row_sum(exp(x - finite))) + finite

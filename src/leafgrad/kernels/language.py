@@ -1,0 +1,231 @@
+"""What fused kernels are written in: Python that runs on arrays and on tensors, and is also translated to C.
+
+    @elementwise
+    def silu_backward(g: Vector, x: Vector) -> Vector:
+        s = sigmoid(x)
+        return g * s * (1 + x * (1 - s))
+
+    @rowwise                                    # x is a row, and row_max and row_sum make one number of it
+    def softmax(x: Vector) -> Vector:
+        e = exp(x - row_max(x))
+        return e * (1 / row_sum(e))
+
+    @summed                                     # over all elements
+    def squared_error(x: Vector, y: Vector) -> Total:
+        return total((x - y) * (x - y))
+
+Such a function has three lives. Where leafgrad was compiled, it is called for float32 and float64 arrays as one loop in
+machine code (translator.py, _fused.c). Otherwise it runs as it stands, on NumPy arrays; half precision is computed in
+single. And on tensors it runs as it stands, too, and is recorded: so it may be the rule of a gradient.
+
+Arguments, by their annotations:
+
+    Vector    an array; over rows its last dimension is the row
+    Updated   an array that the function returns a new value of, in this order; None if the caller has none
+    Mask      an array of bools, like a Vector
+    Number    an option
+    PerRow    one number for each row: an array whose last dimension is 1
+    Index     the same with int64, the place of an element in its row
+    Shared    one vector for all rows
+
+A function returns vectors, conditions, numbers of rows, column_sum(vector), or several of them. Whoever calls it may
+give one more argument: the array, or a tuple of arrays, to which results are written; elementwise these may be the
+memory of arguments.
+
+Statements are assignments, a return at the end and, elementwise, `if option:` with assignments. Expressions have
++ - * /, **2, comparisons, & | ~ of conditions, and the functions below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from leafgrad.kernels import error_functions
+
+try:
+    from leafgrad.kernels import _fused
+except ImportError:  # not built
+    NATIVE = False
+else:
+    NATIVE = True
+
+Vector: TypeAlias = Any
+Updated: TypeAlias = Any
+Mask: TypeAlias = Any
+Number: TypeAlias = Any
+PerRow: TypeAlias = Any
+Index: TypeAlias = Any
+Shared: TypeAlias = Any
+Total: TypeAlias = Any
+A: TypeAlias = Any
+
+# -- kernels ----------------------------------------------------------------------------------------------------------
+
+
+def elementwise(function: Callable[..., Any]) -> Any:
+    """A kernel that does the same with every element."""
+    return kernel_of(function)
+
+
+def rowwise(function: Callable[..., Any]) -> Any:
+    """A kernel that does the same with every row."""
+    return kernel_of(function)
+
+
+def summed(function: Callable[..., Any]) -> Any:
+    """A kernel that makes one number, or several, of all elements."""
+    return kernel_of(function)
+
+
+def kernel_of(function: Callable[..., Any]) -> Any:
+    count = function.__code__.co_argcount
+
+    def python(*args: Any) -> Any:
+        """The function as it stands; half precision by way of single."""
+        inputs, out = args[:count], args[count] if len(args) > count else None
+        half = next((a.dtype for a in inputs if a.__class__ is np.ndarray and is_half(a.dtype)), None)
+        if half is None:
+            results = function(*inputs)
+        else:
+            wide = [a.astype(np.float32) if a.__class__ is np.ndarray and a.dtype == half else a for a in inputs]
+            results = in_dtype(kernel(*wide), half)
+        return results if out is None else written(results, out)
+
+    python.__name__, python.__doc__ = function.__name__, function.__doc__
+    kernel = _fused.Kernel(function.__qualname__.replace(".", "_"), python) if NATIVE else python
+    return kernel
+
+
+def is_half(dtype: Any) -> bool:
+    return bool(dtype.itemsize == 2 and dtype.kind not in "iu")
+
+
+def in_dtype(results: Any, dtype: Any) -> Any:
+    """Results in single precision, rounded."""
+    if isinstance(results, tuple):
+        return tuple([in_dtype(each, dtype) for each in results])
+    return results.astype(dtype) if results.dtype == np.float32 else results
+
+
+def written(results: Any, out: Any) -> Any:
+    """Results, copied to where they are wanted."""
+    if not isinstance(results, tuple):
+        results, out = (results,), (out,)
+        return written(results, out)[0]
+    for i, (target, result) in enumerate(zip(out, results)):
+        if target is not None:
+            np.copyto(target, result, casting="unsafe")
+            results = (*results[:i], target, *results[i + 1 :])
+    return results
+
+
+# -- functions --------------------------------------------------------------------------------------------------------
+# Tensors have methods of these names, arrays do not.
+
+
+def exp(x: A) -> A:
+    return x.exp() if hasattr(x, "exp") else np.exp(x)
+
+
+def expm1(x: A) -> A:
+    return x.expm1() if hasattr(x, "expm1") else np.expm1(x)
+
+
+def log(x: A) -> A:
+    return x.log() if hasattr(x, "log") else np.log(x)
+
+
+def log1p(x: A) -> A:
+    return x.log1p() if hasattr(x, "log1p") else np.log1p(x)
+
+
+def tanh(x: A) -> A:
+    return x.tanh() if hasattr(x, "tanh") else np.tanh(x)
+
+
+def sigmoid(x: A) -> A:
+    return x.sigmoid() if hasattr(x, "sigmoid") else 1 / (1 + np.exp(-x))
+
+
+def erf(x: A) -> A:
+    return x.erf() if hasattr(x, "erf") else error_functions.erf(x)
+
+
+def sqrt(x: A) -> A:
+    return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)
+
+
+def abs(x: A) -> A:
+    return x.abs() if hasattr(x, "abs") else np.absolute(x)
+
+
+def sign(x: A) -> A:
+    return x.sign() if hasattr(x, "sign") else np.sign(x)
+
+
+def isnan(x: A) -> A:
+    return x.isnan() if hasattr(x, "isnan") else np.isnan(x)
+
+
+def copysign(x: A, sign: A) -> A:
+    return x.copysign(sign) if hasattr(x, "copysign") else np.copysign(x, sign)
+
+
+def maximum(a: A, b: A) -> A:
+    """The larger of two; nan if one is."""
+    return where(a >= b, a, b) if is_tensor(a) or is_tensor(b) else np.maximum(a, b)
+
+
+def minimum(a: A, b: A) -> A:
+    return where(a <= b, a, b) if is_tensor(a) or is_tensor(b) else np.minimum(a, b)
+
+
+def where(condition: A, yes: A, no: A) -> A:
+    if is_tensor(yes):
+        return yes.where(condition, no)
+    if is_tensor(no):
+        return no.where(~condition, yes)
+    return np.where(condition, yes, no)
+
+
+def is_tensor(x: A) -> bool:
+    return hasattr(x, "needs_grad")
+
+
+def row_sum(x: A) -> A:
+    return x.sum(-1, keepdim=True) if is_tensor(x) else np.add.reduce(x, -1, keepdims=True)
+
+
+def row_mean(x: A) -> A:
+    return x.mean(-1, keepdim=True) if is_tensor(x) else np.add.reduce(x, -1, keepdims=True) / x.shape[-1]
+
+
+def row_max(x: A) -> A:
+    """The largest element of a row. A number of which nothing is to be differentiated."""
+    return x.detach().amax(-1, keepdim=True) if is_tensor(x) else np.maximum.reduce(x, -1, keepdims=True)
+
+
+def column_sum(x: A) -> A:
+    """The sum over all rows, a vector."""
+    columns = x.reshape(-1, x.shape[-1])
+    return columns.sum(0) if is_tensor(x) else np.add.reduce(columns, 0)
+
+
+def total(x: A) -> A:
+    """The sum over all elements, in a kernel that is `summed`."""
+    return x.sum() if is_tensor(x) else np.add.reduce(x, None)
+
+
+def pick(x: A, index: A) -> A:
+    """The element of a row at an index, a number of the row."""
+    return x.gather(-1, index) if is_tensor(x) else np.take_along_axis(x, index, -1)
+
+
+def at(index: A, x: A) -> A:
+    """The condition that an element of x is the one at the index of its row."""
+    if is_tensor(x):
+        return x.new_zeros(x.shape).scatter(-1, index, 1) != 0
+    return np.arange(x.shape[-1]) == index

@@ -1,0 +1,191 @@
+"""Statements of a kernel, and the C function that its loops become."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from leafgrad.kernels.translator.expressions import Expressions
+from leafgrad.kernels.translator.loops import Loop, Named
+from leafgrad.kernels.translator.values import BLOCK, BOOL, NUMBER, REAL, VECTOR, Value
+
+
+class Kernel(Expressions):
+    """A kernel, and the C function that is made of it."""
+
+    def __init__(self, node: ast.FunctionDef, name: str, kind: str, path: str, constants: dict[str, float]) -> None:
+        super().__init__(node, name, kind, path, constants)
+        self.statements(node.body)
+
+    # -- statements ---------------------------------------------------------------------------------------------------
+
+    def statements(self, nodes: Sequence[ast.stmt]) -> None:
+        for node in nodes:
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                continue  # the docstring
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                self.assign(node, node.targets[0].id)
+            elif isinstance(node, ast.If) and not self.by_rows:
+                self.branch(node)
+            elif isinstance(node, ast.Return) and node.value is not None and node is self.node.body[-1]:
+                self.give_back(node.value)
+            else:
+                raise self.error(node, f"the language has no such statement: {ast.unparse(node).splitlines()[0]}")
+
+    def assign(self, node: ast.Assign, name: str) -> None:
+        value = self.expression(node.value)
+        if value.shape == NUMBER:
+            if self.condition or name in self.numbers or name in self.letters:
+                raise self.error(node, f"the number {name} gets a value in more than one place")
+            self.define_number(name, value)
+        elif self.by_rows:
+            if name in self.named or name in self.letters:
+                raise self.error(node, f"{name} gets a value twice")
+            self.named[name] = Named(value)
+        else:  # element by element a name may get a new value, as may an argument
+            self.assigned(name, value)
+
+    def assigned(self, name: str, value: Value) -> None:
+        if value.kind != REAL:
+            self.named[name] = Named(value)  # a condition is written out where it is used
+            return
+        if name not in self.named and self.letters.get(name) not in ("v", "u"):
+            self.loops[0].locals.append(f"real {name} = 0;")
+        self.named[name] = Named(Value(name, VECTOR))
+        text = f"{self.condition} ? {value.text} : {name}" if self.condition else value.text
+        self.loops[0].body.append(f"{name} = {text};")
+
+    def branch(self, node: ast.If) -> None:
+        """What is done if an option says so. There is no branch in the loop: each value is a choice, of the new one and
+        the one before, which compilers turn into vector instructions."""
+        test = self.expression(node.test)
+        if test.shape != NUMBER:
+            raise self.error(node, "what is done may depend on numbers only; where(...) chooses among elements")
+        if self.condition or node.orelse:
+            raise self.error(node, "no else, and no if inside of another")
+        before = set(self.named)
+        # as a real: of an int gcc (12) makes so many versions of the loop that it vectorises none
+        self.condition = f"{self.hoisted(Value(f'({test.text}) != 0', NUMBER))} != 0"
+        self.statements(node.body)
+        self.condition = ""
+        for name in self.named.keys() - before - self.letters.keys():
+            del self.named[name]  # it has no value otherwise
+
+    def give_back(self, node: ast.expr) -> None:
+        values = node.elts if isinstance(node, ast.Tuple) else [node]
+        for index, each in enumerate(values):
+            if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "column_sum":
+                self.result_of_columns(each, index)
+                continue
+            value = self.expression(each)
+            if value.shape == NUMBER:
+                if not self.by_rows:
+                    raise self.error(each, "an elementwise kernel returns vectors")
+                self.results.append("t" if self.kind == "summed" else "p")
+                cast = "" if self.kind == "summed" else "(real)"
+                self.loop(max(value.level - 1, 0)).after.append(f"out{index}[r] = {cast}({value.text});")
+                continue
+            self.results.append("m" if value.kind == BOOL else "v")
+            loop = self.loop(value.level)
+            if value.kind == REAL:
+                self.written[index] = value.level
+            loop.body.append(f"const {'int' if value.kind == BOOL else 'real'} new{index} = {self.read(value)};")
+            loop.stores.append(f"out{index}[i] = new{index};")
+
+    def result_of_columns(self, node: ast.Call, index: int) -> None:
+        if self.kind != "rowwise" or len(node.args) != 1:
+            raise self.error(node, "column_sum(vector) is a result of kernels over rows")
+        value = self.expression(node.args[0])
+        self.results.append("c")
+        text = self.read(value)
+        self.loop(value.level).body.append(f"out{index}[i] += {text};")
+
+    # -- text ---------------------------------------------------------------------------------------------------------
+
+    def c(self, real: str) -> str:
+        """The function in C, for float or double."""
+        suffix = "f32" if real == "float" else "f64"
+        lines = self.arguments_in_c()
+        lines += self.rows_in_c() if self.by_rows else self.elements_in_c()
+        name = f"{self.name}_{suffix}"
+        arguments = "ptrdiff_t rows, ptrdiff_t n, char *const *arrays, const double *options, void *scratch"
+        head = f"CLONES static void {name}({arguments})\n{{"
+        text = "\n".join([head, *["    " + line for line in lines], "}"])
+        return text.replace("_REAL(", f"_{suffix}(")
+
+    def arguments_in_c(self) -> list[str]:
+        lines = ["(void)rows, (void)n, (void)arrays, (void)options, (void)scratch;"]
+        types = dict.fromkeys("vupsc", "real") | {"m": "unsigned char", "i": "int64_t", "t": "double"}
+        arrays = numbers = 0
+        pointer = "" if self.by_rows else "in_"
+        for name, letter in self.arguments:
+            if letter == "n":
+                lines.append(f"const double {name} = options[{numbers}]; (void){name};")
+                numbers += 1
+            else:
+                own = name if letter not in "vu" else pointer + name
+                lines.append(f"const {types[letter]} *{own} = (const void *)arrays[{arrays}]; (void){own};")
+                arrays += 1
+        for index, letter in enumerate(self.results):
+            lines.append(f"{types[letter]} *out{index} = (void *)arrays[{arrays}];")
+            arrays += 1
+        return lines
+
+    def elements_in_c(self) -> list[str]:
+        loop = self.loops[0]
+        loads = [f"real {name} = in_{name}[i]; (void){name};" for name, letter in self.arguments if letter in "vu"]
+        return [
+            *loop.declarations,
+            "#pragma omp simd",
+            "for (ptrdiff_t i = 0; i < n; i++) {",
+            *["    " + line for line in loads + loop.locals + loop.body + loop.stores],
+            "}",
+        ]
+
+    def rows_in_c(self) -> list[str]:
+        lines = ["for (ptrdiff_t r = 0; r < rows; r++) {"]
+        lines += ["    " + line for line in self.places_of_kept()]
+        for loop in self.loops:
+            lines += ["    " + line for line in self.loop_in_c(loop)]
+        steps = [n for n, letter in self.arguments if letter in "vum"]
+        steps += [f"out{i}" for i, letter in enumerate(self.results) if letter in "vm"]
+        lines.append("    " + " ".join([f"{name} += n;" for name in steps]))
+        return [*lines, "}"]
+
+    def places_of_kept(self) -> list[str]:
+        """Where vectors are kept between loops: in a result that no loop before the last reader writes, or apart."""
+        lines, self.scratch = [], 0
+        free = dict(self.written)
+        for name, named in self.named.items():
+            if not named.kept:
+                continue
+            fitting = [index for index, level in free.items() if level >= named.last_read]
+            if fitting:
+                del free[fitting[0]]
+                place = f"out{fitting[0]}"
+            else:
+                place = f"(real *)scratch + {self.scratch} * n"
+                self.scratch += 1
+            lines.append(f"real *kept_{name} = {place};")
+        return lines
+
+    def loop_in_c(self, loop: Loop) -> list[str]:
+        if not loop.body:
+            return loop.declarations + loop.after
+        pragma = f"#pragma omp simd {' '.join(loop.reductions)}".rstrip()
+        body = loop.body + loop.stores
+        if not loop.block_starts:
+            inner = [pragma, "for (ptrdiff_t i = 0; i < n; i++) {", *["    " + line for line in body], "}"]
+        else:
+            inner = [
+                f"for (ptrdiff_t start = 0; start < n; start += {BLOCK}) {{",
+                f"    ptrdiff_t end = n - start < {BLOCK} ? n : start + {BLOCK};",
+                *["    " + line for line in loop.block_starts],
+                "    " + pragma,
+                "    for (ptrdiff_t i = start; i < end; i++) {",
+                *["        " + line for line in body],
+                "    }",
+                *["    " + line for line in loop.block_ends],
+                "}",
+            ]
+        return loop.declarations + inner + loop.after

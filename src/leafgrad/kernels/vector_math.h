@@ -1,0 +1,242 @@
+/* Functions of one number, written so that a compiler makes vector instructions of a loop around them: no branches, no
+   calls, no tables. f32 and f64 stand for float and double; the bounds of the errors, in units in the last place, are
+   what tests/kernels/test_vector_math.py finds over the whole range:
+
+       exp     1 (f32), 1 (f64)        tanh     3, 3       erf   2, 3
+       expm1   2, 2                    sigmoid  3, 3
+       log     1, 1                    log1p    2, 2
+
+   Infinities, nan, signed zeros and results that are subnormal are as in the C library. */
+#ifndef LEAFGRAD_VECTOR_MATH_H
+#define LEAFGRAD_VECTOR_MATH_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define INLINE static inline __attribute__((always_inline, unused))
+#else
+#define INLINE static inline
+#endif
+
+/* -- bits ---------------------------------------------------------------------------------------------------------- */
+
+INLINE float from_bits_f32(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
+INLINE double from_bits_f64(uint64_t bits) { double x; memcpy(&x, &bits, sizeof x); return x; }
+INLINE uint32_t bits_f32(float x) { uint32_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
+INLINE uint64_t bits_f64(double x) { uint64_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
+
+/* 2 to a whole power that is in the range of normal numbers */
+INLINE float two_to_f32(int32_t n) { return from_bits_f32((uint32_t)(n + 127) << 23); }
+INLINE double two_to_f64(int64_t n) { return from_bits_f64((uint64_t)(n + 1023) << 52); }
+
+/* A number so large that its last digit stands for one: x + WHOLE is rounded to a whole number, which can then be read
+   from the bits. */
+#define WHOLE_F32 12582912.0f
+#define WHOLE_F64 6755399441055744.0
+
+/* -- what is a choice ---------------------------------------------------------------------------------------------- */
+
+#define DEFINE_CHOICES(real, kind, absolute, root, with_sign)                                                          \
+    INLINE real abs_##kind(real x) { return absolute(x); }                                                             \
+    INLINE real sqrt_##kind(real x) { return root(x); }                                                                \
+    INLINE real copysign_##kind(real x, real sign) { return with_sign(x, sign); }                                      \
+    INLINE real maximum_##kind(real a, real b) { return (a > b) | (a != a) ? a : b; } /* nan wins */                   \
+    INLINE real minimum_##kind(real a, real b) { return (a < b) | (a != a) ? a : b; }                                  \
+    INLINE real sign_##kind(real x) { return (real)((x > 0) - (x < 0)) + (x != x ? x : 0); }                           \
+    INLINE int isnan_##kind(real x) { return x != x; }
+
+DEFINE_CHOICES(float, f32, fabsf, sqrtf, copysignf)
+DEFINE_CHOICES(double, f64, fabs, sqrt, copysign)
+
+/* -- exponentials: exp(x) = 2**n exp(r) with |r| <= log(2) / 2, and exp(r) - 1 from its series --------------------- */
+
+INLINE float series_of_expm1_f32(float r)
+{
+    float p = 1.0f / 5040;
+    p = p * r + 1.0f / 720;
+    p = p * r + 1.0f / 120;
+    p = p * r + 1.0f / 24;
+    p = p * r + 1.0f / 6;
+    p = p * r + 0.5f;
+    return p * r * r + r;
+}
+
+INLINE double series_of_expm1_f64(double r)
+{
+    double p = 1.0 / 6227020800.0;
+    p = p * r + 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    return p * r * r + r;
+}
+
+/* log(2) in two parts: a multiple of the first by n has no rounding error */
+#define LN2_HIGH_F32 0.693359375f
+#define LN2_LOW_F32 -2.12194440e-4f
+#define LN2_HIGH_F64 0.693147180369123816490
+#define LN2_LOW_F64 1.90821492927058770002e-10
+
+#define DEFINE_EXPONENTIALS(real, kind, KIND, whole, least, most, least_m1)                                            \
+    INLINE real exp_##kind(real x)                                                                                     \
+    {                                                                                                                  \
+        x = x > most ? most : x; /* nan passes */                                                                      \
+        x = x < least ? least : x;                                                                                     \
+        real shifted = x * (real)1.44269504088896340736 + WHOLE_##KIND;                                                \
+        real n = shifted - WHOLE_##KIND;                                                                               \
+        whole k = (whole)(bits_##kind(shifted) - bits_##kind(WHOLE_##KIND));                                           \
+        real r = (x - n * LN2_HIGH_##KIND) - n * LN2_LOW_##KIND;                                                       \
+        real p = series_of_expm1_##kind(r) + 1;                                                                        \
+        /* in two steps, because 2**n alone may be no normal number */                                                 \
+        return p * two_to_##kind(k >> 1) * two_to_##kind(k - (k >> 1));                                                \
+    }                                                                                                                  \
+    INLINE real expm1_##kind(real x)                                                                                   \
+    {                                                                                                                  \
+        real y = x > most ? most : x;                                                                                  \
+        y = y < least_m1 ? least_m1 : y;                                                                               \
+        real shifted = y * (real)1.44269504088896340736 + WHOLE_##KIND;                                                \
+        real n = shifted - WHOLE_##KIND;                                                                               \
+        whole k = (whole)(bits_##kind(shifted) - bits_##kind(WHOLE_##KIND));                                           \
+        real r = (y - n * LN2_HIGH_##KIND) - n * LN2_LOW_##KIND;                                                       \
+        /* half of it, because 2**n may be too large; for n = 0 nothing is added, so that small x stay exact */        \
+        real half = two_to_##kind(k - 1);                                                                              \
+        real out = (half * series_of_expm1_##kind(r) + (half - (real)0.5)) * 2;                                        \
+        return x == 0 ? x : out;                                                                                       \
+    }                                                                                                                  \
+    INLINE real sigmoid_##kind(real x) { return 1 / (1 + exp_##kind(-x)); }
+
+DEFINE_EXPONENTIALS(float, f32, F32, int32_t, -104.0f, 89.0f, -20.0f)
+DEFINE_EXPONENTIALS(double, f64, F64, int64_t, -746.0, 710.0, -40.0)
+
+INLINE float tanh_f32(float x)
+{
+    float size = fabsf(x);
+    size = size > 10.0f ? 10.0f : size;
+    float t = expm1_f32(2 * size);
+    return x != x ? x : copysignf(t / (t + 2), x);
+}
+
+INLINE double tanh_f64(double x)
+{
+    double size = fabs(x);
+    size = size > 20.0 ? 20.0 : size;
+    double t = expm1_f64(2 * size);
+    return x != x ? x : copysign(t / (t + 2), x);
+}
+
+/* -- logarithms: x = 2**n m with m near 1, and log(m) = 2 artanh(s) with s = (m - 1) / (m + 1) from its series ------ */
+
+INLINE float series_of_artanh_f32(float z)
+{
+    float p = 2.0f / 9;
+    p = p * z + 2.0f / 7;
+    p = p * z + 2.0f / 5;
+    p = p * z + 2.0f / 3;
+    return p * z;
+}
+
+INLINE double series_of_artanh_f64(double z)
+{
+    double p = 2.0 / 21;
+    p = p * z + 2.0 / 19;
+    p = p * z + 2.0 / 17;
+    p = p * z + 2.0 / 15;
+    p = p * z + 2.0 / 13;
+    p = p * z + 2.0 / 11;
+    p = p * z + 2.0 / 9;
+    p = p * z + 2.0 / 7;
+    p = p * z + 2.0 / 5;
+    p = p * z + 2.0 / 3;
+    return p * z;
+}
+
+/* the exponent of a normal number, as a number: through the bits of a large one, as above */
+INLINE float exponent_f32(uint32_t bits) { return from_bits_f32((bits >> 23) + 0x4b000000u) - (8388608.0f + 127); }
+INLINE double exponent_f64(uint64_t bits)
+{
+    return from_bits_f64((bits >> 52) + 0x4330000000000000u) - (4503599627370496.0 + 1023);
+}
+
+#define DEFINE_LOGARITHMS(real, kind, KIND, natural, mantissa, one, root_half, smallest, scale, digits)                \
+    INLINE real log_##kind(real x)                                                                                     \
+    {                                                                                                                  \
+        int subnormal = x < smallest;                                                                                  \
+        real y = subnormal ? x * scale : x;                                                                            \
+        /* shifted by the bits of 1 / sqrt(1/2), so that m lies between sqrt(1/2) and sqrt(2) */                       \
+        natural bits = bits_##kind(y) + (one - root_half);                                                             \
+        real n = exponent_##kind(bits) - (subnormal ? (real)digits : 0);                                               \
+        real m = from_bits_##kind((bits & mantissa) + root_half);                                                      \
+        real f = m - 1, s = f / (2 + f), square = f * f / 2;                                                           \
+        real rest = s * (square + series_of_artanh_##kind(s * s)) + n * LN2_LOW_##KIND;                                \
+        real out = n * LN2_HIGH_##KIND - ((square - rest) - f);                                                        \
+        out = x > 0 ? out : (x == 0 ? -(real)INFINITY : (real)NAN);                                                    \
+        return x == (real)INFINITY ? x : out;                                                                          \
+    }                                                                                                                  \
+    INLINE real log1p_##kind(real x)                                                                                   \
+    {                                                                                                                  \
+        real u = 1 + x;                                                                                                \
+        real lost = (x - (u - 1)) / u; /* what rounding 1 + x has lost */                                              \
+        real out = log_##kind(u) + (u > 0 && u < (real)INFINITY ? lost : 0);                                           \
+        return x == 0 ? x : out;                                                                                       \
+    }
+
+DEFINE_LOGARITHMS(float, f32, F32, uint32_t, 0x007fffffu, 0x3f800000u, 0x3f3504f3u, 1.17549435e-38f, 8388608.0f, 23)
+DEFINE_LOGARITHMS(double, f64, F64, uint64_t, 0x000fffffffffffffu, 0x3ff0000000000000u, 0x3fe6a09e667f3bcdu,
+                  2.2250738585072014e-308, 4503599627370496.0, 52)
+
+/* -- the error function: a polynomial of x**2 up to 1, and above it 1 - erfc(x) ------------------------------------- */
+
+INLINE float erf_f32(float x)
+{
+    float size = fabsf(x), z = x * x;
+    float p = 7.85386118e-5f;
+    p = p * z - 0.0008010193569f;
+    p = p * z + 0.005188327679f;
+    p = p * z - 0.02685381193f;
+    p = p * z + 0.1128358515f;
+    p = p * z - 0.3761262582f;
+    p = p * z + 1.128379166f;
+    float y = size > 4.0f ? 4.0f : size; /* from where on it is one */
+    float q = -0.0001855739066f; /* -log(erfc(y)) */
+    q = q * y + 0.002939606335f;
+    q = q * y - 0.02180531464f;
+    q = q * y + 0.1030373615f;
+    q = q * y + 0.6382256852f;
+    q = q * y + 1.127040032f;
+    q = q * y + 0.0003537205307f;
+    return size <= 1 ? p * x : x != x ? x : copysignf(1 - exp_f32(-q), x);
+}
+
+#define STEP(p, x, coefficient) p = p * x + (coefficient);
+
+INLINE double erf_f64(double x)
+{
+    /* the polynomials of error_functions.py, which says what they are */
+    double size = fabs(x), z = x * x, y = size > 6.5 ? 6.5 : size, t = 1 - 7.5 / (y + 3.75);
+    double p = -7.798543850549947e-10; STEP(p, z, 1.3721520406351094e-08) STEP(p, z, -1.6208829856810202e-07)
+    STEP(p, z, 1.6447471190594618e-06) STEP(p, z, -1.4924740785377576e-05) STEP(p, z, 0.00012055295112667001)
+    STEP(p, z, -0.0008548325982543225) STEP(p, z, 0.005223977607269946) STEP(p, z, -0.026866170643256995)
+    STEP(p, z, 0.1128379167094513) STEP(p, z, -0.37612638903183543) STEP(p, z, 1.1283791670955126)
+    double q = 4.2514714447963895e-10; STEP(q, t, 3.111433380979925e-10) STEP(q, t, -5.1739902140113095e-09)
+    STEP(q, t, -3.744210080962018e-09) STEP(q, t, 3.8675334242222354e-08) STEP(q, t, 2.3263508708859124e-08)
+    STEP(q, t, -2.5866850716155884e-07) STEP(q, t, -5.7218230603224086e-08) STEP(q, t, 1.751637648849062e-06)
+    STEP(q, t, -9.73559896736775e-07) STEP(q, t, -1.1444146237700524e-05) STEP(q, t, 2.238423915508223e-05)
+    STEP(q, t, 5.164909889268241e-05) STEP(q, t, -0.0002901540805408417) STEP(q, t, 0.0002937136655913448)
+    STEP(q, t, 0.0017556258528952954) STEP(q, t, -0.009746579558029276) STEP(q, t, 0.028362277418956406)
+    STEP(q, t, -0.05869339858963677) STEP(q, t, 0.09230432116037748) STEP(q, t, -0.10880393014174886)
+    STEP(q, t, 0.0822767384901452) STEP(q, t, 0.0035854154854644293) STEP(q, t, -0.14024059858554697)
+    STEP(q, t, 1.2375126308378275)
+    double tail = exp_f64(-y * y) * q / (1 + 2 * y);
+    return size <= 1 ? p * x : x != x ? x : copysign(1 - tail, x);
+}
+
+#endif
