@@ -57,6 +57,7 @@ FILES: dict[str, tuple[str, str]] = {
     "linalg": ("_tensor ops", ""),  # its exception
     "mps": ("_absent", ""),
     "mtia": ("_absent", ""),
+    "masked": ("_tensor", ""),
     "multiprocessing": ("", ""),
     "nested": ("_absent", ""),
     "onnx": ("_absent", ""),
@@ -121,7 +122,7 @@ TORCH_NAMES = {
 TORCH_NAMES |= {"fft", "linalg", "serialization", "special", "storage", "utils"}
 TORCH_NAMES |= {"amp", "backends", "compiler", "cpu", "distributed", "export", "fx", "hub", "jit", "library", "mps"}
 TORCH_NAMES |= {"distributions", "mtia", "multiprocessing", "onnx", "testing", "torch_version", "version", "xpu"}
-TORCH_NAMES |= {"functional", "nested", "quantization", "sparse", "types"}
+TORCH_NAMES |= {"functional", "masked", "nested", "quantization", "signal", "sparse", "types"}
 
 
 class Import(NamedTuple):

@@ -108,7 +108,7 @@ def placed() -> dict[str, dict[str, dict[str, Any]]]:
 
 def names_module() -> str:
     modules = {place: import_module(f"leafgrad.{place}") for place in places()}
-    functions = {place: set(install.functions_in(module)) for place, module in modules.items()}
+    functions = {place: found for place, m in modules.items() if (found := set(install.functions_in(m)))}
     on_tensor = {place: install.methods_in(module) for place, module in modules.items()}
     attributes = {name for found in on_tensor.values() for name, value in found.items() if isinstance(value, property)}
     methods = {place: set(found) for place, found in on_tensor.items()}

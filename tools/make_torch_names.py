@@ -21,10 +21,11 @@ FILE = Path(__file__).parents[1] / "src" / "leafgrad" / "torch_names.txt"
 NAMESPACES = """
     torch torch.Tensor torch.accelerator torch.amp torch.autograd torch.backends torch.compiler torch.cpu
     torch.cuda torch.distributed torch.distributed.fsdp torch.distributions torch.export torch.fft torch.func
-    torch.functional torch.fx torch.hub torch.jit torch.library torch.linalg torch.mps torch.mtia
-    torch.multiprocessing torch.nested torch.nn torch.nn.functional torch.nn.init torch.nn.parallel
+    torch.functional torch.fx torch.hub torch.jit torch.library torch.linalg torch.masked torch.mps
+    torch.mtia torch.multiprocessing torch.nested torch.nn torch.nn.functional torch.nn.init torch.nn.parallel
     torch.nn.utils torch.nn.utils.parametrizations torch.nn.utils.parametrize torch.nn.utils.rnn torch.onnx
-    torch.optim torch.optim.lr_scheduler torch.profiler torch.quantization torch.sparse torch.special
+    torch.optim torch.optim.lr_scheduler torch.profiler torch.quantization torch.signal torch.signal.windows
+    torch.sparse torch.special
     torch.testing torch.utils torch.utils.collect_env torch.utils.cpp_extension torch.utils.data
     torch.utils.mobile_optimizer torch.utils.model_zoo torch.xpu
 """

@@ -101,8 +101,8 @@ _einops.wait_for_einops()
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _PARTS = """
     __config__ _C _dynamo _inductor _vmap_internals accelerator amp backends compiler cpu cuda distributed
-    export fft func functional fx hub io jit library linalg mps mtia multiprocessing nested nn onnx optim
-    overrides profiler quantization random serialization sparse special storage testing torch_version types
+    export fft func functional fx hub io jit library linalg masked mps mtia multiprocessing nested nn onnx optim
+    overrides profiler quantization random serialization signal sparse special storage testing torch_version types
     utils version xpu
 """
 _MIXED_PRECISION = """

@@ -28,6 +28,7 @@ from leafgrad import io as io
 from leafgrad import jit as jit
 from leafgrad import library as library
 from leafgrad import linalg as linalg
+from leafgrad import masked as masked
 from leafgrad import mps as mps
 from leafgrad import mtia as mtia
 from leafgrad import multiprocessing as multiprocessing
@@ -42,6 +43,7 @@ from leafgrad import quantization as quantization
 from leafgrad import random as random
 from leafgrad import return_types as return_types
 from leafgrad import serialization as serialization
+from leafgrad import signal as signal
 from leafgrad import sparse as sparse
 from leafgrad import special as special
 from leafgrad import storage as storage

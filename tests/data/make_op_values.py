@@ -34,7 +34,7 @@ def values(case: Case, dtype: str) -> Values | None:
     while True:
         try:
             return computed(PYTORCH, case, order)
-        except (RuntimeError, TypeError, NotImplementedError):
+        except (RuntimeError, TypeError, ValueError, NotImplementedError):
             if dtype == "float64" and name == case.entry.name:
                 raise
             if order == 0:

@@ -24,11 +24,23 @@ SHORT_TIME = """
     istft(z, 4, 2, 4, torch.hann_window(4), False) istft(z, 4, 2, 4, w, length=0)
 """
 
+WINDOWS = """
+    signal.windows.hann(-1) signal.windows.bartlett(5, dtype=torch.int64) signal.windows.kaiser(4, dtype=torch.half)
+    signal.windows.cosine(4, layout=torch.sparse_coo) signal.windows.exponential(5, tau=-1)
+    signal.windows.exponential(5, center=2.0) signal.windows.gaussian(5, std=0) signal.windows.kaiser(5, beta=-1)
+    signal.windows.general_cosine(5, a=3) signal.windows.general_cosine(5, a=[]) signal.windows.blackman(-2)
+"""
+MASKED = """
+    masked.sum(x, (0, 0)) masked.sum(x, 1) masked.sum(x, mask=torch.ones(1, 10)) masked.mean(x.long())
+    masked.mean(x, dtype=torch.int64) masked.amax(x > 0, mask=x > 0) masked.amin(x + 0j, mask=x > 0)
+    masked.median(x.long(), mask=x < 0) masked.var(x, 0, True, correction=1) cumprod(x > 0, 0, dtype=torch.bool)
+"""
+
 
 def calls() -> list[str]:
     """Each of them as an expression."""
     found = []
-    for text in (SHORT_TIME,):
+    for text in (SHORT_TIME, WINDOWS, MASKED):
         words, depth = "", 0
         for letter in " ".join(text.split()) + " ":
             depth += (letter in "([{") - (letter in ")]}")

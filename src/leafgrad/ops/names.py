@@ -4,29 +4,22 @@
 
 # fmt: off
 FUNCTIONS: dict[str, str] = {
-    "_tensor.conversions": "",
     "_tensor.methods": (
         "allclose can_cast equal is_complex is_floating_point is_inference is_nonzero is_same_size is_signed "
         "is_tensor isclose numel positive promote_types result_type "
     ),
     "_tensor.rare_methods": "from_file",
-    "ops.conv.avg_pooling": "",
-    "ops.conv.axis_maps": "",
     "ops.conv.blocks": "channel_shuffle pixel_shuffle pixel_unshuffle",
     "ops.conv.convolution": "convolution",
-    "ops.conv.grids": "",
     "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
-    "ops.conv.max_pooling": "",
     "ops.conv.padding": "constant_pad_nd",
     "ops.conv.pools": (
         "adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d "
         "max_pool3d "
     ),
-    "ops.conv.resampling": "",
     "ops.creation.factories": (
         "empty empty_like empty_strided full full_like ones ones_like scalar_tensor zeros zeros_like "
     ),
-    "ops.creation.fresh": "",
     "ops.creation.from_data": "as_tensor asarray from_dlpack from_numpy frombuffer tensor",
     "ops.creation.legacy": (
         "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
@@ -34,10 +27,7 @@ FUNCTIONS: dict[str, str] = {
     ),
     "ops.creation.ranges": "arange eye linspace logspace range tril_indices triu_indices",
     "ops.creation.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
-    "ops.fourier.functions": "",
     "ops.fourier.short_time": "istft stft",
-    "ops.fourier.transforms": "",
-    "ops.index.embedding": "",
     "ops.index.gather": "gather index_select take take_along_dim",
     "ops.index.getitem": "index_put index_put_",
     "ops.index.masks": "argwhere masked_fill masked_scatter masked_select nonzero nonzero_static tril triu",
@@ -45,13 +35,11 @@ FUNCTIONS: dict[str, str] = {
     "ops.index.scatter_reduce": "index_reduce scatter_reduce",
     "ops.index.slices": "narrow select select_scatter slice_scatter",
     "ops.index.unravel": "unravel_index",
-    "ops.inplace": "",
     "ops.linalg.added_products": "addbmm addmv addmv_ addr baddbmm cross inner kron tensordot",
     "ops.linalg.affine": "addmm",
     "ops.linalg.bilinear": "bilinear",
     "ops.linalg.cholesky": "cholesky",
     "ops.linalg.distances": "cdist dist pdist renorm",
-    "ops.linalg.eigenvalues": "",
     "ops.linalg.einsum": "einsum",
     "ops.linalg.least_squares": "pinverse",
     "ops.linalg.lu": "lu lu_solve lu_unpack",
@@ -62,16 +50,11 @@ FUNCTIONS: dict[str, str] = {
     "ops.linalg.solving": "det inverse logdet slogdet",
     "ops.linalg.spectra": "svd",
     "ops.linalg.triangular": "cholesky_inverse cholesky_solve triangular_solve",
-    "ops.loss.binary": "",
-    "ops.loss.cross_entropy": "",
-    "ops.loss.ctc": "",
-    "ops.loss.elementwise": "",
     "ops.normalization.batch_norm": "batch_norm instance_norm",
     "ops.normalization.layer_norm": "group_norm layer_norm rms_norm",
     "ops.pointwise.activations": "celu celu_ hardshrink selu selu_ threshold threshold_",
     "ops.pointwise.angles": "angle arctan2 atan2 hypot",
     "ops.pointwise.bessel": "i0 i0_",
-    "ops.pointwise.by_element": "",
     "ops.pointwise.comparison": (
         "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq ge greater "
         "greater_equal gt isfinite isinf isnan isneginf isposinf isreal le less less_equal logical_and "
@@ -117,7 +100,6 @@ FUNCTIONS: dict[str, str] = {
     "ops.pointwise.gamma": "digamma igamma igammac lgamma mvlgamma polygamma",
     "ops.pointwise.gates": "prelu rrelu rrelu_",
     "ops.pointwise.integers": "gcd gcd_ lcm lcm_",
-    "ops.pointwise.polynomials": "",
     "ops.pointwise.powers": "float_power pow square square_",
     "ops.pointwise.relu": "relu relu_",
     "ops.pointwise.select": (
@@ -134,7 +116,6 @@ FUNCTIONS: dict[str, str] = {
     "ops.random.by_rejection": (
         "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson "
     ),
-    "ops.random.drawing": "",
     "ops.random.dropout": (
         "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ "
         "feature_dropout feature_dropout_ "
@@ -144,15 +125,12 @@ FUNCTIONS: dict[str, str] = {
     ),
     "ops.recurrent.cells": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
     "ops.recurrent.layers": "gru lstm rnn_relu rnn_tanh",
-    "ops.recurrent.packing": "",
-    "ops.recurrent.sequences": "",
     "ops.reduce.binning": "bincount bucketize histc histogram searchsorted",
     "ops.reduce.differences": "corrcoef cov cumulative_trapezoid diff gradient trapezoid trapz",
     "ops.reduce.distances": "cosine_similarity pairwise_distance",
     "ops.reduce.distinct": "isin unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
     "ops.reduce.medians": "median nanmedian",
-    "ops.reduce.norms": "",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
     "ops.reduce.reductions": "all any count_nonzero cumsum mean prod sum",
     "ops.reduce.running": "cummax cummin logcumsumexp mode nanquantile quantile",
@@ -175,16 +153,13 @@ FUNCTIONS: dict[str, str] = {
         "vstack "
     ),
     "ops.shape.repeat": "repeat_interleave",
-    "ops.shape.resize": "",
     "ops.shape.split": (
         "chunk diagonal dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
         "unsafe_split_with_sizes vsplit "
     ),
     "ops.shape.storage": "is_storage",
     "ops.shape.strides": "as_strided",
-    "ops.shape.view_history": "",
     "ops.shape.views": "permute reshape squeeze swapdims t transpose unsqueeze",
-    "ops.shape.windows": "",
 }
 METHODS: dict[str, str] = {
     "_tensor.conversions": "bfloat16 bool byte cdouble cfloat char double float half int long short to",
@@ -208,6 +183,7 @@ METHODS: dict[str, str] = {
     "ops.creation.from_data": "",
     "ops.creation.legacy": "new",
     "ops.creation.ranges": "",
+    "ops.creation.signal_windows": "",
     "ops.creation.windows": "",
     "ops.fourier.functions": "",
     "ops.fourier.short_time": "istft stft",
@@ -317,6 +293,7 @@ METHODS: dict[str, str] = {
     "ops.reduce.distances": "",
     "ops.reduce.distinct": "unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
+    "ops.reduce.masked": "",
     "ops.reduce.medians": "median nanmedian",
     "ops.reduce.norms": "",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
@@ -366,6 +343,12 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "ops.linalg.spectra": "eigh eigvalsh svd svdvals",
         "ops.linalg.triangular": "solve_triangular",
         "ops.reduce.norms": "vector_norm",
+    },
+    "masked": {
+        "ops.reduce.masked": (
+            "amax amin argmax argmin cumprod cumsum log_softmax logaddexp logsumexp mean median norm normalize prod "
+            "softmax softmin std sum var "
+        ),
     },
     "nn": {
         "nn.modules.activation": (
@@ -461,6 +444,11 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "nn._functional.vision": (
             "affine_grid fold grid_sample interpolate local_response_norm unfold upsample upsample_bilinear "
             "upsample_nearest "
+        ),
+    },
+    "signal.windows": {
+        "ops.creation.signal_windows": (
+            "bartlett blackman cosine exponential gaussian general_cosine general_hamming hamming hann kaiser nuttall "
         ),
     },
     "special": {

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
-from leafgrad._dtypes import from_numpy_dtype
+from leafgrad._dtypes import BOOL, from_numpy_dtype
 from leafgrad.ops.promotion import cast, sum_dtype
-from leafgrad.ops.reduce.common import F32, Reduction, is_half, one_dim, raw
+from leafgrad.ops.reduce.common import F32, Reduction, is_half, one_dim, raw, refuse_integers
 from leafgrad.ops.reduce.reductions import cumsum, shifted
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
@@ -25,6 +25,7 @@ class cumprod(Reduction):
     """cumprod(input, dim, *, dtype=None): the product up to and including each element along a dimension."""
 
     options = ("dim",)
+    refuses = (BOOL,)
     kernel_name = "cumprod_out_cpu"
     in_place = True
     in_place_function = False
@@ -37,7 +38,10 @@ class cumprod(Reduction):
 
     def call(input: Tensor, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
         x = cast(input.array, dtype or sum_dtype(from_numpy_dtype(input.array.dtype)))
-        return bind(cumprod.core, (input,), (one_dim(dim, x.ndim),), (x,))
+        place = one_dim(dim, x.ndim)
+        cumprod.check(from_numpy_dtype(x.dtype))
+        refuse_integers(input, x)
+        return bind(cumprod.core, (input,), (place,), (x,))
 
     def vjp(g: A, input: A, out: A, dim: A) -> A:
         if not raw(input).ndim or raw(input).shape[dim] == 1:
