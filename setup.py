@@ -52,11 +52,16 @@ HOT_MODULES = [
 
 # Written in C, on NumPy's C API: leafgrad/kernels/<name>.c, the headers beside it, and flags of its own.
 KERNELS = "src/leafgrad/kernels"
+VECTORISED = ["-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"]
 NATIVE: dict[str, tuple[list[str], list[str]]] = {
     "_loops": (["pool.h", "pool_threads.h"], []),
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
     "_random": (["random_loops.h"], ["-ffp-contract=off", "-fno-math-errno"]),
-    "_fused": (["pool.h", "vector_math.h"], ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]),
+    "_fused": (["pool.h", "vector_math.h"], VECTORISED),
+    "_reductions": (
+        ["moment_loops.h", "pool.h", "reduction_loops.h", "reduction_plan.h", "vectors.h"],
+        VECTORISED,
+    ),
 }
 # Written in Python, and translated to C for `_fused`: the functions with these decorators in these files.
 TRANSLATED = ["src/leafgrad/kernels/fused/*.py", "src/leafgrad/optim/*.py"]

@@ -246,6 +246,7 @@ def test_a_small_dtype_overflows_if_it_is_asked_for() -> None:
     assert x.sum().item() == 300 and x.sum(dtype=torch.uint8).item() == 44
     assert torch.tensor([1.7, 2.7]).sum(dtype=torch.int32).item() == 3
     assert torch.tensor([1, 2]).sum(dtype=torch.bool).item() is True
+    assert torch.tensor([-1.0, 1.0]).sum(dtype=torch.bool).item() is True
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -23,6 +23,12 @@ except ImportError:  # not built, or built for another NumPy: plain NumPy does t
 else:
     NATIVE = True
 
+Reduction: Any = None
+try:
+    from leafgrad.kernels._reductions import Reduction
+except ImportError:
+    pass
+
 # The ufunc behind np.clip, which itself takes three times as long for a few elements.
 _CLIP: Any = getattr(np._core.umath, "clip", None)  # type: ignore[attr-defined]
 
@@ -86,6 +92,14 @@ def use_threads(count: int) -> None:
 def available_cores() -> int:
     """How many cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def native_reduction(name: str) -> Callable[[Callable[..., Any]], Any]:
+    """Before a function (x, dims=None, keepdim=False) on NumPy: computed by the reduction of this name in
+    _reductions.c for the arrays that it takes, where it was built. Variances have a `correction` after `dims`."""
+    if Reduction is None:
+        return lambda otherwise: otherwise
+    return lambda otherwise: Reduction(name, otherwise)
 
 
 use_threads(available_cores())

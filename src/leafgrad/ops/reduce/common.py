@@ -13,8 +13,9 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import silence_numpy, state
+from leafgrad._dtypes import bool_, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels import native_reduction
 from leafgrad.ops.arguments import checked
 from leafgrad.ops.dimensions import distinct_dims, wrap_dim
 from leafgrad.ops.promotion import cast
@@ -25,7 +26,7 @@ from leafgrad.ops.signature import Declaration, DimOrDims, Tensor
 A = Any  # an array, or a tensor under create_graph
 Dims = tuple[int, ...]
 
-F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+F32, F64, BOOLEAN = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.bool_)
 empty: Any = np.empty
 add_reduce: Any = np.add.reduce
 max_reduce: Any = np.maximum.reduce
@@ -72,7 +73,11 @@ class Total(Reduction, family=True):
         ) -> Tensor:
             x = input.array
             if dtype is not None or x.dtype.kind in "biu":
-                x = cast(x, dtype_of(x, dtype))
+                wanted = dtype_of(x, dtype)
+                if wanted is bool_:  # is any of them not zero?
+                    return call(input.bool(), dim, keepdim).bool()
+                if wanted is not int64 or x.dtype is not BOOLEAN:  # those are counted as they are
+                    x = cast(x, wanted)
                 refuse_integers(input, x)
             if dim is None and not keepdim:
                 return bind(of_all, (input,), (), (x,))
@@ -184,8 +189,9 @@ def expand_gradient(g: A, shape: Dims) -> A:
 
 
 # -- sums -------------------------------------------------------------------------------------------------------------
-# All sums of floats are made here. Long ones go in blocks, so that no accumulator becomes so large that additions lose
-# digits. The sum of a block is a product with ones where BLAS computes that several times faster than NumPy adds.
+# All sums of floats are made here, natively where that was built. On NumPy long ones go in blocks, so that no
+# accumulator becomes so large that additions lose digits. The sum of a block is a product with ones where BLAS computes
+# that several times faster than NumPy adds.
 
 BLOCK = 1024
 ROWS = 128  # so many are added one after the other
@@ -193,9 +199,13 @@ MANY = 1024  # elements from which on it pays to look how they lie in memory
 _ONES: dict[str, Any] = {"f": np.ones(BLOCK, np.float32), "d": np.ones(BLOCK)}
 
 
+@native_reduction("sum")
 def total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
-    """The sum of an array over `dims` (None: all; otherwise in ascending order), in its own dtype."""
+    """The sum of an array over `dims` (None: all; otherwise in ascending order), in its own dtype; the number of those
+    that hold, of bools."""
     kind = x.dtype
+    if kind is BOOLEAN:
+        return in_rows(add_reduce(x, dims, np.int64, None, keepdim))
     if (kind is F32 or kind is F64) and x.flags.c_contiguous:
         if dims is None and not keepdim:
             return total_of_all(x)
@@ -261,6 +271,7 @@ def _total_in_blocks(x: Any, dims: Dims) -> Any:
     return in_rows(x.reshape([shape[d] for d in kept]).transpose(np.argsort(kept).tolist()))
 
 
+@native_reduction("sum")
 def total_of_all(x: Any) -> Any:
     """The sum of all elements of a contiguous float32 or float64 array."""
     flat = x if x.ndim == 1 else x.reshape(-1)
@@ -302,6 +313,7 @@ def _sums_of_rows(x: Any) -> Any:
     return add_reduce(x, -2)
 
 
+@native_reduction("sum_of_squares")
 def sum_of_squares(x: Any) -> Any:
     """The sum of x**2 over all elements of a float32 or float64 array."""
     flat = x.reshape(-1)

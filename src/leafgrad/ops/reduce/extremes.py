@@ -10,6 +10,7 @@ import numpy as np
 from leafgrad import errors, return_types
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
+from leafgrad.kernels import native_reduction
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import gather
 from leafgrad.ops.pointwise.select import maximum, minimum
@@ -149,7 +150,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             "__module__": __name__,
             "__doc__": f"{name}(input), {name}(input, dim, keepdim=False), {name}(input, other): the {best} element; "
             f"the {best} along a dimension as (values, indices); the {best} of each two.",
-            "kernel": lambda x: extreme_of_all(x, reduce, find),
+            "kernel": native_reduction(name)(lambda x: extreme_of_all(x, reduce, find)),
             "call": call,
             "vjp": whole_vjp,
             "vmap": lambda batch, x: batch.wrap(registry["a" + name](batch.flat(x), (1,), False)),
@@ -216,7 +217,7 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
         "node_names": ("AminmaxBackward0",),
         "options": ("dims", "keepdim"),
         "row_major": True,
-        "kernel": lambda x, dims, keepdim: reduce(x, dims, None, None, keepdim),
+        "kernel": native_reduction(name[1:])(lambda x, dims, keepdim: reduce(x, dims, None, None, keepdim)),
         "call": call,
         "vjp": vjp,
         "samples": lambda t: [

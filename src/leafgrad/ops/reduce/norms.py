@@ -12,7 +12,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import FLOAT, can_cast, from_numpy_dtype, promote_types
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad.kernels import multiply
+from leafgrad.kernels import multiply, native_reduction
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.pointwise.elementwise import abs, sgn
@@ -42,14 +42,27 @@ from leafgrad.ops.signature import DimOrDims, Number, Tensor
 A = Any  # an array, or a tensor under create_graph
 
 
+@native_reduction("norm")
+def _euclidean_norm(x: Any, dims: Dims, keepdim: bool) -> Any:
+    kind = x.dtype
+    if len(dims) == x.ndim and not keepdim and (kind is F32 or kind is F64):
+        return np.sqrt(sum_of_squares(x))
+    square = x.real**2 + x.imag**2 if kind.kind == "c" else x * x
+    return np.sqrt(total(square, dims, keepdim))
+
+
+@native_reduction("sum_of_sizes")
+def _sum_of_sizes(x: Any, dims: Dims, keepdim: bool) -> Any:
+    return total(np.abs(x), dims, keepdim)
+
+
 @in_single
 def _vector_norm(x: Any, order: float, dims: Dims, keepdim: bool) -> Any:
     kind = x.dtype
-    if order == 2 and len(dims) == x.ndim and not keepdim and (kind is F32 or kind is F64):
-        return np.sqrt(sum_of_squares(x))
     if order == 2:
-        square = x.real**2 + x.imag**2 if kind.kind == "c" else x * x
-        return np.sqrt(total(square, dims, keepdim))
+        return _euclidean_norm(x, dims, keepdim)
+    if order == 1:
+        return _sum_of_sizes(x, dims, keepdim)
     if order == 0:
         return np.asarray(np.count_nonzero(x, axis=dims, keepdims=keepdim), kind.char.lower())
     size = np.abs(x)
@@ -57,8 +70,6 @@ def _vector_norm(x: Any, order: float, dims: Dims, keepdim: bool) -> Any:
         return max_reduce(size, dims, None, None, keepdim)
     if order == -math.inf:
         return min_reduce(size, dims, None, None, keepdim)
-    if order == 1:
-        return total(size, dims, keepdim)
     return total(size**order, dims, keepdim) ** (1 / order)
 
 

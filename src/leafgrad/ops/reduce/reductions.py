@@ -16,7 +16,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import links
 from leafgrad._dtypes import BOOL, FLOAT, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad.kernels import NATIVE
+from leafgrad.kernels import NATIVE, native_reduction
 from leafgrad.ops.dimensions import shape_arguments
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, sum_dtype
@@ -111,6 +111,7 @@ def all_fit(target: Dims, own: Dims) -> bool:
 # -- mean -------------------------------------------------------------------------------------------------------------
 
 
+@native_reduction("mean")
 def mean_of(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
     n = x.size if dims is None else count_of(x.shape, dims)
     kind = x.dtype
@@ -163,6 +164,7 @@ class mean(Total):
 # -- prod -------------------------------------------------------------------------------------------------------------
 
 
+@native_reduction("prod")
 def _prod(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
     kind = x.dtype
     if dims is None and (kind is F32 or kind is F64) and x.flags.c_contiguous:
@@ -302,14 +304,15 @@ class cumsum(Reduction):
 # -- yes or no --------------------------------------------------------------------------------------------------------
 
 
-def _truth(reduce: Any, find: Any) -> Callable[..., Any]:
+def _truth(name: str, reduce: Any, find: Any) -> Callable[..., Any]:
+    @native_reduction(name)
     def kernel(x: Any, dims: Dims, keepdim: bool) -> Any:
         if x.dtype.kind == "b" and not keepdim and len(dims) == x.ndim and x.size:
             return x.take(find(x))  # the first that decides; a quarter of the time of a reduction of few elements
         out = reduce(x, dims, np.bool_, None, keepdim)
         return np.asarray(out, np.uint8) if x.dtype == np.uint8 else out
 
-    return kernel
+    return kernel  # type: ignore[no-any-return]
 
 
 class Truth(Reduction, family=True):
@@ -334,14 +337,19 @@ class Truth(Reduction, family=True):
 class all(Truth):
     """all(input, dim=None, keepdim=False): are all elements nonzero, in the tensor or along dimensions?"""
 
-    kernel = _truth(np.logical_and.reduce, np.ndarray.argmin)
+    kernel = _truth("all", np.logical_and.reduce, np.ndarray.argmin)
 
 
 @op
 class any(Truth):
     """any(input, dim=None, keepdim=False): is any element nonzero, in the tensor or along dimensions?"""
 
-    kernel = _truth(np.logical_or.reduce, np.ndarray.argmax)
+    kernel = _truth("any", np.logical_or.reduce, np.ndarray.argmax)
+
+
+@native_reduction("count_nonzero")
+def _count_nonzero(x: Any, dims: Dims) -> Any:
+    return np.count_nonzero(x, axis=dims) if x.ndim else np.asarray(x != 0, np.int64)
 
 
 @op
@@ -354,8 +362,7 @@ class count_nonzero(Reduction):
     differentiable = False
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1)), S(t(0, 3), 0), S(t())])
 
-    def kernel(x: A, dims: Dims) -> A:
-        return np.count_nonzero(x, axis=dims) if x.ndim else np.asarray(x != 0, np.int64)
+    kernel = _count_nonzero
 
     def call(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
         ndim = input.array.ndim

@@ -13,7 +13,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad.kernels import multiply, subtract
+from leafgrad.kernels import multiply, native_reduction, subtract
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
@@ -40,6 +40,7 @@ from leafgrad.ops.signature import DimOrDims, Number, Tensor
 A = Any  # an array, or a tensor under create_graph
 
 
+@native_reduction("var")
 @in_single
 def _var(x: Any, dims: Dims | None, correction: float, keepdim: bool) -> Any:
     axes = tuple(range(x.ndim)) if dims is None else dims
@@ -75,6 +76,7 @@ def _is_rounding(squares: Any, center: Any, n: int) -> bool:
     return bool(((squares > 0) & (squares <= (size * limit).reshape(squares.shape))).any())
 
 
+@native_reduction("std")
 @in_single
 def _std(x: Any, dims: Dims | None, correction: float, keepdim: bool) -> Any:
     return np.sqrt(_var(x, dims, correction, keepdim))

@@ -1,0 +1,174 @@
+/* The inner loops of reductions: a rectangle of numbers is reduced in one direction.
+
+   Each reduction is a STEP, which takes one more number in, and a JOIN of two partial results. Numbers are taken in by
+   many lanes side by side, which become vector registers, for a short run only; then the lanes are joined and go into a
+   partial result of 64 bits. So sums of float32 lose fewer digits than pairwise ones, and are as fast as memory.
+
+       <name>_along(from, kept, kept_step, reduced, reduced_step, results)   reduced numbers lie side by side
+       <name>_across(...)                                                    kept numbers lie side by side
+       <name>_apart(...)                                                     neither; steps are in bytes
+
+   `results` has an element for each kept number, to which everything is joined.
+*/
+#ifndef LEAFGRAD_REDUCTION_LOOPS_H
+#define LEAFGRAD_REDUCTION_LOOPS_H
+
+#include <math.h>
+
+#include "vectors.h"
+
+#define LANES 64
+#define FEW_LANES 8
+#define SHORT 24  /* rows shorter than this are taken side by side */
+#define RUN 1024  /* numbers in a row that are taken in before lanes are joined, */
+#define ROWS 64   /* and rows */
+#define BLOCK 256 /* kept numbers at once, at most */
+
+typedef void (*reduction_loop)(
+    const char *from, ptrdiff_t kept, ptrdiff_t kept_step, ptrdiff_t reduced, ptrdiff_t reduced_step, void *results);
+
+#define ADD(a, b) ((a) + (b))
+#define TIMES(a, b) ((a) * (b))
+#define ADD_SQUARE(a, x) ((a) + (x) * (x))
+#define ADD_SIZE(a, x) ((a) + ((x) < 0 ? -(x) : (x)))
+#define ADD_NONZERO(a, x) ((a) + ((x) != 0))
+#define LARGER(a, x) (((x) > (a)) | ((x) != (x)) ? (x) : (a)) /* nan is larger than everything, */
+#define SMALLER(a, x) (((x) < (a)) | ((x) != (x)) ? (x) : (a)) /* and smaller; without a branch that is guessed wrong */
+
+/* T: of numbers, L: of lanes, W: of results */
+#define DEFINE_REDUCTION(name, T, L, W, ZERO, STEP, JOIN)                                                              \
+    static inline L name##_of_run(const T *x, ptrdiff_t count)                                                         \
+    {                                                                                                                  \
+        L lanes[LANES];                                                                                                \
+        int used = count >= LANES ? LANES : FEW_LANES;                                                                 \
+        ptrdiff_t i = 0;                                                                                               \
+        for (int k = 0; k < used; k++) lanes[k] = ZERO;                                                                \
+        for (; i + LANES <= count; i += LANES) {                                                                       \
+            SIMD for (int k = 0; k < LANES; k++) lanes[k] = STEP(lanes[k], x[i + k]);                                  \
+        }                                                                                                              \
+        for (; i + FEW_LANES <= count; i += FEW_LANES) {                                                               \
+            SIMD for (int k = 0; k < FEW_LANES; k++) lanes[k] = STEP(lanes[k], x[i + k]);                              \
+        }                                                                                                              \
+        SIMD for (int k = 0; k < FEW_LANES; k++)                                                                       \
+        {                                                                                                              \
+            lanes[k] = STEP(lanes[k], k < count - i ? x[i + k] : (T)ZERO);                                             \
+        }                                                                                                              \
+        for (int k = FEW_LANES; k < used; k += FEW_LANES) {                                                            \
+            SIMD for (int j = 0; j < FEW_LANES; j++) lanes[j] = JOIN(lanes[j], lanes[k + j]);                          \
+        }                                                                                                              \
+        for (int k = 4; k; k /= 2) {                                                                                   \
+            for (int j = 0; j < k; j++) lanes[j] = JOIN(lanes[j], lanes[j + k]);                                       \
+        }                                                                                                              \
+        return lanes[0];                                                                                               \
+    }                                                                                                                  \
+                                                                                                                       \
+    /* many short rows: side by side, as if they lay across */                                                         \
+    static inline void name##_of_short(const T *x, ptrdiff_t kept, ptrdiff_t step, ptrdiff_t reduced, W *results)      \
+    {                                                                                                                  \
+        L lanes[BLOCK];                                                                                                \
+        for (ptrdiff_t k = 0; k < kept; k++) lanes[k] = ZERO;                                                          \
+        for (ptrdiff_t i = 0; i < reduced; i++) {                                                                      \
+            SIMD for (ptrdiff_t k = 0; k < kept; k++) lanes[k] = STEP(lanes[k], x[k * step + i]);                      \
+        }                                                                                                              \
+        for (ptrdiff_t k = 0; k < kept; k++) results[k] = JOIN(results[k], (W)lanes[k]);                               \
+    }                                                                                                                  \
+                                                                                                                       \
+    VECTORISED static void name##_along(                                                                               \
+        const char *from, ptrdiff_t kept, ptrdiff_t kept_step, ptrdiff_t reduced, ptrdiff_t unused, void *to)          \
+    {                                                                                                                  \
+        W *results = to;                                                                                               \
+        (void)unused;                                                                                                  \
+        if (reduced < SHORT && kept >= FEW_LANES && kept_step % (ptrdiff_t)sizeof(T) == 0) {                           \
+            name##_of_short((const T *)from, kept, kept_step / (ptrdiff_t)sizeof(T), reduced, results);                \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (ptrdiff_t k = 0; k < kept; k++, from += kept_step) {                                                      \
+            W result = ZERO;                                                                                           \
+            for (ptrdiff_t i = 0; i < reduced; i += RUN) {                                                             \
+                W more = (W)name##_of_run((const T *)from + i, reduced - i < RUN ? reduced - i : RUN);                 \
+                result = JOIN(result, more);                                                                           \
+            }                                                                                                          \
+            results[k] = JOIN(results[k], result);                                                                     \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    VECTORISED static void name##_across(                                                                              \
+        const char *from, ptrdiff_t kept, ptrdiff_t unused, ptrdiff_t reduced, ptrdiff_t step, void *to)               \
+    {                                                                                                                  \
+        W *results = to, sums[BLOCK];                                                                                  \
+        L lanes[BLOCK];                                                                                                \
+        (void)unused;                                                                                                  \
+        for (ptrdiff_t k = 0; k < kept; k++) sums[k] = ZERO;                                                           \
+        for (ptrdiff_t start = 0; start < reduced; start += ROWS) {                                                    \
+            ptrdiff_t row = start, end = reduced - start < ROWS ? reduced : start + ROWS;                              \
+            for (ptrdiff_t k = 0; k < kept; k++) lanes[k] = ZERO;                                                      \
+            for (; row + 4 <= end; row += 4) {                                                                         \
+                const T *a = (const T *)(from + row * step), *b = (const T *)(from + (row + 1) * step);                \
+                const T *c = (const T *)(from + (row + 2) * step), *d = (const T *)(from + (row + 3) * step);          \
+                SIMD for (ptrdiff_t k = 0; k < kept; k++)                                                              \
+                {                                                                                                      \
+                    L lane = STEP(lanes[k], a[k]);                                                                     \
+                    lane = STEP(lane, b[k]);                                                                           \
+                    lane = STEP(lane, c[k]);                                                                           \
+                    lanes[k] = STEP(lane, d[k]);                                                                       \
+                }                                                                                                      \
+            }                                                                                                          \
+            for (; row < end; row++) {                                                                                 \
+                const T *x = (const T *)(from + row * step);                                                           \
+                SIMD for (ptrdiff_t k = 0; k < kept; k++) lanes[k] = STEP(lanes[k], x[k]);                             \
+            }                                                                                                          \
+            SIMD for (ptrdiff_t k = 0; k < kept; k++) sums[k] = JOIN(sums[k], (W)lanes[k]);                            \
+        }                                                                                                              \
+        for (ptrdiff_t k = 0; k < kept; k++) results[k] = JOIN(results[k], sums[k]);                                   \
+    }                                                                                                                  \
+                                                                                                                       \
+    static void name##_apart(                                                                                          \
+        const char *from, ptrdiff_t kept, ptrdiff_t kept_step, ptrdiff_t reduced, ptrdiff_t step, void *to)            \
+    {                                                                                                                  \
+        W *results = to;                                                                                               \
+        for (ptrdiff_t k = 0; k < kept; k++, from += kept_step) {                                                      \
+            const char *x = from;                                                                                      \
+            W result = ZERO;                                                                                           \
+            for (ptrdiff_t i = 0; i < reduced;) {                                                                      \
+                W sum = ZERO;                                                                                          \
+                ptrdiff_t end = reduced - i < 2 * ROWS ? reduced : i + 2 * ROWS;                                       \
+                for (; i < end; i++, x += step) sum = STEP(sum, *(const T *)x);                                        \
+                result = JOIN(result, sum);                                                                            \
+            }                                                                                                          \
+            results[k] = JOIN(results[k], result);                                                                     \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    static void name##_join(void *to, const void *from, ptrdiff_t count)                                               \
+    {                                                                                                                  \
+        W *results = to;                                                                                               \
+        const W *others = from;                                                                                        \
+        for (ptrdiff_t k = 0; k < count; k++) results[k] = JOIN(results[k], others[k]);                                \
+    }                                                                                                                  \
+                                                                                                                       \
+    static void name##_begin(void *to, ptrdiff_t count)                                                                \
+    {                                                                                                                  \
+        for (ptrdiff_t k = 0; k < count; k++) ((W *)to)[k] = ZERO;                                                     \
+    }
+
+#define DEFINE_FLOATS(T, name)                                                                                         \
+    DEFINE_REDUCTION(sum_##name, T, T, double, 0, ADD, ADD)                                                            \
+    DEFINE_REDUCTION(squares_##name, T, T, double, 0, ADD_SQUARE, ADD)                                                 \
+    DEFINE_REDUCTION(sizes_##name, T, T, double, 0, ADD_SIZE, ADD)                                                     \
+    DEFINE_REDUCTION(product_##name, T, T, double, 1, TIMES, TIMES)                                                    \
+    DEFINE_REDUCTION(largest_##name, T, T, double, -INFINITY, LARGER, LARGER)                                          \
+    DEFINE_REDUCTION(smallest_##name, T, T, double, INFINITY, SMALLER, SMALLER)
+DEFINE_FLOATS(float, f32)
+DEFINE_FLOATS(double, f64)
+DEFINE_REDUCTION(nonzero_f32, float, int32_t, int64_t, 0, ADD_NONZERO, ADD)
+DEFINE_REDUCTION(nonzero_f64, double, int64_t, int64_t, 0, ADD_NONZERO, ADD)
+DEFINE_REDUCTION(nonzero_i64, int64_t, int64_t, int64_t, 0, ADD_NONZERO, ADD)
+DEFINE_REDUCTION(nonzero_bool, uint8_t, int32_t, int64_t, 0, ADD_NONZERO, ADD)
+
+/* Sums of integers wrap around, which C allows for those without a sign only. */
+DEFINE_REDUCTION(sum_i64, uint64_t, uint64_t, uint64_t, 0, ADD, ADD)
+DEFINE_REDUCTION(product_i64, uint64_t, uint64_t, uint64_t, 1, TIMES, TIMES)
+DEFINE_REDUCTION(largest_i64, int64_t, int64_t, int64_t, INT64_MIN, LARGER, LARGER)
+DEFINE_REDUCTION(smallest_i64, int64_t, int64_t, int64_t, INT64_MAX, SMALLER, SMALLER)
+
+#endif
