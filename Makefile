@@ -9,13 +9,13 @@
 #   make test-torch  the tests that compare with an installed PyTorch (downloads it: about 200 MB)
 #   make test-browser the tests that open the page of a graph in Chromium, which is installed if that can be done
 #   make test-oldest the tests of test-fast with the oldest NumPy that pyproject.toml allows
-#   make bench       leafgrad and PyTorch side by side
+#   make bench       leafgrad and PyTorch side by side, a quarter of an hour; writes docs/benchmarks.md if the machine was quiet
 #   make docs        the pages of docs/ as a site, in site/
 #   make dist        what is published, in dist/, and checked: a source distribution, a compiled wheel for this
 #                    platform (on Linux one for many), and a wheel in plain Python for any
 #   make clean       remove environments and everything that was built
 #
-# ARGS= is passed on to pytest and to the benchmarks: make test-fast ARGS="-k softmax"
+# ARGS= is passed on to pytest and to the benchmarks: make test-fast ARGS="-k softmax", make bench ARGS="operations --quick"
 # Another interpreter, which gets environments of its own: make PYTHON=python3.13 test
 
 PYTHON ?= python3
@@ -88,10 +88,9 @@ test-oldest: $(VENV_OLDEST)/tools clean-inplace
 	@echo "==> fast tests, leafgrad in plain Python, NumPy $$($(VENV_OLDEST)/bin/python -c 'import numpy; print(numpy.__version__)')"
 	@PYTHONPATH=src $(VENV_OLDEST)/bin/python -m pytest -n $(WORKERS) $(FAST) $(ARGS)
 
-bench: $(VENV_TORCH)/installed
+bench: $(VENV_TORCH)/installed clean-inplace
 	@echo "==> benchmarks, leafgrad and PyTorch side by side"
-	@$(VENV_TORCH)/bin/python benchmarks/run.py $(ARGS)
-	@$(VENV_TORCH)/bin/python benchmarks/import_time.py
+	@$(VENV_TORCH)/bin/python -m benchmarks $(ARGS)
 
 # Their programs are run by the tests.
 docs: $(VENV_DOCS)/tools

@@ -1,72 +1,97 @@
-"""Single operations, written once for both libraries: `python benchmarks/run.py --operations` times them."""
+"""Single operations, on a thousand, a hundred thousand and ten million elements: forward, and forward with backward.
+`python -m benchmarks operations --only softmax` times some of them alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from typing import Any
 
-Step = Callable[[], Any]
+from benchmarks.workload import Step, Workload, gradient_step
 
-# x, y and z hold positive numbers, s numbers of both signs, mask is a condition, leaf needs a gradient.
-EXPRESSIONS = """
+COUNTS = (1_000, 100_000, 10_000_000)
+COLUMNS = 100
+
+# x and y hold positive numbers, s numbers of both signs; m is s as a matrix with 100 columns, w one with 100 rows and
+# columns, row has 100 elements; mask and index have as many as x. The gradient goes to x, y, s, m, w and row.
+DIFFERENTIABLE = """
 x + y
-x * 2
+x - y
+x * y
+x * 2.0
 x / y
-x > y
+x ** 2
 x.exp()
+x.log()
+x.sqrt()
 x.tanh()
 x.sigmoid()
+s.abs()
 s.relu()
-s.clamp(0.1, 0.9)
-x ** 2
-x.sqrt()
+F.gelu(s)
+F.silu(s)
+s.clamp(-0.2, 0.2)
 torch.where(mask, x, y)
 torch.maximum(x, y)
 x.sum()
 x.mean()
-x.max()
-x.argmax()
-x.std(correction=0)
+x.std()
 x.norm()
 x.cumsum(0)
-x.softmax(0)
-torch.dot(x, y)
-x.sort()
-z.add_(y)
-z.mul_(1.0)
-z.zero_()
-x.clone()
-x[0]
-x[1:]
-x.reshape(-1)
-x.unsqueeze(0)
-x.view(-1, 1).t()
-x.flip(0)
+m.sum(0)
+m.mean(1)
+m.amax(1)
+m.softmax(1)
+m.log_softmax(1)
+F.layer_norm(m, row.shape)
+F.mse_loss(x, y)
+F.dropout(x, 0.5)
+m + row
+m @ w
+m.t().contiguous()
 torch.cat([x, y])
-torch.zeros(n)
-torch.tensor([1.0, 2.0, 3.0])
-torch.rand(n)
+x[index]
+"""
+OTHERS = """
+x > y
+m.argmax(1)
+z.add_(y)
 torch.randn(n)
-(leaf * y).sum().backward()
-leaf.relu().sum().backward()
-leaf.softmax(0).sum().backward()
 """
 
 
-def operation(torch: Any, expression: str, n: int) -> Step:
-    """One expression on tensors of n elements."""
+@functools.lru_cache(maxsize=1)  # of two sizes the larger ones would fill the memory
+def tensors(torch: Any, n: int) -> dict[str, Any]:
+    """What the expressions speak of, without gradients."""
     torch.manual_seed(0)
-    names = {"torch": torch, "n": n, "x": torch.rand(n) + 0.1, "y": torch.rand(n) + 0.1, "z": torch.rand(n)}
-    names["s"] = torch.rand(n) - 0.5
-    names["mask"] = names["s"] > 0
-    names["leaf"] = (torch.rand(n) - 0.5).requires_grad_()
-    step: Step = eval(f"lambda: {expression}", names)
-    return step
+    made = {"x": torch.rand(n) + 0.1, "y": torch.rand(n) + 0.1, "z": torch.rand(n), "s": torch.rand(n) - 0.5}
+    made |= {"m": made["s"].reshape(-1, COLUMNS), "w": torch.rand(COLUMNS, COLUMNS), "row": torch.rand(COLUMNS)}
+    made |= {"mask": made["s"] > 0, "index": torch.randint(0, n, (n,))}
+    return made
 
 
-# name -> (function, its arguments, steps in one timing), as in workloads.py
-OPERATIONS: dict[str, tuple[Callable[..., Step], tuple[Any, ...], int]] = {
-    f"{expression}, {n:,}": (operation, (expression, n), 500 if n < 10_000 else 5)
-    for n in (1, 1_000, 1_000_000)
-    for expression in EXPRESSIONS.strip().splitlines()
-}
+def step_of(torch: Any, expression: str, backward: bool, n: int) -> Step:
+    """The expression as a function, or a function that computes its gradients as well and returns the first of them."""
+    names = {"torch": torch, "F": torch.nn.functional, "n": n, **tensors(torch, n)}
+    torch.manual_seed(0)
+    if not backward:
+        forward: Step = eval(f"lambda: {expression}", names)
+        return forward
+    code = compile(expression, "<operation>", "eval")
+    leaves = [name for name in ("x", "y", "s", "m", "w", "row") if name in code.co_names]
+    names.update({name: names[name].detach().requires_grad_() for name in leaves})
+    return gradient_step(eval(f"lambda: {expression}", names), *[names[name] for name in leaves])
+
+
+def operation_name(expression: str, backward: bool, n: int) -> str:
+    return f"{expression}{' and backward' if backward else ''}, {n:,}"
+
+
+GROUP = "Single operations"
+OPERATIONS: dict[str, Workload] = {}
+for n in COUNTS:
+    for backward in (False, True):
+        for expression in (DIFFERENTIABLE if backward else DIFFERENTIABLE + OTHERS).split("\n"):
+            if expression:
+                name = operation_name(expression, backward, n)
+                size = {"expression": expression, "backward": backward, "n": n}
+                OPERATIONS[name] = Workload(name, GROUP, step_of, size, {**size, "n": 2 * COLUMNS})
