@@ -365,3 +365,15 @@ def test_the_gradient_of_a_bias_is_summed_precisely():
         g = np.random.RandomState(0).uniform(0, 1, (n, 3)).astype("float32")
         linear(x, w, b).backward(torch.from_numpy(g))
         np.testing.assert_allclose(b.grad.numpy(), g.astype("float64").sum(0), rtol=1e-6)
+
+
+def test_a_complex_cholesky_factor_keeps_the_phase_of_its_gradient() -> None:
+    """Of a Hermitian matrix the diagonal is real, and PyTorch's gradient says what a complex one would change."""
+    matrix = torch.tensor([[2.0 + 0j, 1j], [-1j, 3.0]], dtype=torch.complex128, requires_grad=True)
+    weights = torch.tensor([[1j, 0.0], [0.5, 1.0]], dtype=torch.complex128)
+    (gradient,) = torch.autograd.grad(torch.linalg.cholesky(matrix), matrix, weights)
+    wanted = [
+        [0.079056941504 + 0.441941738242j, 0.176776695297 - 0.158113883008j],
+        [0.176776695297 + 0.158113883008j, 0.316227766017],
+    ]
+    assert torch.allclose(gradient, torch.tensor(wanted, dtype=torch.complex128))

@@ -405,6 +405,18 @@ def test_results_with_names() -> None:
     assert torch.ones(2, requires_grad=True).max(0).indices.requires_grad is False
 
 
+def test_a_single_element_is_summed_to_no_dimensions() -> None:
+    yes = torch.tensor(True)
+    assert yes.sum_to_size(()).dtype is torch.int64 and yes[None].sum_to_size(1).dtype is torch.bool
+    assert type(torch.tensor(1.0, requires_grad=True).sum_to_size(()).grad_fn).__name__ == "SumBackward0"
+
+
+def test_averages_of_integers_are_cut_towards_zero() -> None:
+    x = torch.tensor([[[[-7, -8], [15, 1]]]])
+    pooled = [torch.nn.functional.avg_pool2d(x, (1, 2), divisor_override=by).tolist() for by in (2, -2)]
+    assert pooled == [[[[[-7], [8]]]], [[[[7], [-8]]]]]
+
+
 # -- results with named parts -----------------------------------------------------------------------------------------
 
 

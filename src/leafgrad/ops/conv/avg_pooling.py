@@ -47,7 +47,7 @@ def divisors(
 
 def divided(x: Array, by: Array) -> Array:
     if x.dtype.kind in "iu":  # towards zero, as C does it
-        return (np.sign(x) * (np.abs(x) // by)).astype(x.dtype)
+        return (np.sign(x) * np.sign(by) * (np.abs(x) // np.abs(by))).astype(x.dtype)
     return x / by.astype(x.dtype)
 
 

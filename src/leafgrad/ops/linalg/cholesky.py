@@ -16,7 +16,6 @@ from leafgrad.ops.linalg.matrices import (
     check_square,
     check_success,
     flat_stack,
-    identity_like,
     in_columns,
     times,
 )
@@ -90,7 +89,7 @@ class linalg_cholesky_ex(OfMatrices):
     def vjp(g: A, out: A, upper: A) -> A:
         lower, g_lower = (adjoint(out), adjoint(g[0])) if upper else (out, g[0])
         below = tril(times(adjoint(lower), g_lower), 0)
-        inner = (below + adjoint(below)) * (0.5 - 0.25 * identity_like(out).real)  # the diagonal counts once
+        inner = (below + adjoint(tril(below, -1))) * 0.5  # the diagonal counts once
         inner = solve_triangular(adjoint(lower), inner, True)
         return solve_triangular(lower, inner, False, False)
 

@@ -95,10 +95,10 @@ def sum_to_size(input: Tensor, *size: Sizes) -> Tensor:
     extra = len(own) - len(target)
     if extra < 0 or not all_fit(target, own[extra:]):
         raise RuntimeError(f"size {{{errors.size(target)}}} is not expandable to size {{{errors.size(own)}}}.")
-    if target == own:
-        return input
     if not target:
         return sum.function(input)
+    if target == own:
+        return input
     dims = (*range(extra), *[extra + i for i, s in enumerate(target) if s == 1 and own[extra + i] != 1])
     summed: Any = sum.function(input, dims, True)
     return summed.view(target) if extra else summed
