@@ -136,15 +136,16 @@ def main() -> None:
     print(page.in_terminal(results))
     where = options.json.resolve()
     print(f"\n{results.took / 60:.1f} minutes; the times of all rounds are in {where}", file=sys.stderr)
-    if results.whole and not results.busy and not results.failures:
+    broken = results.broken()
+    if results.whole and not results.busy and not broken:
         write_pages(results)
         print("docs/benchmarks.md, its picture and the figures in README.md are written", file=sys.stderr)
     elif results.whole:
         again = f"python -m benchmarks --pages {options.json}"
         print(f"The pages are left as they are, because of what is said above. Nevertheless: {again}", file=sys.stderr)
-    for name, error in results.failures.items():
+    for name, error in broken.items():
         print(f"\n{name}\n{error}", file=sys.stderr)
-    if results.failures:
+    if broken:
         sys.exit(1)
 
 

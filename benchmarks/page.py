@@ -259,7 +259,7 @@ def remarks(results: Results) -> Iterator[str]:
         listed = "; ".join(f"{name} (± {spread:.0%})" for name, spread in noisy.items())
         yield paragraph(f"The rounds of these disagree, so that their ratios are not to be quoted: {listed}.")
     if results.failures:
-        yield paragraph(f"Failed: {'; '.join(results.failures)}.")
+        yield paragraph(f"These could not be run: {'; '.join(results.failures)}.")
 
 
 # -- the places --

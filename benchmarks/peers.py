@@ -201,7 +201,7 @@ PEERS: Mapping[str, type[Peer]] = {"jax": Jax, "mlx": Mlx, "tinygrad": Tinygrad}
 
 def load(name: str, threads: int) -> Peer:
     """Import it, for the CPU and on so many cores."""
-    os.environ.update({"JAX_PLATFORMS": "cpu", "CPU": "1"})
+    os.environ.update({"JAX_PLATFORMS": "cpu", "DEV": "CPU"})
     if hasattr(os, "sched_setaffinity"):  # they have no common way to choose the number of threads
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     return PEERS[name]()

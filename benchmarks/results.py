@@ -83,6 +83,11 @@ class Results:
                 found[name] = spread
         return found
 
+    def broken(self) -> dict[str, str]:
+        """What failed in the two libraries that are compared. Another one may lack something on this machine."""
+        own = ("torch", "leafgrad", "plain")
+        return {name: error for name, error in self.failures.items() if name.split("(")[-1].startswith(own)}
+
     @property
     def busy(self) -> bool:
         return self.others > BUSY
