@@ -62,6 +62,10 @@ NATIVE: dict[str, tuple[list[str], list[str]]] = {
         ["moment_loops.h", "pool.h", "reduction_loops.h", "reduction_plan.h", "vectors.h"],
         VECTORISED,
     ),
+    "_images": (
+        [f"images{part}.h" for part in ("", "_layout", "_products", "_set", "_setup", "_tasks")] + ["pool.h"],
+        VECTORISED,
+    ),
 }
 # Written in Python, and translated to C for `_fused`: the functions with these decorators in these files.
 TRANSLATED = ["src/leafgrad/kernels/fused/*.py", "src/leafgrad/optim/*.py"]

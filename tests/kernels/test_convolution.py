@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leafgrad.kernels.convolution import FEW, Geometry, correlate, spread, weights
+from leafgrad.kernels.convolution import (
+    FEW,
+    Geometry,
+    correlate,
+    correlate_numpy,
+    spread,
+    spread_numpy,
+    weights,
+    weights_numpy,
+)
 
 # samples, channels, sizes, results, window, stride, padding, dilation, groups
 CASES = {
@@ -47,17 +56,23 @@ def definition(x: Any, w: Any, y: Any, g: Geometry) -> Any:
     return x_grad, w_grad, y_grad
 
 
+@pytest.mark.parametrize(
+    "products",
+    [(correlate, spread, weights), (correlate_numpy, spread_numpy, weights_numpy)],
+    ids=["as they are called", "on plain NumPy"],
+)
 @pytest.mark.parametrize("name", CASES)
-def test_products(name: str) -> None:
+def test_products(name: str, products: Any) -> None:
+    forward, backward, by_weights = products
     n, c, sizes, o, window, *rest = CASES[name]
     geometry = Geometry(*rest)
     rng = np.random.default_rng(0)
     x, w = rng.standard_normal((n, c, *sizes)), rng.standard_normal((o, c // geometry.groups, *window))
     y = rng.standard_normal((n, o, *geometry.positions(sizes, window)))
     by_x, by_w, by_y = definition(x, w, y, geometry)
-    np.testing.assert_allclose(correlate(x, w, geometry), by_y, 1e-12, 1e-12)
-    np.testing.assert_allclose(spread(y, w, geometry, sizes), by_x, 1e-12, 1e-12)
-    np.testing.assert_allclose(weights(x, y, geometry, window), by_w, 1e-12, 1e-12)
+    np.testing.assert_allclose(forward(x, w, geometry), by_y, 1e-12, 1e-12)
+    np.testing.assert_allclose(backward(y, w, geometry, sizes), by_x, 1e-12, 1e-12)
+    np.testing.assert_allclose(by_weights(x, y, geometry, window), by_w, 1e-12, 1e-12)
 
 
 def test_cases_are_on_both_sides_of_the_limit() -> None:

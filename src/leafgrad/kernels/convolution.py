@@ -1,4 +1,4 @@
-"""Convolution on plain NumPy, in any number of dimensions: three functions of arrays, each a derivative of the others.
+"""Convolution in any number of dimensions: three functions of arrays, each a derivative of the others.
 
 With x of shape (n, c, *sizes), w of shape (o, c / groups, *window) and y of shape (n, o, *positions), where the window
 at position q begins at q * stride - padding and its elements are `dilation` apart:
@@ -7,9 +7,10 @@ at position q begins at q * stride - padding and its elements are `dilation` apa
     spread(y, w)           x: each window gets w times y, added up (the gradient by x; a transposed convolution)
     weights(x, y)          w: the sum over all positions of the window times y (the gradient by w)
 
-Windows are copied side by side, as the columns of a matrix ("im2col"), and multiplied by BLAS: sample by sample, while
-they are in the cache, or several samples at once where one has few positions. Where each channel has its own window
-("depthwise") there is nothing to multiply with a matrix, and the elements of windows are taken one after the other.
+Where the extension `_images` was built, float32 and float64 go there. On plain NumPy, windows are copied side by side,
+as the columns of a matrix ("im2col"), and multiplied by BLAS: sample by sample, while they are in the cache, or several
+samples at once where one has few positions. Where each channel has its own window ("depthwise") there is nothing to
+multiply with a matrix, and the elements of windows are taken one after the other.
 """
 
 from __future__ import annotations
@@ -19,6 +20,13 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+
+try:
+    from leafgrad.kernels import _images
+except ImportError:  # not built, or built for another NumPy: plain NumPy does the same work
+    NATIVE = False
+else:
+    NATIVE = True
 
 Array = Any
 Ints = tuple[int, ...]
@@ -44,6 +52,12 @@ class Geometry(NamedTuple):
         """How many elements, with the padding, all windows together cover."""
         each = zip(positions, window, self.stride, self.dilation)
         return tuple([(q - 1) * s + d * (k - 1) + 1 for q, k, s, d in each])
+
+
+def is_native(first: Array, second: Array) -> bool:
+    """Can the extension compute this?"""
+    kind = first.dtype.char
+    return NATIVE and (kind == "f" or kind == "d") and kind == second.dtype.char and first.size > 0 and second.size > 0
 
 
 # -- windows ----------------------------------------------------------------------------------------------------------
@@ -118,8 +132,15 @@ def along_channels(w: Array, tap: Ints) -> Array:
 # -- products ---------------------------------------------------------------------------------------------------------
 
 
-def correlate(x: Array, w: Array, geometry: Geometry) -> Array:
-    """y of x and w."""
+def correlate(x: Array, w: Array, geometry: Geometry, bias: Array | None = None) -> Array:
+    """y of x and w, and the bias added to it."""
+    if is_native(x, w):
+        bias = None if bias is None else np.ascontiguousarray(bias)
+        return _images.convolve(np.ascontiguousarray(x), np.ascontiguousarray(w), bias, *geometry)
+    return with_bias(correlate_numpy(x, w, geometry), bias)
+
+
+def correlate_numpy(x: Array, w: Array, geometry: Geometry) -> Array:
     window, groups = w.shape[2:], geometry.groups
     positions = geometry.positions(x.shape[2:], window)
     n, o = x.shape[0], w.shape[0]
@@ -147,6 +168,12 @@ def correlate(x: Array, w: Array, geometry: Geometry) -> Array:
     return out
 
 
+def with_bias(out: Array, bias: Array | None) -> Array:
+    if bias is not None:
+        out += bias.reshape((-1,) + (1,) * (out.ndim - 2))
+    return out
+
+
 def correlate_depthwise(x: Array, w: Array, geometry: Geometry, out: Array) -> Array:
     """`correlate` of a padded array where each channel has its own window."""
     term = np.empty(out.shape[1:], x.dtype)
@@ -158,8 +185,15 @@ def correlate_depthwise(x: Array, w: Array, geometry: Geometry, out: Array) -> A
     return out
 
 
-def spread(y: Array, w: Array, geometry: Geometry, sizes: Ints) -> Array:
-    """x, with these sizes, of y and w."""
+def spread(y: Array, w: Array, geometry: Geometry, sizes: Ints, bias: Array | None = None) -> Array:
+    """x, with these sizes, of y and w, and the bias added to it."""
+    if is_native(y, w) and 0 not in sizes:
+        bias = None if bias is None else np.ascontiguousarray(bias)
+        return _images.convolve(np.ascontiguousarray(y), np.ascontiguousarray(w), bias, *geometry, sizes)
+    return with_bias(spread_numpy(y, w, geometry, sizes), bias)
+
+
+def spread_numpy(y: Array, w: Array, geometry: Geometry, sizes: Ints) -> Array:
     window, positions, groups = w.shape[2:], y.shape[2:], geometry.groups
     n, c = y.shape[0], w.shape[1] * groups
     if not y.size or not w.size:
@@ -204,11 +238,19 @@ def spread_densely(y: Array, w: Array, geometry: Geometry, sizes: Ints) -> Array
     turned = np.flip(w, tuple(range(2, w.ndim))).reshape((groups, w.shape[0] // groups, *w.shape[1:]))
     turned = turned.swapaxes(1, 2).reshape((w.shape[1] * groups, w.shape[0] // groups, *window))
     none = (0,) * len(window)
-    return correlate(whole, turned, Geometry(geometry.stride, none, geometry.dilation, groups))
+    return correlate_numpy(whole, turned, Geometry(geometry.stride, none, geometry.dilation, groups))
 
 
 def weights(x: Array, y: Array, geometry: Geometry, window: Ints) -> Array:
     """w, with these windows, of x and y."""
+    if is_native(x, y):
+        found = _images.weights(np.ascontiguousarray(x), np.ascontiguousarray(y), window, *geometry)
+        if found is not None:  # otherwise something is not finite, and where, only NumPy's way tells exactly
+            return found
+    return weights_numpy(x, y, geometry, window)
+
+
+def weights_numpy(x: Array, y: Array, geometry: Geometry, window: Ints) -> Array:
     groups, positions = geometry.groups, y.shape[2:]
     n, c, o = x.shape[0], x.shape[1], y.shape[1]
     total: Array = np.zeros((o, c // groups, *window), x.dtype)

@@ -82,11 +82,9 @@ class convolution(Family):
         if transposed:
             reach = geometry.reach(x.shape[2:], w.shape[2:])
             sizes = tuple([r - 2 * p + e for r, p, e in zip(reach, padding, extra)])
-            out = spread(x, w, geometry, sizes)
+            out = spread(x, w, geometry, sizes, bias)
         else:
-            out = correlate(x, w, geometry)
-        if bias is not None:
-            out += bias.reshape((-1,) + (1,) * len(stride))
+            out = correlate(x, w, geometry, bias)
         return in_format_of(like, out.astype(kind, copy=False))
 
     def call(

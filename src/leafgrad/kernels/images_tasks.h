@@ -1,0 +1,185 @@
+/* The work of one thread at a time: a band of an image, or some of the weights. Included as images_products.h is. */
+
+/* Segments of a pass in a band, in memory of their own. */
+static TARGET int NAME(segments_of)(Segments *found, const Layout *layout, const Pass *pass, const Band *band,
+                                    const ptrdiff_t *low, const ptrdiff_t *place, int inside, ptrdiff_t copies)
+{
+    ptrdiff_t first[DIMS], count[DIMS], pitch = layout->extent[2];
+    *found = (Segments){NULL, NULL, 0};
+    if (!positions_in(pass, band, first, count)) return 1;
+    ptrdiff_t segments = segment_count(count, pitch, LANES);
+    found->segments = malloc((size_t)(segments * copies) * sizeof(Segment));
+    found->runs = malloc((size_t)run_count(segments, pitch, LANES) * sizeof(Run));
+    if (found->segments == NULL || found->runs == NULL) return 0;
+    find_segments(found, layout, pass, band, low, place, LANES, inside);
+    return 1;
+}
+
+/* Some samples, one group: laid out, unless they are read where they are, and multiplied. */
+static TARGET void NAME(convolve_group)(const Product *p, ptrdiff_t sample, ptrdiff_t samples, ptrdiff_t group,
+                                        const ptrdiff_t *low, const Segments *found, REAL *copy, REAL *sums)
+{
+    ptrdiff_t in_size = product(p->layout.sizes), out_size = product(p->out_sizes), at = sample * p->groups + group;
+    const REAL *image = (const REAL *)p->input + at * p->channels * in_size;
+    for (ptrdiff_t s = 0; s < samples && !p->in_place; s++) {
+        NAME(lay_out)(&p->layout, image + s * p->groups * p->channels * in_size, p->channels, low,
+                      copy + s * p->channels * p->layout.channel);
+    }
+    for (ptrdiff_t i = 0; i < p->passes; i++) {
+        const REAL *packed = (const REAL *)p->pass[i].packed + group * p->packed_rows * p->pass[i].terms;
+        NAME(multiply)(&p->pass[i], &found[i], p->in_place ? image : copy, packed, p->results,
+                       p->bias == NULL ? NULL : (const REAL *)p->bias + group * p->results,
+                       (REAL *)p->output + at * p->results * out_size, out_size, sums);
+    }
+}
+
+/* One band of some samples, for some of the groups. */
+static TARGET int NAME(convolve_band)(const Product *p, ptrdiff_t sample, const Band *band, ptrdiff_t group,
+                                      ptrdiff_t groups)
+{
+    ptrdiff_t low[DIMS], place[DIMS] = {p->out_sizes[1] * p->out_sizes[2], p->out_sizes[2], 1};
+    ptrdiff_t samples = MIN(p->samples, p->n - sample), step = p->channels * p->layout.channel;
+    for (int i = 0; i < DIMS; i++) low[i] = i == band->dim ? band->from : p->low[i];
+    Segments *found = calloc((size_t)p->passes, sizeof(Segments));
+    REAL *sums = malloc((size_t)(TILES * ROWS * VECTORS * LANES) * sizeof(REAL));
+    REAL *copy = p->in_place ? NULL : malloc((size_t)(samples * step + TAIL) * sizeof(REAL));
+    int good = found != NULL && sums != NULL && (copy != NULL || p->in_place);
+    for (ptrdiff_t i = 0; good && i < p->passes; i++) {
+        good = NAME(segments_of)(&found[i], &p->layout, &p->pass[i], band, low, place, p->in_place, samples);
+        ptrdiff_t count = found[i].count;
+        for (ptrdiff_t s = 0; s < count && p->in_place; s++) { /* they count from the begin of the band */
+            found[i].segments[s].from += band->from;
+        }
+        for (ptrdiff_t s = 1; s < samples; s++) {
+            repeat_segments(&found[i], count, p->in_place ? p->groups * step : step,
+                            p->groups * p->results * product(p->out_sizes));
+        }
+    }
+    for (ptrdiff_t g = group; good && g < group + groups; g++) {
+        NAME(convolve_group)(p, sample, samples, g, low, found, copy, sums);
+    }
+    for (ptrdiff_t i = 0; found != NULL && i < p->passes; i++) {
+        free(found[i].segments);
+        free(found[i].runs);
+    }
+    free(found);
+    free(sums);
+    free(copy);
+    return good;
+}
+
+static TARGET void NAME(convolve)(void *context, ptrdiff_t from, ptrdiff_t to)
+{
+    Product *p = context;
+    for (ptrdiff_t task = from; task < to; task++) {
+        ptrdiff_t part = task % p->group_parts, at = task / p->group_parts;
+        ptrdiff_t first = part * p->group_step, begin = p->range[0] + at % p->bands * p->band;
+        Band band = {p->dim, begin, MIN(begin + p->band, p->range[1])};
+        ptrdiff_t groups = MIN(p->group_step, p->groups - first);
+        if (!NAME(convolve_band)(p, at / p->bands * p->samples, &band, first, groups)) atomic_fetch_or(&p->failed, 1);
+    }
+}
+
+/* Some results' weights of one group and pass. */
+static TARGET void NAME(pack_weights)(void *context, ptrdiff_t from, ptrdiff_t to)
+{
+    Product *p = context;
+    ptrdiff_t parts = ceil_div(p->results, PACKED_AT_ONCE);
+    for (ptrdiff_t task = from; task < to; task++) {
+        ptrdiff_t first = task % parts * PACKED_AT_ONCE, group = task / parts % p->groups;
+        const Pass *pass = &p->pass[task / parts / p->groups];
+        const REAL *weights = (const REAL *)p->weights + group * p->weight_group + first * p->weight_result;
+        REAL *to_group = (REAL *)pass->packed + group * p->packed_rows * pass->terms;
+        NAME(pack)(weights, MIN(PACKED_AT_ONCE, p->results - first), p->weight_result, pass,
+                   to_group + first * pass->terms);
+    }
+}
+
+/* The products of a unit, for one group and some of its channels, added to (terms, step). The pass has the terms of these
+   channels. */
+static TARGET int NAME(correlate_unit)(const Gradient *w, const Pass *pass, ptrdiff_t unit, ptrdiff_t group,
+                                       ptrdiff_t channel, ptrdiff_t channels, REAL *image, REAL *y, REAL *to)
+{
+    ptrdiff_t sample = unit / w->bands * w->samples, samples = MIN(w->samples, w->n - sample);
+    ptrdiff_t begin = w->range[0] + unit % w->bands * w->band, low[DIMS], image_step = channels * w->layout.channel;
+    ptrdiff_t place[DIMS] = {w->out_sizes[1] * w->out_sizes[2], w->out_sizes[2], 1};
+    ptrdiff_t in_size = product(w->layout.sizes), out_size = product(w->out_sizes);
+    Band band = {w->dim, begin, MIN(begin + w->band, w->range[1])};
+    for (int i = 0; i < DIMS; i++) low[i] = i == band.dim ? band.from : w->low[i];
+    Segments found = {NULL, NULL, 0};
+    ptrdiff_t *at = NULL, count = 0, y_start = begin * (w->dim == 2 ? 1 : place[w->dim]);
+    if (w->by_results) {
+        at = malloc((size_t)(w->segments * LANES * samples) * sizeof(ptrdiff_t));
+        if (at != NULL) count = find_positions(&w->layout, pass, &band, low, at);
+    } else if (NAME(segments_of)(&found, &w->layout, pass, &band, low, place, 0, samples)) {
+        count = found.count;
+    }
+    for (ptrdiff_t s = 0; s < samples && count; s++) {
+        ptrdiff_t here = (sample + s) * w->groups + group;
+        const REAL *own = (const REAL *)w->gradient + here * w->results * out_size;
+        NAME(lay_out)(&w->layout, (const REAL *)w->input + (here * w->channels + channel) * in_size, channels, low,
+                      image + s * image_step);
+        if (w->by_results) {
+            NAME(turn_results)(own + y_start, out_size, w->results, count, y + s * count * w->step, w->step);
+            for (ptrdiff_t i = 0; i < count; i++) at[s * count + i] = at[i] + s * image_step;
+        } else {
+            found.count = count;
+            NAME(lay_out_results)(&found, own, out_size, w->results, y + s * count * LANES, count * samples * LANES);
+        }
+    }
+    if (w->by_results) {
+        NAME(add_outer)(pass, count * samples, at, image, y, w->step, to);
+    } else {
+        for (ptrdiff_t s = 1; s < samples; s++) repeat_segments(&found, count, image_step, 0);
+        NAME(add_dots)(pass, &found, image, y, count * samples * LANES, w->results, to, w->step);
+    }
+    free(at);
+    free(found.segments);
+    free(found.runs);
+    return count != 0;
+}
+
+/* A task is the sum of some units, for one group and some of its channels. */
+static TARGET void NAME(correlate_units)(void *context, ptrdiff_t from, ptrdiff_t to)
+{
+    Gradient *w = context;
+    ptrdiff_t taps = w->pass.terms / w->channels;
+    REAL *image = malloc((size_t)(w->samples * w->channel_step * w->layout.channel + TAIL) * sizeof(REAL));
+    REAL *y = malloc((size_t)(w->samples * w->step * w->segments * LANES) * sizeof(REAL));
+    int good = image != NULL && y != NULL;
+    for (ptrdiff_t task = from; good && task < to; task++) {
+        ptrdiff_t group = task / w->channel_parts % w->groups, sum = task / w->channel_parts / w->groups;
+        ptrdiff_t first = task % w->channel_parts * w->channel_step;
+        ptrdiff_t channels = MIN(w->channel_step, w->channels - first);
+        ptrdiff_t begin = sum * w->units / w->sum_count, end = (sum + 1) * w->units / w->sum_count;
+        REAL *total = (REAL *)w->sums + ((sum * w->groups + group) * w->channels + first) * taps * w->step;
+        Pass pass = w->pass;
+        pass.terms = channels * taps;
+        for (ptrdiff_t unit = begin; good && unit < end; unit++) {
+            good = NAME(correlate_unit)(w, &pass, unit, group, first, channels, image, y, total);
+        }
+    }
+    if (!good) atomic_fetch_or(&w->failed, 1);
+    free(image);
+    free(y);
+}
+
+/* The sum of all sums, one after the other; (groups, terms, step) becomes (groups, results, terms). A task is a term. */
+static TARGET void NAME(add_sums)(void *context, ptrdiff_t from, ptrdiff_t to)
+{
+    Gradient *w = context;
+    ptrdiff_t terms = w->pass.terms, size = w->groups * terms * w->step;
+    REAL zero = 0;
+    for (ptrdiff_t row = from; row < to; row++) {
+        REAL *first = (REAL *)w->sums + row * w->step;
+        REAL *out = (REAL *)w->output + row / terms * w->results * terms + row % terms;
+        for (ptrdiff_t sum = 1; sum < w->sum_count; sum++) {
+            for (ptrdiff_t o = 0; o < w->results; o++) first[o] += first[sum * size + o];
+        }
+        for (ptrdiff_t o = 0; o < w->results; o++) {
+            zero += first[o] * 0; /* which is nan of nan and of infinity */
+            out[o * terms] = first[o];
+        }
+    }
+    if (zero != 0 && !w->by_results) atomic_fetch_or(&w->failed, 2);
+}
