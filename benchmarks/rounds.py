@@ -50,8 +50,7 @@ class Form:
         return {**found, "PYTHONPATH": self.path} if self.path else found
 
     def is_found(self) -> bool:
-        module = "mlx" if self.module == "mlx.core" else self.module
-        looking = f"import sys, importlib.util as u; sys.exit(u.find_spec({module!r}) is None)"
+        looking = f"import sys, importlib.util as u; sys.exit(u.find_spec({self.module!r}) is None)"
         return subprocess.run([sys.executable, "-c", looking], env=self.environment()).returncode == 0
 
     def command(self, threads: int, *arguments: str) -> list[str]:
@@ -67,25 +66,29 @@ class Runner:
             form.command(threads), cwd=ROOT, env=form.environment(threads), text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
-        self.version = str(self.answer()["version"])
+        self.version = str(self.answer().get("version", ""))
 
     def answer(self) -> dict[str, Any]:
+        """What the process says. If it died, that is the end, or of one of the other libraries an error like others."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        if not line:
+        if not line and self.label not in peers.PEERS:
+            self.stop()
             raise SystemExit(f"the process of {self.label} died; its error is above")
-        answer: dict[str, Any] = json.loads(line)
+        answer: dict[str, Any] = json.loads(line) if line else {"error": "its process died"}
         return answer
 
     def ask(self, **request: Any) -> dict[str, Any]:
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
+        if self.process.poll() is None:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
         return self.answer()
 
     def stop(self) -> None:
-        assert self.process.stdin is not None
+        assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.close()
+        self.process.stdout.close()
         self.process.wait()
 
 
@@ -143,17 +146,23 @@ class Measurement:
         for runner in runners:
             for rival in (None, *(workload.rivals if runner.label == "torch" else ())):
                 contestant = Contestant(runner, rival, [])
-                answer = runner.ask(name=workload.name, rival=rival, seconds=plan.seconds)
-                if "error" in answer:
-                    self.failures[f"{workload.name} ({contestant.label})"] = answer["error"]
-                else:
+                if self._asked(contestant, workload, name=workload.name, seconds=plan.seconds):
                     contestants.append(contestant)
         for turn in range(plan.rounds):
             for contestant in contestants:
                 if turn < 2 or sum(contestant.times) < plan.longest:
-                    contestant.times.append(contestant.runner.ask(rival=contestant.rival)["seconds"])
+                    contestant.times += self._asked(contestant, workload).get("seconds", ())
         for contestant in contestants:
-            yield contestant.label, contestant.times
+            if contestant.times:
+                yield contestant.label, contestant.times
+
+    def _asked(self, contestant: Contestant, workload: Workload, **request: Any) -> dict[str, Any]:
+        """The answer, which is empty if there was an error."""
+        answer = contestant.runner.ask(rival=contestant.rival, **request)
+        if "error" not in answer:
+            return answer
+        self.failures[f"{workload.name} ({contestant.label})"] = answer["error"]
+        return {}
 
 
 def memory(workloads: Sequence[Workload], forms: Sequence[Form], threads: int, show: Callable[[str], None]) -> Any:

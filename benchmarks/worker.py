@@ -68,13 +68,14 @@ def serve(library: Any, answers: TextIO) -> None:
         answer: dict[str, Any] = {}
         try:
             if name is None:
-                answer["seconds"] = turn(*steps[rival])
+                answer["seconds"] = [turn(*steps[rival])]
             else:
                 if name != current:
                     steps.clear()  # lets go of the workload before
                 current = name
                 step = step_for(library, name, rival)
                 steps[rival] = step, prepared(step, request["seconds"])
+                answer["steps"] = steps[rival][1]
         except Exception:
             answer["error"] = traceback.format_exc(limit=-3)
         settle()

@@ -18,7 +18,7 @@ import leafgrad
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from benchmarks import page, picture, results, worker
+from benchmarks import page, picture, results, rounds, worker
 from benchmarks.operations import OPERATIONS
 from benchmarks.peers import NAMES as PEER_NAMES
 from benchmarks.results import Results, geometric_mean
@@ -166,6 +166,40 @@ def test_a_worker_finds_out_how_many_steps_fit_into_a_turn() -> None:
     assert worker.prepared(lambda: calls.append(0), 0.001) > 10
     assert len(calls) > 1
     assert worker.prepared(lambda: worker.time.sleep(0.01), 0.001) == 1
+
+
+class Scripted:
+    """In place of a process: takes a second for each step, or fails."""
+
+    def __init__(self, label: str, fails: bool = False) -> None:
+        self.label, self.fails = label, fails
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        return {"error": "no such thing"} if self.fails else {"steps": 1} if "name" in request else {"seconds": [1.0]}
+
+
+def test_a_form_that_fails_is_named_and_the_others_are_timed() -> None:
+    measurement, plan = rounds.Measurement(), rounds.Plan(1, 5, 0.01, longest=3.0)
+    runners: Any = [Scripted("torch"), Scripted("leafgrad"), Scripted("jax", fails=True)]
+    times = dict(measurement._one(WORKLOADS["Muon, 4 tensors"], runners, plan))
+    assert times == {"torch": [1.0, 1.0, 1.0], "leafgrad": [1.0, 1.0, 1.0]}  # which is as long as it may last
+    assert measurement.failures == {"Muon, 4 tensors (jax)": "no such thing"}
+    assert invented(failures=measurement.failures).broken() == {}
+    assert invented(failures={"Muon, 4 tensors (torch)": "no"}).broken() == {"Muon, 4 tensors (torch)": "no"}
+    assert [*dict(measurement._one(WORKLOADS["SGD, 4 tensors"], runners, plan))] == [
+        "torch", "torch foreach", "torch fused", "leafgrad",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_ends_the_run_unless_it_is_one_of_other_libraries(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="the process of leafgrad died"):
+        rounds.Runner(rounds.Form("leafgrad", "no_such_module"), 1)
+    with rounds.running([rounds.Form("jax", "no_such_module")], 1) as (other,):
+        assert other.ask(name="regression", rival=None, seconds=0.01) == {"error": "its process died"}
+    assert "No module named 'no_such_module'" in capfd.readouterr().err
 
 
 @pytest.mark.slow
