@@ -25,6 +25,7 @@ import linearize_scenarios
 import mode_scenarios
 import module_hook_scenarios
 import numeric_scenarios
+import optimizer_scenarios
 import override_scenarios
 import saved_tensor_scenarios
 import shape_scenarios
@@ -56,6 +57,7 @@ SETS = {
     "modes": mode_scenarios,
     "module hooks": module_hook_scenarios,
     "numbers": numeric_scenarios,
+    "optimizers": optimizer_scenarios,
     "overrides": override_scenarios,
     "saved tensors": saved_tensor_scenarios,
     "subclasses": subclass_scenarios,

@@ -75,6 +75,12 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
+        for what, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
+            if isinstance(value, TensorBase):
+                if foreach and not capturable:
+                    raise ValueError(f"{what} as a Tensor is not supported for capturable=False and foreach=True")
+                if value.array.size != 1:
+                    raise ValueError(f"Tensor {what} must be 1-element")
         check_options(lr, epsilon=eps)
         check_betas(betas)
         check_options(lr, weight_decay=weight_decay)

@@ -8,10 +8,11 @@ for each, let the update change all of them in place, count the version.
 from __future__ import annotations
 
 import sys
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import partial, wraps
+from inspect import signature
 from itertools import chain
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -30,7 +31,17 @@ from leafgrad._settings import typename
 from leafgrad._tensor.autograd import clear_grad
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import enable_grad
-from leafgrad.autograd.hooks import RemovableHandle, registered
+from leafgrad.optim.hooks import (
+    Hooked,
+    global_post_hooks,
+    global_pre_hooks,
+)
+from leafgrad.optim.hooks import (
+    register_optimizer_step_post_hook as register_optimizer_step_post_hook,
+)
+from leafgrad.optim.hooks import (
+    register_optimizer_step_pre_hook as register_optimizer_step_pre_hook,
+)
 
 Array = Any
 Group = dict[str, Any]
@@ -62,6 +73,9 @@ def announced(method: Method) -> Method:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         self._stepped = True
+        if (global_pre_hooks or global_post_hooks) and self._step_pre_hooks is None:
+            self._watch_step()
+            return self.step(*args, **kwargs)
         if not thread.in_modes:
             return method(self, *args, **kwargs)
         return announce(self, method.__name__, lambda: method(self, *args, **kwargs))
@@ -74,7 +88,7 @@ def announce(optimizer: Any, name: str, function: Callable[[], Any]) -> Any:
     return call_in_modes(optimizer, f"Optimizer.{name}#{type(optimizer).__name__}.{name}", False, function)
 
 
-class Optimizer:
+class Optimizer(Hooked):
     """Optimizer(params, defaults): the base class.
 
     `params` are parameters, pairs (name, parameter), or groups: dictionaries with 'params' and options of their own.
@@ -112,9 +126,8 @@ class Optimizer:
     def _start(self) -> None:
         """What is not part of the state: it is made again where an optimiser is unpickled or copied."""
         self._stepped = False
-        self._watched_step: Any = None  # what a schedule found
-        self._step_pre_hooks: Any = None
-        self._step_post_hooks: Any = None
+        self._watched_step = None
+        self._start_without_hooks()
         if self._update is not None:
             self._core = self._update.core
             names = [name for name in self._update.options if name in self.defaults]
@@ -148,6 +161,9 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """step(closure=None): update all parameters that have a gradient. A closure computes the loss again."""
+        if (global_pre_hooks or global_post_hooks) and self._step_pre_hooks is None:
+            self._watch_step()
+            return self.step() if closure is None else self.step(closure)
         if switches.modes and (thread.modes or shared_modes):
             return announce(self, "step", partial(self._step, closure, True))
         return self._step(closure, False)
@@ -165,6 +181,8 @@ class Optimizer:
         frame = origin.user_frame()
         here = (frame.f_code, frame.f_lasti)
         for group in self.param_groups:
+            if group.get("capturable"):
+                refuse_to_step(self, group)
             kept = self._kept(group)
             arrays: list[Array] = []  # of parameters that have had equally many steps: nearly always all of them
             last: Any = 0
@@ -204,6 +222,7 @@ class Optimizer:
         through its gradient, the learning rate and earlier steps. So it cannot be a leaf; it is a computed tensor, such
         as a clone, whose `.grad` was set or retained. Options like the learning rate may be tensors."""
         for group in self.param_groups:
+            refuse_to_step(self, group)
             kept = self._kept(group)
             for p in group["params"]:
                 if p._grad is not None:
@@ -278,7 +297,7 @@ class Optimizer:
             if default is required and name not in group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             group.setdefault(name, default)
-        refuse_unsupported(group)
+        refuse_contradictions(group)
         if len(set(map(id, group["params"]))) != len(group["params"]):
             errors.warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
@@ -311,6 +330,7 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """state_dict(): {'state': ..., 'param_groups': ...}, in which numbers stand for the parameters."""
+        self._run_hooks("before saving")
         numbers: dict[int, int] = {}
         groups: list[Group] = []
         for group in self.param_groups:
@@ -320,10 +340,11 @@ class Optimizer:
             packed = {name: value for name, value in group.items() if name != "params"}
             groups.append({**packed, "params": [numbers[id(p)] for p in group["params"]]})
         state = {numbers[id(p)] if isinstance(p, TensorBase) else p: values for p, values in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        return self._state_by_hooks("after saving", {"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """load_state_dict(state_dict): go on where another optimiser was. Parameters are matched by their order."""
+        state_dict = self._state_by_hooks("before loading", state_dict.copy())
         saved = deepcopy(state_dict["param_groups"])
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -347,6 +368,7 @@ class Optimizer:
                 group.setdefault("param_names", mine["param_names"])
             groups.append({**{k: v for k, v in self.defaults.items() if k not in group}, **group})
         self.__setstate__({"state": state, "param_groups": groups})
+        self._run_hooks("after loading")
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
@@ -355,45 +377,16 @@ class Optimizer:
         self.__dict__.update(state)
         if "_stepped" not in self.__dict__:
             self._start()
-
-    # -- hooks --------------------------------------------------------------------------------------------------------
-
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """register_step_pre_hook(hook): call `hook(optimizer, args, kwargs)` before each step; it may return new
-        (args, kwargs)."""
-        self._watch_step()
-        return registered(self._step_pre_hooks, hook)
-
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """register_step_post_hook(hook): call `hook(optimizer, args, kwargs)` after each step."""
-        self._watch_step()
-        return registered(self._step_post_hooks, hook)
-
-    def _watch_step(self) -> None:
-        """From the first hook on, `step` is a function that runs them; without hooks there is nothing to pay for."""
-        if self._step_pre_hooks is not None:
+        if self._update is None:
             return
-        self._step_pre_hooks, self._step_post_hooks = OrderedDict(), OrderedDict()
-        step = self.step
-
-        def hooked(*args: Any, **kwargs: Any) -> Any:
-            args = (self, *args)  # PyTorch's hooks see the optimiser among the arguments
-            for hook in list(self._step_pre_hooks.values()):
-                changed = hook(self, args, kwargs)
-                if changed is not None:
-                    if not isinstance(changed, tuple) or len(changed) != 2:
-                        raise RuntimeError(
-                            f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
-                        )
-                    args, kwargs = changed
-            result = step(*args[1:], **kwargs)
-            for hook in list(self._step_post_hooks.values()):
-                hook(self, args, kwargs)
-            return result
-
-        if self._watched_step is vars(self).get("step", Optimizer.step):
-            self._watched_step = hooked
-        self.step = hooked  # type: ignore[method-assign]
+        known = signature(type(self)).parameters
+        younger = {name: default for name, default in YOUNGER_OPTIONS.items() if name in known}
+        for group in self.param_groups:
+            for name, default in younger.items():
+                group.setdefault(name, default)
+        for values in self.state.values():
+            if isinstance(values.get("step"), (int, float)):
+                values["step"] = step_counter(float(values["step"]))
 
     # -- printing -----------------------------------------------------------------------------------------------------
 
@@ -408,14 +401,34 @@ class Optimizer:
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def refuse_unsupported(group: Group) -> None:
+# What optimisers that were saved long ago do not know of, and what it was then.
+YOUNGER_OPTIONS = {
+    "amsgrad": False, "capturable": False, "centered": False, "differentiable": False, "foreach": None, "fused": None,
+    "maximize": False, "momentum": 0, "nesterov": False,
+}  # fmt: skip
+
+
+def refuse_contradictions(group: Group) -> None:
     """`foreach` and `fused` only choose between equal implementations."""
     if group.get("foreach") and group.get("fused"):
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
     if group.get("fused") and group.get("differentiable"):
         raise RuntimeError("`fused` does not support `differentiable`")
+
+
+def refuse_to_step(optimizer: Optimizer, group: Group) -> None:
+    """Options that PyTorch's constructors take and its steps on the CPU do not: graphs are captured on GPUs."""
+    if group.get("differentiable") and group.get("foreach") and type(optimizer).__name__ != "SGD":
+        raise errors.mistake(AssertionError, "_foreach ops don't support autograd", fix="foreach=None")
     if group.get("capturable"):
-        raise NotImplementedError("capturable=True is about CUDA graphs; leafgrad computes on the CPU only")
+        more = {"ASGD": "params, mus, etas, and state_steps", "NAdam": "params, mu_products and state_steps"}
+        what = more.get(type(optimizer).__name__, "params and state_steps")
+        devices = "['cuda', 'xpu', 'hpu', 'privateuseone']"
+        raise errors.mistake(
+            AssertionError,
+            f"If capturable=True, {what} must be on supported devices: {devices}.",
+            fix="capturable=False   # it is about CUDA graphs, and leafgrad computes on the CPU",
+        )
 
 
 def loaded(name: str, value: Any, p: Any) -> Any:
