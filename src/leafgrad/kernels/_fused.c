@@ -77,17 +77,14 @@ static int size_of(char letter, int kind)
 
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
 
-static int is_plain(PyObject *object, PyArray_Descr *descr)
-{
-    return PyArray_CheckExact(object) && PyArray_DESCR((PyArrayObject *)object) == descr &&
-           PyArray_ISALIGNED((PyArrayObject *)object);
-}
-
 static int is_of_type(PyObject *object, int type)
 {
     return PyArray_CheckExact(object) && PyArray_TYPE((PyArrayObject *)object) == type &&
            PyArray_ISBEHAVED_RO((PyArrayObject *)object);
 }
+
+/* By its number, not by its object: arrays that were unpickled have a dtype object of their own. */
+static int is_plain(PyObject *object, PyArray_Descr *descr) { return is_of_type(object, descr->type_num); }
 
 /* A number, or several as in betas=(0.9, 0.999). Returns how many there were, or -1 for something else. */
 static int read_number(PyObject *object, double *numbers, int room)

@@ -33,7 +33,7 @@ give one more argument: the array, or a tuple of arrays, to which results are wr
 memory of arguments.
 
 Statements are assignments, a return at the end and, elementwise, `if option:` with assignments. Expressions have
-+ - * /, **2, comparisons, & | ~ of conditions, and the functions below.
++ - * /, **2, comparisons, & | ~ of conditions, the functions below, and elementwise kernels of the same file.
 """
 
 from __future__ import annotations
@@ -163,7 +163,8 @@ def abs(x: A) -> A:
 
 
 def sign(x: A) -> A:
-    return x.sign() if hasattr(x, "sign") else np.sign(x)
+    """-1, 0 or 1; 0 for nan."""
+    return x.sign() if hasattr(x, "sign") else (x > 0).astype(x.dtype) - (x < 0)
 
 
 def isnan(x: A) -> A:
@@ -176,11 +177,15 @@ def copysign(x: A, sign: A) -> A:
 
 def maximum(a: A, b: A) -> A:
     """The larger of two; nan if one is."""
-    return where(a >= b, a, b) if is_tensor(a) or is_tensor(b) else np.maximum(a, b)
+    if is_tensor(a):
+        return a.maximum(b) if is_tensor(b) else a.clamp(min=b)
+    return b.clamp(min=a) if is_tensor(b) else np.maximum(a, b)
 
 
 def minimum(a: A, b: A) -> A:
-    return where(a <= b, a, b) if is_tensor(a) or is_tensor(b) else np.minimum(a, b)
+    if is_tensor(a):
+        return a.minimum(b) if is_tensor(b) else a.clamp(max=b)
+    return b.clamp(max=a) if is_tensor(b) else np.minimum(a, b)
 
 
 def where(condition: A, yes: A, no: A) -> A:

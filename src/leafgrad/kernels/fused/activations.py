@@ -93,16 +93,6 @@ def softplus_backward(g: Vector, x: Vector, beta: Number, threshold: Number) -> 
 
 
 @elementwise
-def sigmoid_backward(g: Vector, out: Vector) -> Vector:
-    return g * (out * (1 - out))
-
-
-@elementwise
-def tanh_backward(g: Vector, out: Vector) -> Vector:
-    return g * (1 - out * out)
-
-
-@elementwise
 def log_sigmoid(x: Vector) -> Vector:
     return minimum(x, 0) - log1p(exp(-abs(x)))
 
@@ -119,4 +109,39 @@ def hardswish(x: Vector) -> Vector:
 
 @elementwise
 def hardswish_backward(g: Vector, x: Vector) -> Vector:
-    return where(x < -3, 0 * g, where(x <= 3, g * (x / 3 + 0.5), g))
+    return where(x <= -3, 0 * g, where(x < 3, g * (x / 3 + 0.5), g))
+
+
+@elementwise
+def hardsigmoid(x: Vector) -> Vector:
+    return minimum(maximum(x + 3, 0), 6) / 6
+
+
+@elementwise
+def hardsigmoid_backward(g: Vector, x: Vector, sixth: Number) -> Vector:
+    return where((x > -3) & (x < 3), g * sixth, 0 * g)
+
+
+@elementwise
+def leaky_relu(x: Vector, slope: Number) -> Vector:
+    return where(x > 0, x, x * slope)
+
+
+@elementwise
+def leaky_relu_backward(g: Vector, x: Vector, slope: Number) -> Vector:
+    return where(x > 0, g, g * slope)
+
+
+@elementwise
+def softshrink(x: Vector, limit: Number) -> Vector:
+    return where(x > limit, x - limit, where(x < -limit, x + limit, x * 0))
+
+
+@elementwise
+def hardshrink(x: Vector, limit: Number) -> Vector:
+    return where((x >= -limit) & (x <= limit), 0, x)
+
+
+@elementwise
+def shrink_backward(g: Vector, x: Vector, limit: Number) -> Vector:
+    return where((x >= -limit) & (x <= limit), 0 * g, g)

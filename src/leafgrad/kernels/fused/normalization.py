@@ -45,18 +45,18 @@ def moments(x: Vector) -> Any:
 
 
 @rowwise
-def scaled_rows(x: Vector, factor: PerRow, offset: PerRow) -> Vector:
-    return x * factor + offset
+def scaled_rows(x: Vector, mean: PerRow, factor: PerRow, offset: PerRow) -> Vector:
+    return (x - mean) * factor + offset
 
 
 @rowwise
-def correlated_rows(g: Vector, x: Vector, mean: PerRow) -> Any:
-    """What the gradients of a normalisation need of each row: the sum of g, and of g times the distance from a mean."""
+def products_with_distance(g: Vector, x: Vector, mean: PerRow) -> Any:
+    """What gradients need of each row: the sum of g, and that of g times the distance from a mean."""
     return row_sum(g), row_sum(g * (x - mean))
 
 
 @rowwise
-def normalized_rows_backward(g: Vector, x: Vector, mean: PerRow, of_g: PerRow, of_x: PerRow, offset: PerRow) -> Vector:
+def scaled_rows_backward(g: Vector, x: Vector, mean: PerRow, of_g: PerRow, of_x: PerRow, offset: PerRow) -> Vector:
     return g * of_g + (x - mean) * of_x + offset
 
 

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from leafgrad.kernels.translator.kernel import Kernel
-from leafgrad.kernels.translator.values import REDUCTIONS, NotInTheLanguage
+from leafgrad.kernels.translator.values import REDUCTIONS, Module, NotInTheLanguage
 
 __all__ = ["Kernel", "NotInTheLanguage", "kernels_of", "translate"]
 
@@ -38,24 +38,24 @@ DECORATORS = tuple(REDUCTIONS)
 
 def kernels_of(path: Path) -> list[Kernel]:
     """The kernels that a file of Python defines, at its top or in the bodies of classes."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    constants: dict[str, float] = {}
     found: list[Kernel] = []
-    visit(tree.body, "", constants, found, path)
+    visit(ast.parse(path.read_text(encoding="utf-8")).body, "", Module(str(path)), found)
     return found
 
 
-def visit(nodes: Sequence[ast.stmt], prefix: str, constants: dict[str, float], found: list[Kernel], path: Path) -> None:
+def visit(nodes: Sequence[ast.stmt], prefix: str, module: Module, found: list[Kernel]) -> None:
     for node in nodes:
         if isinstance(node, ast.ClassDef):
-            visit(node.body, f"{prefix}{node.name}_", constants, found, path)
+            visit(node.body, f"{prefix}{node.name}_", module, found)
         elif isinstance(node, ast.FunctionDef):
             for decorator in node.decorator_list:
                 word = decorator.id if isinstance(decorator, ast.Name) else ""
                 if word in DECORATORS:
-                    found.append(Kernel(node, prefix + node.name, word, str(path), dict(constants)))
+                    found.append(Kernel(node, prefix + node.name, word, module))
+                if word == "elementwise":
+                    module.functions[node.name] = node
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-            note_constants(node.targets[0], node.value, constants)
+            note_constants(node.targets[0], node.value, module.constants)
 
 
 def note_constants(target: ast.expr, value: ast.expr, constants: dict[str, float]) -> None:

@@ -48,6 +48,16 @@ class Expressions(Loops):
 
     def name_of(self, node: ast.Name) -> Value:
         name = node.id
+        if self.bound is not None:  # inside of another kernel, which has its own names
+            if name in self.bound:
+                return self.bound[name]
+        elif name in self.letters or name in self.named or name in self.numbers:
+            return self.own_name(name)
+        if name in self.constants:
+            return Value(repr(float(self.constants[name])), NUMBER, literal=True)
+        raise self.error(node, f"{name} has no value here")
+
+    def own_name(self, name: str) -> Value:
         letter = self.letters.get(name)
         if name in self.numbers:
             return self.numbers[name]
@@ -64,11 +74,7 @@ class Expressions(Loops):
             return Value(f"{name}[r]", NUMBER, INTEGER)
         if letter == "m":
             return Value(f"({name}[i] != 0)", VECTOR, BOOL)
-        if letter is not None:
-            return Value(name if not self.by_rows else f"{name}[i]", VECTOR)
-        if name in self.constants:
-            return Value(repr(float(self.constants[name])), NUMBER, literal=True)
-        raise self.error(node, f"{name} has no value here")
+        return Value(name if not self.by_rows else f"{name}[i]", VECTOR)
 
     def unary(self, node: ast.UnaryOp) -> Value:
         value = self.expression(node.operand)
@@ -126,6 +132,8 @@ class Expressions(Loops):
             name = node.func.id
         else:
             raise self.error(node, f"the language has no such call: {ast.unparse(node)}")
+        if name in self.functions:
+            return self.inlined(node, self.functions[name], [self.expression(each) for each in arguments])
         if name in REDUCTIONS[self.kind]:
             return self.reduction(node, name, self.expression(arguments[0]))
         values = [self.expression(each) for each in arguments]
@@ -149,6 +157,23 @@ class Expressions(Loops):
         out = self.joined(f"{name}_REAL({', '.join([v.text for v in values])})", values, CALLS[name][1])
         out.plain = out.plain and CALLS[name][1] <= 2
         return out
+
+    def inlined(self, node: ast.Call, function: ast.FunctionDef, values: Sequence[Value]) -> Value:
+        """Another elementwise kernel of the file, written out where it is called."""
+        names = [argument.arg for argument in function.args.args]
+        if len(names) != len(values) or node.keywords:
+            raise self.error(node, f"{function.name} has {len(names)} arguments")
+        outer, self.bound = self.bound, dict(zip(names, values))
+        for statement in function.body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                self.bound[statement.targets[0].id] = self.expression(statement.value)
+            elif isinstance(statement, ast.Return) and statement.value is not None:
+                value = self.expression(statement.value)
+                self.bound = outer
+                return value
+            elif not isinstance(statement, ast.Expr):
+                break
+        raise self.error(node, f"{function.name} is more than assignments and a return, and cannot be called")
 
     def as_reals(self, values: Sequence[Value]) -> list[Value]:
         return [Value(self.hoisted(v), NUMBER, REAL, v.level) for v in values]

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from leafgrad.kernels.translator.expressions import Expressions
 from leafgrad.kernels.translator.loops import Loop, Named
-from leafgrad.kernels.translator.values import BLOCK, BOOL, NUMBER, REAL, VECTOR, Value
+from leafgrad.kernels.translator.values import BLOCK, BOOL, NUMBER, REAL, VECTOR, Module, Value
 
 
 class Kernel(Expressions):
     """A kernel, and the C function that is made of it."""
 
-    def __init__(self, node: ast.FunctionDef, name: str, kind: str, path: str, constants: dict[str, float]) -> None:
-        super().__init__(node, name, kind, path, constants)
+    def __init__(self, node: ast.FunctionDef, name: str, kind: str, module: Module) -> None:
+        super().__init__(node, name, kind, module)
         self.statements(node.body)
 
     # -- statements ---------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from leafgrad.kernels.translator.values import ARGUMENTS, MADE, NUMBER, TAKEN, NotInTheLanguage, Value
+from leafgrad.kernels.translator.values import ARGUMENTS, MADE, NUMBER, TAKEN, Module, NotInTheLanguage, Value
 
 
 @dataclass
@@ -35,8 +35,10 @@ class Named:
 class Loops:
     """The loops of a kernel, and which named values they have computed."""
 
-    def __init__(self, node: ast.FunctionDef, name: str, kind: str, path: str, constants: dict[str, float]) -> None:
-        self.node, self.name, self.kind, self.path, self.constants = node, name, kind, path, constants
+    def __init__(self, node: ast.FunctionDef, name: str, kind: str, module: Module) -> None:
+        self.node, self.name, self.kind, self.path = node, name, kind, module.path
+        self.constants, self.functions = dict(module.constants), dict(module.functions)
+        self.bound: dict[str, Value] | None = None  # the names of a kernel that is written out inside of this one
         self.by_rows = kind != "elementwise"
         self.arguments: list[tuple[str, str]] = []  # (name, letter)
         for argument in node.args.args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # The letters by which the launcher (fused.h) knows what an argument or a result is.
 ARGUMENTS = {"Vector": "v", "Mask": "m", "Number": "n", "PerRow": "p", "Index": "i", "Shared": "s", "Updated": "u"}
@@ -32,6 +32,15 @@ REAL, BOOL, INTEGER = "real", "bool", "integer"
 
 class NotInTheLanguage(SyntaxError):
     """What a kernel says and the language does not have, with file and line."""
+
+
+@dataclass
+class Module:
+    """What a file of kernels has besides: numbers with names, and elementwise kernels that others may call."""
+
+    path: str
+    constants: dict[str, float] = field(default_factory=dict)
+    functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
 
 
 @dataclass

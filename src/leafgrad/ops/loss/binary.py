@@ -11,13 +11,13 @@ from leafgrad._core.bind import bind
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import Size
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.kernels import absolute, exponential, log1p, minimum, negative, subtract
-from leafgrad.ops.loss.options import Loss, checked_reduction, reduced, refuse_gradient, share
+from leafgrad.kernels.fused import activations
+from leafgrad.kernels.fused import losses as fused
+from leafgrad.ops.loss.options import Loss, checked_reduction, loss_of, per_element, reduced, refuse_gradient, share
 from leafgrad.ops.pointwise.elementwise import log, sigmoid
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
-from leafgrad.ops.reduce.common import F32, F64, in_single, is_half, raw, refused
-from leafgrad.ops.reduce.softmax import ZERO
+from leafgrad.ops.reduce.common import F32, is_half, raw, refused
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, real
 from leafgrad.ops.signature import Tensor
@@ -25,20 +25,11 @@ from leafgrad.ops.signature import Tensor
 A = Any  # an array, or a tensor under create_graph
 
 
-@in_single
-def _log_sigmoid(x: Any) -> Any:
-    if x.ndim and (x.dtype is F32 or x.dtype is F64):  # the same, each step in the place of the one before
-        e = absolute(x)
-        log1p(exponential(negative(e, e), e), e)
-        return subtract(minimum(x, ZERO[x.dtype.char]), e, e)
-    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
-
-
 @op
 class logsigmoid(Family):
     """logsigmoid(input): log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
 
-    kernel = _log_sigmoid
+    kernel = activations.log_sigmoid
     node_name = "LogSigmoidBackward0"
     public_name = ""
     aten = "log_sigmoid_forward"
@@ -53,7 +44,7 @@ class logsigmoid(Family):
         return logsigmoid.record(input)
 
     def vjp(g: A, input: A) -> A:
-        return g * sigmoid(-input)
+        return activations.log_sigmoid_backward(g, input)
 
 
 # -- of probabilities -------------------------------------------------------------------------------------------------
@@ -67,13 +58,9 @@ class binary_cross_entropy(Loss):
     inputs = ("input", "target", "weight")
 
     def kernel(x: A, y: A, weight: A, reduction: str) -> A:
-        kind = x.dtype
-        if is_half(kind):
-            x, y = x.astype(F32), y.astype(F32)
-        losses = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
-        if weight is not None:
-            losses = losses * weight
-        return reduced(losses, reduction).astype(kind)
+        if weight is None:
+            return loss_of(fused.binary_cross_entropy, fused.sum_of_binary_cross_entropy, x, y, reduction)
+        return weighted(fused.binary_cross_entropy, x, y, weight, reduction)
 
     def call(
         input: Tensor,
@@ -132,6 +119,15 @@ def _check_weight_shape(own: tuple[int, ...], shape: tuple[int, ...]) -> None:
             )
 
 
+def weighted(losses: Any, x: Any, y: Any, weight: Any, reduction: str) -> Any:
+    """The losses of all elements times their weights, or the sum of that, or its mean."""
+    kind = x.dtype
+    if is_half(kind):
+        x, y = x.astype(F32), y.astype(F32)
+    each = losses(x, y)
+    return reduced(each if weight is None else each * weight, reduction).astype(kind)
+
+
 # -- of logits --------------------------------------------------------------------------------------------------------
 
 
@@ -143,16 +139,15 @@ class binary_cross_entropy_with_logits(Loss):
     inputs = ("input", "target", "weight", "pos_weight")
 
     def kernel(x: A, y: A, weight: A, pos_weight: A, reduction: str) -> A:
-        kind = x.dtype
-        if is_half(kind):
-            x, y = x.astype(F32), y.astype(F32)
-        likelihood = _log_sigmoid(x)
-        if pos_weight is not None:
-            likelihood = ((pos_weight - 1) * y + 1) * likelihood
-        losses = (1 - y) * x - likelihood
-        if weight is not None:
-            losses = losses * weight
-        return reduced(losses, reduction).astype(kind)
+        if pos_weight is None and weight is None:
+            return loss_of(fused.logits_cross_entropy, fused.sum_of_logits_cross_entropy, x, y, reduction)
+        if pos_weight is None:
+            return weighted(fused.logits_cross_entropy, x, y, weight, reduction)
+
+        def losses(x: A, y: A) -> A:
+            return (1 - y) * x - ((pos_weight - 1) * y + 1) * activations.log_sigmoid(x)
+
+        return weighted(losses, x, y, weight, reduction)
 
     def call(
         input: Tensor,
@@ -186,11 +181,10 @@ class binary_cross_entropy_with_logits(Loss):
         return bind(core, tensors, (reduction,), arrays)
 
     def vjp_input(g: A, input: A, target: A, weight: A, pos_weight: A, reduction: A) -> A:
-        if pos_weight is None:
-            slope = sigmoid(input) - target
-        else:
-            yes = pos_weight * target
-            slope = (yes + 1 - target) * sigmoid(input) - yes
+        if pos_weight is None and weight is None:
+            return fused.logits_cross_entropy_backward(g, input, target, per_element(reduction, input))
+        yes = target if pos_weight is None else pos_weight * target
+        slope = (yes + 1 - target) * sigmoid(input) - yes
         return share(g, slope, reduction) * (slope if weight is None else slope * weight)
 
     def vjp_target(g: A, input: A, weight: A, pos_weight: A, reduction: A) -> A:

@@ -11,7 +11,7 @@ from leafgrad._core.bind import binary, bind, bind_finding
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._core.thread_state import silence_numpy, state
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.kernels import exponential, subtract
+from leafgrad.kernels.fused import losses as fused
 from leafgrad.ops.loss.options import check_smoothing, checked_reduction, refuse_gradient
 from leafgrad.ops.pointwise.elementwise import BY_A_NUMBER, mul, true_div
 from leafgrad.ops.pointwise.fill import zero
@@ -23,7 +23,6 @@ from leafgrad.ops.reduce.common import (
     add_reduce,
     is_half,
     refused,
-    row_sums,
     starts_of_rows,
     total_of_all,
 )  # fmt: skip
@@ -324,7 +323,7 @@ class cross_entropy(Family):
     autocast = "float32"
     inputs = ("input", "target")
     options = ("ignore_index", "reduction")
-    finds = "kept"  # exponentials, their sums, ...: what the gradient on arrays would have to compute again
+    finds = "kept"  # largest numbers, sums of exponentials, ...: what the gradient would have to compute again
     constants = ("weight",)
     public_name = ""
     reference = "nn.functional.cross_entropy"
@@ -341,19 +340,15 @@ class cross_entropy(Family):
         chosen, counts = read_targets(target, classes, ignore_index)
         if not count:
             return combine(rows.reshape(-1), 0.0, reduction, x.shape, kind), None
-        starts = starts_of_rows(count, classes)
-        e = subtract(rows, rows.take(rows.argmax(1) + starts).reshape(-1, 1))  # so that no exponential overflows
-        places = starts + chosen
-        losses = e.take(places)
-        exponential(e, e)
-        sums = row_sums(e)
-        np.subtract(np.log(sums), losses, losses)
+        chosen = chosen.reshape(-1, 1)
+        losses, largest, sums = fused.cross_entropy(rows, chosen)
+        losses = losses.reshape(-1)
         if reduction == "none" and x.ndim > 1:
             losses[losses == 0] = -0.0  # as in nll_loss: a single loss is its negated log-probability
         if counts is not None:
             losses = np.where(counts, losses, 0)  # not even infinite ones
             count = int(np.count_nonzero(counts))
-        return combine(losses, count, reduction, x.shape, kind), (e, sums, places, counts, count)
+        return combine(losses, count, reduction, x.shape, kind), (largest, sums, chosen, counts, count)
 
     def call(
         input: Tensor,
@@ -392,7 +387,7 @@ class cross_entropy(Family):
             dim = class_dim(input_shape)
             back = nll_loss_backward(g, target, None, input_shape, ignore_index, reduction)
             return back - softmax(input, dim) * back.sum(dim, True)
-        return scores_gradient(g, reduction, kept, input_shape)
+        return scores_gradient(g, input, reduction, kept)
 
     def passes_on(name: A, g: A, target: A, input_shape: A, ignore_index: A, reduction: A) -> A:
         return passed_on(name, g, target, None, input_shape, ignore_index, reduction)
@@ -416,23 +411,23 @@ def _gradient_of_cross_entropy(torch: Any, x: Any) -> Any:
 
 @op
 class scores_gradient(Family):
-    """scores_gradient(g, reduction, kept, shape): the gradient of the cross entropy, from what its kernel has found."""
+    """scores_gradient(g, input, reduction, kept): the gradient of the cross entropy, from what its kernel has found."""
 
-    inputs = ("g",)
-    options = ("reduction", "kept", "shape")
+    inputs = ("g", "input")
+    options = ("reduction", "kept")
     differentiable = False
     public_name = ""
 
-    def kernel(g: A, reduction: str, kept: Any, shape: Dims) -> A:
-        e, sums, places, counts, count = kept
-        shares = g.reshape(-1)
+    def kernel(g: A, x: A, reduction: str, kept: Any) -> A:
+        largest, sums, chosen, counts, count = kept
+        shares = np.broadcast_to(g.reshape(-1).astype(sums.dtype, copy=False), len(sums))
         if reduction == "mean":
             shares = shares / count
         if counts is not None:
             shares = np.where(counts, shares, 0)
-        rows = e * (shares / sums).reshape(-1, 1)
-        rows.reshape(-1)[places] -= shares
-        return from_rows(rows, shape)
+        rows = as_rows(x).astype(sums.dtype, copy=False)
+        back = fused.cross_entropy_backward(shares.reshape(-1, 1), rows, chosen, largest, sums)
+        return from_rows(back, x.shape).astype(x.dtype, copy=False)
 
     samples = ValuesOnly("takes what another kernel has found", lambda t: [S(t(3, 4))], _gradient_of_cross_entropy)
 

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels.fused import losses as fused
 from leafgrad.ops.loss.options import (
     REDUCTIONS,
     Loss,
     checked_reduction,
     legacy_reduction,
+    loss_of,
     of_one_shape,
-    reduced,
-    share,
+    per_element,
 )
-from leafgrad.ops.pointwise.elementwise import minus, sgn, times
-from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
-from leafgrad.ops.reduce.common import F32, F64, is_half, raw, refused, sum_of_squares
+from leafgrad.ops.reduce.common import F32, F64, refused
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Tensor
@@ -40,12 +37,7 @@ class mse_loss(Loss):
     its mean, its sum, or itself."""
 
     def kernel(x: A, y: A, reduction: str) -> A:
-        off = minus(x, y)
-        kind = off.dtype
-        if reduction == "none" or (kind is not F32 and kind is not F64 and is_half(kind)):
-            return reduced(off * off, reduction)
-        out = sum_of_squares(off)
-        return out / off.size if reduction == "mean" else out
+        return loss_of(fused.squared_error, fused.sum_of_squared_errors, x, y, reduction)
 
     def call(
         input: Tensor,
@@ -73,12 +65,10 @@ class mse_loss(Loss):
             raise errors.broadcast_mismatch("mse_loss", (x, y)) from None
 
     def vjp_input(g: A, input: A, target: A, reduction: A) -> A:
-        off = minus(input, target)
-        return times(share(g, off, reduction, 2), off)
+        return fused.scaled_difference(g, input, target, 2 * per_element(reduction, input))
 
     def vjp_target(g: A, input: A, target: A, reduction: A) -> A:
-        off = minus(target, input)
-        return times(share(g, off, reduction, 2), off)
+        return fused.scaled_difference(g, target, input, 2 * per_element(reduction, input))
 
     samples = lambda t: [
         *[S(t(3, 4), t(3, 4)), S(t(5), t(5), reduction="sum"), S(t(2, 3), t(2, 3), reduction="none")],
@@ -118,9 +108,7 @@ class smooth_l1_loss(Loss):
     node_name = "SmoothL1LossBackward0"
 
     def kernel(x: A, y: A, reduction: str, beta: float) -> A:
-        size = _size(x - y)
-        out = reduced(np.where(size < beta, size * size * (0.5 / beta), size - 0.5 * beta), reduction)
-        return out.astype(x.dtype)
+        return loss_of(fused.smooth_l1, fused.sum_of_smooth_l1, x, y, reduction, beta)
 
     def call(
         input: Tensor,
@@ -139,10 +127,10 @@ class smooth_l1_loss(Loss):
         return _distance(smooth_l1_loss, input, target, _in_common(input, target, "smooth_l1_cpu"), reduction, beta)
 
     def vjp_input(g: A, input: A, target: A, reduction: A, beta: A) -> A:
-        return _slope(g, input - target, reduction, beta, 1 / beta)
+        return fused.parabola_then_line(g, input, target, per_element(reduction, input), beta, 1 / beta)
 
     def vjp_target(g: A, input: A, target: A, reduction: A, beta: A) -> A:
-        return _slope(g, target - input, reduction, beta, 1 / beta)
+        return fused.parabola_then_line(g, target, input, per_element(reduction, input), beta, 1 / beta)
 
     samples = lambda t: [
         S(t(3, 4), t(3, 4)),
@@ -159,9 +147,7 @@ class huber_loss(Loss):
     options = ("reduction", "delta")
 
     def kernel(x: A, y: A, reduction: str, delta: float) -> A:
-        size = _size(x - y)
-        out = reduced(np.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta)), reduction)
-        return out.astype(x.dtype)
+        return loss_of(fused.huber, fused.sum_of_huber, x, y, reduction, delta)
 
     def call(
         input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
@@ -181,10 +167,10 @@ class huber_loss(Loss):
         return _distance(huber_loss, input, target, arrays, checked_reduction(reduction), delta)
 
     def vjp_input(g: A, input: A, target: A, reduction: A, delta: A) -> A:
-        return _slope(g, input - target, reduction, delta, 1)
+        return fused.parabola_then_line(g, input, target, per_element(reduction, input), delta, 1)
 
     def vjp_target(g: A, input: A, target: A, reduction: A, delta: A) -> A:
-        return _slope(g, target - input, reduction, delta, 1)
+        return fused.parabola_then_line(g, target, input, per_element(reduction, input), delta, 1)
 
     samples = lambda t: [
         S(t(3, 4), t(3, 4)),
@@ -193,18 +179,8 @@ class huber_loss(Loss):
     ]
 
 
-def _size(off: Any) -> Any:
-    return np.abs(off.astype(F32) if is_half(off.dtype) else off)
-
-
 def _distance(operation: Any, input: Any, target: Any, arrays: tuple[Any, Any], *options: Any) -> Any:
     try:
         return bind(operation.core, (input, target), options, arrays)
     except ValueError as error:
         raise errors.broadcast_mismatch(operation.core.name, arrays) from error
-
-
-def _slope(g: A, off: A, reduction: str, limit: float, steepness: float) -> A:
-    """The gradient of a parabola up to `limit` that goes on as a straight line."""
-    outside = np.abs(raw(off)) >= limit  # not nan, which stays nan
-    return share(g, off, reduction) * where(outside, sgn(off) * (limit * steepness), off * steepness)

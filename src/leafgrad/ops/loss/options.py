@@ -13,7 +13,7 @@ from leafgrad._core.tensor import constant
 from leafgrad._core.thread_state import state
 from leafgrad._device import Size
 from leafgrad.ops.pointwise.elementwise import times
-from leafgrad.ops.reduce.common import F32, F64, raw, total, total_of_all
+from leafgrad.ops.reduce.common import F32, F64, is_half, raw, total, total_of_all
 from leafgrad.ops.reduce.reductions import mean
 from leafgrad.ops.reduce.reductions import sum as sum_all
 from leafgrad.ops.registry import Family
@@ -103,6 +103,23 @@ def reduced(losses: Any, reduction: str) -> Any:
         out = total_of_all(losses)
         return out / losses.size if reduction == "mean" else out
     return (mean.kernel if reduction == "mean" else total)(losses, None, False)
+
+
+def loss_of(each: Any, sum_of: Any, x: Any, y: Any, reduction: str, *options: Any) -> Any:
+    """What two kernels make of an input and a target: the losses of all elements, or their sum, or their mean. Half
+    precision is rounded at the end."""
+    kind = x.dtype
+    if kind is not F32 and kind is not F64 and is_half(kind):
+        return loss_of(each, sum_of, x.astype(F32), y.astype(F32), reduction, *options).astype(kind)
+    if reduction == "none":
+        return each(x, y, *options)
+    out = sum_of(x, y, *options)
+    return out / max(x.size, y.size) if reduction == "mean" else out
+
+
+def per_element(reduction: str, input: A) -> float:
+    """What the gradient of a loss is multiplied by for each element."""
+    return 1 / (raw(input).size or 1) if reduction == "mean" else 1.0
 
 
 def share(g: A, losses: A, reduction: str, factor: float = 1) -> A:

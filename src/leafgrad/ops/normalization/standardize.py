@@ -13,6 +13,7 @@ from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, as_array
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels.fused import normalization as fused
 from leafgrad.ops.pointwise.elementwise import rsqrt
 from leafgrad.ops.reduce.common import F32, Dims, count_of, is_half, refused, total
 from leafgrad.ops.reduce.reductions import sum as sum_along
@@ -29,6 +30,16 @@ class Layout(NamedTuple):
     factors: Dims  # the shape of weight and bias there
     shape: Dims  # their own shape
 
+    @property
+    def of_rows(self) -> bool:
+        """Is it a matrix whose rows are standardized, with a factor for each column?"""
+        return self.over == (1,) and self.factors == (1, self.form[1])
+
+    @property
+    def of_channels(self) -> bool:
+        """Are numbers that follow each other in memory, several at least, in one channel, which has one factor?"""
+        return self.factors[-1] == 1 and len(self.form) - 1 in self.over and self.form[-1] > 3
+
 
 class Normalization(Family, family=True):
     """Operations that standardize and then scale and shift."""
@@ -43,18 +54,27 @@ class Normalization(Family, family=True):
     @staticmethod
     def kernel(x: A, weight: A, bias: A, layout: Layout, eps: float) -> tuple[A, Any]:
         wide = in_layout(x, layout)
-        n = count_of(layout.form, layout.over)
-        mean = total(wide, layout.over, True) / n
-        out = wide - mean
-        variance = total(out * out, layout.over, True) / n
-        rstd = 1 / np.sqrt(variance + eps)
-        out *= rstd
-        return scaled(out, weight, bias, layout).reshape(x.shape).astype(x.dtype, copy=False), (mean, rstd, variance)
+        if wide.size and layout.of_rows:
+            columns = layout.form[1]
+            ones = np.ones(columns, wide.dtype) if weight is None else weight.reshape(-1)
+            zeros = np.zeros(columns, wide.dtype) if bias is None else bias.reshape(-1)
+            out, *statistics = fused.layer_norm(wide, ones, zeros, eps)
+        elif wide.size and layout.of_channels:
+            statistics = statistics_of_channels(wide, layout, eps)
+            mean, rstd, _ = statistics
+            factor = rstd if weight is None else rstd * weight.reshape(layout.factors)
+            offset = np.zeros((), wide.dtype) if bias is None else bias.reshape(layout.factors)
+            out = fused.scaled_rows(wide, *[for_rows(each, layout) for each in (mean, factor, offset)])
+        else:
+            out, *statistics = plainly(wide, weight, bias, layout, eps)
+        return out.reshape(x.shape).astype(x.dtype, copy=False), tuple(statistics)
 
     @staticmethod
     def vjp_all(g: A, needs: A, input: A, weight: A, layout: A, eps: A, statistics: A) -> A:
         n = count_of(layout.form, layout.over)
         x = in_layout(input, layout)
+        if not isinstance(input, TensorBase) and x.size and (layout.of_rows or layout.of_channels):
+            return gradients_of_rows(in_layout(g, layout), x, weight, input, needs, layout, statistics)
         if isinstance(input, TensorBase):  # then they depend on the input
             mean = sum_along(x, layout.over, True) / n
             off = x - mean
@@ -76,6 +96,59 @@ def in_layout(x: A, layout: Layout) -> A:
     """An input, or a gradient, in the form of the layout; half precision numbers as single ones."""
     x = x.reshape(layout.form)
     return x.astype(F32) if not isinstance(x, TensorBase) and is_half(x.dtype) else x
+
+
+def plainly(x: A, weight: A, bias: A, layout: Layout, eps: float) -> tuple[A, ...]:
+    """The result and the statistics, for any layout."""
+    n = count_of(layout.form, layout.over)
+    mean = total(x, layout.over, True) / n
+    out = x - mean
+    variance = total(out * out, layout.over, True) / n
+    rstd = 1 / np.sqrt(variance + eps)
+    out *= rstd
+    return scaled(out, weight, bias, layout), mean, rstd, variance
+
+
+def for_rows(each: Any, layout: Layout) -> Any:
+    """A number for each row of the layout, that is for all its dimensions but the last."""
+    return np.ascontiguousarray(np.broadcast_to(each, layout.form[:-1] + (1,)))
+
+
+def statistics_of_channels(x: Any, layout: Layout, eps: float) -> list[Any]:
+    """Mean, one divided by the standard deviation, and variance: those of the rows, put together."""
+    sums, squares = [each.astype(np.float64) for each in fused.moments(x)]
+    rest, n = layout.over[:-1], count_of(layout.form, layout.over)
+    mean = np.add.reduce(sums, rest, keepdims=True) / n
+    away = sums / layout.form[-1] - mean
+    variance = np.add.reduce(squares + away * away * layout.form[-1], rest, keepdims=True) / n
+    return [each.astype(x.dtype) for each in (mean, 1 / np.sqrt(variance + eps), variance)]
+
+
+def gradients_of_rows(
+    g: Any, x: Any, weight: Any, input: Any, needs: Any, layout: Layout, statistics: Any
+) -> tuple[Any, Any, Any]:
+    """The gradients of input, weight and bias where rows are contiguous."""
+    mean, rstd, _ = statistics
+    if layout.of_rows:
+        ones = np.ones(layout.form[1], x.dtype) if weight is None else weight.reshape(-1).astype(x.dtype, copy=False)
+        of_input, of_weight, of_bias = fused.layer_norm_backward(g, x, ones, mean, rstd)
+        of_weight, of_bias = [each.reshape(layout.shape) for each in (of_weight, of_bias)]
+        return of_input.reshape(input.shape), of_weight if needs[1] else None, of_bias if needs[2] else None
+    rest, n = layout.over[:-1], count_of(layout.form, layout.over)
+    own = for_rows(mean, layout)
+    sums, products = fused.products_with_distance(g, x, own)
+    of_input = None
+    if needs[0]:
+        factor = np.ones((), x.dtype) if weight is None else weight.reshape(layout.factors)
+        sum_of_g = np.add.reduce(sums * factor, rest, keepdims=True)
+        sum_of_products = np.add.reduce(products * factor, rest, keepdims=True)
+        parts = (rstd * factor, sum_of_products * rstd**3 / -n, sum_of_g * rstd / -n)
+        of_input = fused.scaled_rows_backward(g, x, own, *[for_rows(each, layout) for each in parts])
+        of_input = of_input.reshape(input.shape)
+    dims = tuple([dim for dim, size in enumerate(layout.factors) if size == 1])
+    of_weight = np.add.reduce(products * rstd, dims).reshape(layout.shape) if needs[1] else None
+    of_bias = np.add.reduce(sums, dims).reshape(layout.shape) if needs[2] else None
+    return of_input, of_weight, of_bias
 
 
 def scaled(standard: Any, weight: Any, bias: Any, layout: Layout) -> Any:

@@ -1,10 +1,8 @@
-"""Activations: elementwise functions between layers, of floats only. Where a rule is more than a choice, the derivative
-is a function of its own, made of operations, which can be differentiated again. Half precision is computed in single.
-"""
+"""Activations: elementwise functions between layers, of floats only. Kernels and rules are in kernels/fused, from where
+they also run on tensors, so that gradients can be differentiated again."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,16 +11,13 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, finfo, from_numpy_dtype
-from leafgrad.kernels import error_functions
+from leafgrad.kernels.fused import activations as fused
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.creation.numbers import to_array
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.pointwise.elementwise import exp, sigmoid, tanh
-from leafgrad.ops.pointwise.error_function import erf
 from leafgrad.ops.pointwise.select import bounded
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.public_forms import checked_functions
-from leafgrad.ops.reduce.common import in_single, is_half
 from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S, real
 from leafgrad.ops.signature import Number, Tensor
@@ -42,35 +37,12 @@ class Activation(Family, family=True):
     samples: Any = staticmethod(real())
 
 
-def times_slope(slope: Any, g: A, input: A, *options: Any) -> A:
-    """g * slope(input, *options); arrays of half precision in single precision."""
-    if not isinstance(input, TensorBase) and is_half(input.dtype):
-        wide = np.float32
-        return (g.astype(wide) * slope(input.astype(wide), *options)).astype(input.dtype)
-    return g * slope(input, *options)
-
-
 def apply(operation: Any, input: TensorBase, *options: Any) -> Any:
     operation.check(from_numpy_dtype(input.array.dtype))
     return bind(operation.core, (input,), options)
 
 
-def constant_like(x: A, value: float) -> A:
-    return zero_like(x) + value
-
-
 # -- exponential ------------------------------------------------------------------------------------------------------
-
-
-@in_single
-def _elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    negative = np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale)
-    return np.where(x <= 0, negative, x * scale)
-
-
-def _elu_slope(input: A, alpha: float, scale: float, input_scale: float) -> A:
-    below = exp(input * input_scale) * (alpha * scale * input_scale)
-    return where(input <= 0, below, constant_like(input, scale))
 
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
@@ -82,14 +54,14 @@ class elu(Activation):
 
     options = ("alpha", "scale", "input_scale")
     node_names = ("EluBackward1",)  # in place
-    kernel = _elu
+    kernel = fused.elu
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), 0.7), S(t()), S(t(0))])
 
     def call(input: Tensor, alpha: Number = 1.0) -> Tensor:
         return apply(elu, input, alpha, 1.0, 1.0)
 
     def vjp(g: A, input: A, alpha: A, scale: A, input_scale: A) -> A:
-        return times_slope(_elu_slope, g, input, alpha, scale, input_scale)
+        return fused.elu_backward(g, input, alpha, scale, input_scale)
 
 
 @composite(real(), method=False)
@@ -114,7 +86,7 @@ class celu(Activation):
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), 0.7), S(t()), S(t(0))])
 
     def kernel(x: A, alpha: float) -> A:
-        return _elu(x, alpha, 1.0, 1 / alpha)
+        return fused.elu(x, alpha, 1.0, 1 / alpha)
 
     def call(input: Tensor, alpha: Number = 1.0) -> Tensor:
         refuse_zero(alpha)
@@ -122,19 +94,7 @@ class celu(Activation):
 
     def vjp(g: A, input: A, alpha: A) -> A:
         # divided by alpha in single precision, as in PyTorch
-        return times_slope(_elu_slope, g, input, alpha, 1.0, 1 / float(np.float32(alpha)))
-
-
-@in_single
-def _softplus(x: Any, beta: float, threshold: float) -> Any:
-    scaled = x * beta
-    usual = np.log1p(np.exp(np.minimum(scaled, max(threshold, 0.0) + 1))) / beta
-    return np.where(scaled > threshold, x, usual)
-
-
-def _softplus_slope(input: A, beta: float, threshold: float) -> A:
-    scaled = input * beta
-    return where(scaled > threshold, constant_like(input, 1.0), sigmoid(scaled))
+        return fused.elu_backward(g, input, alpha, 1.0, 1 / float(np.float32(alpha)))
 
 
 @op
@@ -142,7 +102,7 @@ class softplus(Activation):
     """softplus(input, beta=1, threshold=20): log(1 + exp(beta x)) / beta, and x where beta x is above the threshold."""
 
     options = ("beta", "threshold")
-    kernel = _softplus
+    kernel = fused.softplus
     places = ("nn.functional.softplus",)
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), 2.0, 1.0), S(t(), beta=0.5), S(t(0))])
 
@@ -150,75 +110,37 @@ class softplus(Activation):
         return apply(softplus, input, beta, threshold)
 
     def vjp(g: A, input: A, beta: A, threshold: A) -> A:
-        return times_slope(_softplus_slope, g, input, beta, threshold)
+        return fused.softplus_backward(g, input, beta, threshold)
 
 
 # -- gates ------------------------------------------------------------------------------------------------------------
-
-
-@in_single
-def _silu(x: Any) -> Any:
-    return x / (1 + np.exp(-x))
-
-
-def _silu_slope(input: A) -> A:
-    gate = sigmoid(input)
-    return gate * (1 + input * (1 - gate))
 
 
 @op
 class silu(Activation):
     """silu(input): x times sigmoid(x)."""
 
-    kernel = _silu
+    kernel = fused.silu
     refuses = (BOOL, INTEGER)
 
     def call(input: Tensor) -> Tensor:
         return apply(silu, input)
 
     def vjp(g: A, input: A) -> A:
-        return times_slope(_silu_slope, g, input)
-
-
-@in_single
-def _mish(x: Any) -> Any:
-    return x * np.tanh(np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0))
-
-
-def _mish_slope(input: A) -> A:
-    gate = tanh(softplus(input, 1.0, 20.0))
-    return gate + input * sigmoid(input) * (1 - gate * gate)
+        return fused.silu_backward(g, input)
 
 
 @op
 class mish(Activation):
     """mish(input): x times tanh(softplus(x))."""
 
-    kernel = _mish
+    kernel = fused.mish
 
     def call(input: Tensor) -> Tensor:
         return apply(mish, input)
 
     def vjp(g: A, input: A) -> A:
-        return times_slope(_mish_slope, g, input)
-
-
-ROOT, CUBIC = math.sqrt(2 / math.pi), 0.044715
-
-
-@in_single
-def _gelu(x: Any, approximate: str) -> Any:
-    if approximate == "none":
-        return x * ((1 + error_functions.erf(x * x.dtype.type(math.sqrt(0.5)))) / 2)
-    return 0.5 * x * (1 + np.tanh(ROOT * (x + CUBIC * x * x * x)))
-
-
-def _gelu_slope(input: A, approximate: str) -> A:
-    square = input * input
-    if approximate == "none":
-        return (1 + erf(input * math.sqrt(0.5))) * 0.5 + input * exp(square * -0.5) * (ROOT / 2)
-    inner = tanh(ROOT * (input + CUBIC * square * input))
-    return 0.5 * (1 + inner) + 0.5 * input * (1 - inner * inner) * (ROOT * (1 + 3 * CUBIC * square))
+        return fused.mish_backward(g, input)
 
 
 @op
@@ -226,10 +148,12 @@ class gelu(Activation):
     """gelu(input, *, approximate='none'): x times the probability that a standard normal variable is below x."""
 
     options = ("approximate",)
-    kernel = _gelu
     kernel_name = "GeluKernelImpl"
     places = ("nn.functional.gelu",)
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), approximate="tanh"), S(t()), S(t(0))])
+
+    def kernel(x: A, approximate: str) -> A:
+        return fused.gelu(x) if approximate == "none" else fused.gelu_tanh(x)
 
     def call(input: Tensor, *, approximate: str = "none") -> Tensor:
         if approximate not in ("none", "tanh"):
@@ -237,7 +161,7 @@ class gelu(Activation):
         return apply(gelu, input, approximate)
 
     def vjp(g: A, input: A, approximate: A) -> A:
-        return times_slope(_gelu_slope, g, input, approximate)
+        return (fused.gelu_backward if approximate == "none" else fused.gelu_tanh_backward)(g, input)
 
 
 # -- piecewise linear -------------------------------------------------------------------------------------------------
@@ -270,33 +194,18 @@ class hardtanh(Activation):
         return where((input <= min_val) | (input >= max_val), zero_like(g), g)
 
 
-@in_single
-def _hardswish(x: Any) -> Any:
-    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
-
-
-def _hardswish_slope(input: A) -> A:
-    inner = where(input < 3, input / 3 + 0.5, constant_like(input, 1.0))
-    return where(input <= -3, zero_like(input), inner)
-
-
 @op
 class hardswish(Activation):
     """hardswish(input): x times hardsigmoid(x)."""
 
-    kernel = _hardswish
+    kernel = fused.hardswish
     samples = real(-4, 4)
 
     def call(input: Tensor) -> Tensor:
         return apply(hardswish, input)
 
     def vjp(g: A, input: A) -> A:
-        return times_slope(_hardswish_slope, g, input)
-
-
-@in_single
-def _hardsigmoid(x: Any) -> Any:
-    return np.minimum(np.maximum(x + 3, 0), 6) / 6
+        return fused.hardswish_backward(g, input)
 
 
 A_SIXTH = float(np.float32(1 / 6))  # of which PyTorch has no more digits
@@ -308,19 +217,14 @@ class hardsigmoid(Activation):
 
     derivatives = 1  # which is all that PyTorch has to compare with
 
-    kernel = _hardsigmoid
+    kernel = fused.hardsigmoid
     samples = real(-4, 4)
 
     def call(input: Tensor) -> Tensor:
         return apply(hardsigmoid, input)
 
     def vjp(g: A, input: A) -> A:
-        return where((input > -3) & (input < 3), g * A_SIXTH, zero_like(g))
-
-
-@in_single
-def _leaky(x: Any, negative_slope: float) -> Any:
-    return np.where(x > 0, x, x * negative_slope)
+        return fused.hardsigmoid_backward(g, input, A_SIXTH)
 
 
 @op
@@ -329,14 +233,14 @@ class leaky_relu(Activation):
 
     options = ("negative_slope",)
     node_names = ("LeakyReluBackward1",)  # in place
-    kernel = _leaky
+    kernel = fused.leaky_relu
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), 0.3), S(t()), S(t(0))])
 
     def call(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
         return apply(leaky_relu, input, negative_slope)
 
     def vjp(g: A, input: A, negative_slope: A) -> A:
-        return where(input > 0, g, g * negative_slope)
+        return fused.leaky_relu_backward(g, input, negative_slope)
 
 
 @op
@@ -378,13 +282,13 @@ def shrinking(name: str, kernel_name: str, kernel: Any, doc: str, **facts: Any) 
         return bind(made.core, (input,), (lambd,))
 
     def vjp(g: A, input: A, lambd: A) -> A:
-        return where((input >= -lambd) & (input <= lambd), zero_like(g), g)
+        return fused.shrink_backward(g, input, lambd)
 
     body = {
         "__module__": __name__,
         "__doc__": f"{name}(input, lambd=0.5): {doc}",
         "options": ("lambd",),
-        "kernel": in_single(kernel),
+        "kernel": kernel,
         "kernel_name": kernel_name,
         "call": call,
         "vjp": vjp,
@@ -400,13 +304,13 @@ def shrinking(name: str, kernel_name: str, kernel: Any, doc: str, **facts: Any) 
 softshrink = shrinking(
     "softshrink",
     "softshrink_check",
-    lambda x, lambd: np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0)),
+    fused.softshrink,
     "each element moved towards zero by lambd, at most to zero.",
 )
 hardshrink = shrinking(
     "hardshrink",
     "hardshrink_cpu",
-    lambda x, lambd: np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x),
+    fused.hardshrink,
     "each element, or zero where it is between -lambd and lambd.",
     public_name="hardshrink",
     method=True,

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad._core.bind import bind
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad.kernels import divide, exponential, multiply, subtract
+from leafgrad.kernels.fused import softmax as fused
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.pointwise.elementwise import exp
 from leafgrad.ops.promotion import float_input
@@ -20,54 +20,29 @@ from leafgrad.ops.reduce.common import (
     Reduction,
     dims_of,
     in_single,
-    largest_along,
     max_reduce,
     ndarray,
     one_dim,
     refused,
     restore,
     total,
-    total_of_all,
 )
-from leafgrad.ops.reduce.reductions import sum
 from leafgrad.ops.registry import Operation, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, DimOrDims, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
-ZERO: dict[str, Any] = {"f": np.zeros((), np.float32), "d": np.zeros(())}
 
-
-@in_single
-def softmax_array(x: Any, dim: int) -> Any:
-    if not x.ndim:  # one, or nan
-        return softmax_array(x.reshape(1), 0).reshape(())
-    if not x.size:
-        return x.copy()
-    if x.ndim == 1 and (x.dtype is F32 or x.dtype is F64) and x.flags.c_contiguous:  # the same without dimensions
-        at = x.argmax()
-        e = subtract(x, x[at : at + 1].reshape(()))
-        exponential(e, e)
-        return divide(e, np.asarray(total_of_all(e)), e)
-    e = subtract(x, one_of(largest_along(x, dim)))
-    exponential(e, e)
-    return divide(e, one_of(total(e, (dim,), True)), e)
-
-
-@in_single
-def log_softmax_array(x: Any, dim: int) -> Any:
-    if not x.ndim:  # zero, or nan
-        return log_softmax_array(x.reshape(1), 0).reshape(())
-    if not x.size:
-        return x.copy()
-    below = subtract(x, one_of(largest_along(x, dim)))
-    return subtract(below, one_of(np.log(total(exponential(below), (dim,), True))), below)
-
-
-def one_of(reduced: Any) -> Any:
-    """What is left of a vector without its dimension: the native loops take that beside any array."""
-    return reduced.reshape(()) if reduced.__class__ is ndarray and reduced.ndim == 1 else reduced
+def over_rows(kernel: Any, dim: int, *values: A) -> A:
+    """What a kernel makes of the rows along a dimension."""
+    ndim = len(values[0].shape)
+    if not ndim:
+        return kernel(*[v.reshape(1) for v in values]).reshape(())
+    if dim == ndim - 1:
+        return kernel(*values)
+    out = kernel(*[v.swapaxes(dim, -1) for v in values]).swapaxes(dim, -1)
+    return np.ascontiguousarray(out) if out.__class__ is ndarray else out
 
 
 class Softmax(Reduction, family=True):
@@ -104,15 +79,12 @@ class softmax(Softmax):
 
     aten = "_softmax"
     places = ("special.softmax",)
-    kernel = softmax_array
+
+    def kernel(x: A, dim: int) -> A:
+        return over_rows(fused.softmax, dim, x) if x.size else x.copy()
 
     def vjp(g: A, out: A, dim: A) -> A:
-        if both_dense(g, out):
-            weighted = multiply(g, out)
-            rest = multiply(out, one_of(total(weighted, (dim,), True)))
-            return subtract(weighted, rest, rest)
-        weighted = g * out
-        return weighted - out * _sum_along(weighted, dim)
+        return over_rows(fused.softmax_backward, dim, g, out)
 
 
 @op
@@ -121,30 +93,12 @@ class log_softmax(Softmax):
 
     aten = "_log_softmax"
     places = ("special.log_softmax",)
-    kernel = log_softmax_array
+
+    def kernel(x: A, dim: int) -> A:
+        return over_rows(fused.log_softmax, dim, x) if x.size else x.copy()
 
     def vjp(g: A, out: A, dim: A) -> A:
-        if both_dense(g, out):
-            rest = exponential(out)
-            multiply(rest, one_of(total(g, (dim,), True)), rest)
-            return subtract(g, rest, rest)
-        return g - exp(out) * _sum_along(g, dim)
-
-
-def both_dense(g: A, out: A) -> bool:
-    """Plain arrays of one dtype, side by side in memory: then a rule can write over what it has made itself."""
-    return bool(
-        g.__class__ is ndarray is out.__class__
-        and g.dtype is out.dtype
-        and (g.dtype is F32 or g.dtype is F64)
-        and g.ndim
-        and g.flags.c_contiguous
-        and out.flags.c_contiguous
-    )
-
-
-def _sum_along(x: A, dim: int) -> A:
-    return sum(x, (dim,) if len(x.shape) else (), True)
+        return over_rows(fused.log_softmax_backward, dim, g, out)
 
 
 @op
@@ -157,15 +111,10 @@ class logsumexp(Reduction):
 
     @in_single
     def kernel(x: A, dims: Dims, keepdim: bool) -> A:
-        if (x.dtype is F32 or x.dtype is F64) and len(dims) == 1 and x.size:
-            largest = largest_along(x, dims[0])
-            infinite = np.isinf(largest)
-            if infinite.any():
-                largest = np.where(infinite, ZERO[x.dtype.char], largest)
-            e = subtract(x, one_of(largest))
-            exponential(e, e)
-            out = np.log(total(e, dims, keepdim))
-            return out + largest.reshape(out.shape)
+        if len(dims) == 1 and x.size and x.dtype.kind == "f":
+            rows = x if dims[0] == x.ndim - 1 else x.swapaxes(dims[0], -1)
+            out = fused.logsumexp(rows).swapaxes(dims[0], -1)
+            return out if keepdim else out.reshape(x.shape[: dims[0]] + x.shape[dims[0] + 1 :])
         largest = max_reduce(x.real, dims, None, None, True, -np.inf)
         largest = np.where(np.isinf(largest), 0, largest).astype(x.real.dtype)  # inf - inf would not be a number
         out = np.log(total(np.exp(x - largest), dims, keepdim))
