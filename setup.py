@@ -18,6 +18,7 @@ import os
 import re
 import shutil
 import sys
+import sysconfig
 import tomllib
 import types
 from pathlib import Path
@@ -53,6 +54,9 @@ HOT_MODULES = [
 # Written in C, on NumPy's C API: leafgrad/kernels/<name>.c, the headers beside it, and flags of its own.
 KERNELS = "src/leafgrad/kernels"
 VECTORISED = ["-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"]
+if "gcc" in (sysconfig.get_config_var("CC") or ""):
+    # gcc would begin a loop where memory is aligned, and so add up in an order that depends on where an array lies
+    VECTORISED += ["--param", "vect-max-peeling-for-alignment=0"]
 NATIVE: dict[str, tuple[list[str], list[str]]] = {
     "_loops": (["pool.h", "pool_threads.h"], []),
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
