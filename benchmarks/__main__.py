@@ -12,7 +12,7 @@ import argparse
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)}; all of them")
-    add("--only", default="", metavar="TEXT", help="only what has this in its name")
+    add("--only", default="", metavar="TEXT", help="only what has this name, or this in its name")
     add("--quick", action="store_true", help="fewer and shorter turns, in one start: to see the order of things")
     add("--starts", type=int, help="how often the processes are started anew")
     add("--rounds", type=int, help="how often they take turns each time")
@@ -69,6 +69,13 @@ def plans(options: argparse.Namespace) -> Sequence[Plan]:
     ]
 
 
+def named(found: Mapping[str, Workload], text: str) -> list[Workload]:
+    """The one that has this name, or all that have it as a part of theirs."""
+    if text in found:
+        return [found[text]]
+    return [workload for name, workload in found.items() if text.lower() in name.lower()]
+
+
 def measure(options: argparse.Namespace) -> Results:
     parts = options.parts or PARTS
     forms = all_forms(options.leafgrad_from)
@@ -84,9 +91,10 @@ def measure(options: argparse.Namespace) -> Results:
         return form != "plain" or options.plain or name in HEADLINES
 
     def time_all(found: dict[str, Workload], plan: Plan, labels: Sequence[str]) -> None:
-        chosen = [workload for name, workload in found.items() if options.only.lower() in name.lower()]
-        taking = [forms[label] for label in labels if label in forms]
-        taking = [form for form in taking if any(takes_part(form.label, workload.name) for workload in chosen)]
+        chosen = named(found, options.only)
+        taking = [
+            form for form in pick(forms, *labels) if any(takes_part(form.label, workload.name) for workload in chosen)
+        ]
         if chosen:
             measurement.measure(chosen, taking, plan, options.threads, takes_part, show)
 
@@ -97,7 +105,7 @@ def measure(options: argparse.Namespace) -> Results:
     if "operations" in parts:
         time_all(OPERATIONS, short, ["torch", "leafgrad", *(["plain"] if options.plain else [])])
     if "memory" in parts and sys.platform != "win32":  # which does not count it
-        training = [w for name, w in WORKLOADS.items() if w.trains and options.only.lower() in name.lower()]
+        training = [workload for workload in named(WORKLOADS, options.only) if workload.trains]
         results.memory = memory(training, pick(forms, "torch", "leafgrad"), options.threads, show)
     if "footprint" in parts and not options.only:
         results.imports = footprint.imports(forms, IMPORT_ROUNDS[options.quick], show)
@@ -131,6 +139,8 @@ def main() -> None:
     if options.pages:
         write_pages(Results.read(options.pages))
         return
+    if not named({**WORKLOADS, **OPERATIONS}, options.only):
+        raise SystemExit(f"error: nothing has {options.only!r} in its name; --list shows all names")
     results = measure(options)
     results.write(options.json)
     print(page.in_terminal(results))

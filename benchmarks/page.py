@@ -68,8 +68,8 @@ def duration(seconds: float | None) -> str:
     return ""
 
 
-def mebibytes(count: float) -> str:
-    return f"{count / 2**20:,.{0 if count >= 10 * 2**20 else 1}f} MB"
+def megabytes(count: float) -> str:
+    return f"{count / 1e6:,.{0 if count >= 10e6 else 1}f} MB"
 
 
 def number(ratio: float | None) -> str:
@@ -197,16 +197,16 @@ def memory(results: Results) -> Iterator[str]:
         own = {form: entry["peak"] - entry["baseline"] for form, entry in found.items()}
         if {"torch", "leafgrad"} <= set(own):
             ratio = own["torch"] / max(own["leafgrad"], 1)
-            rows.append([name, mebibytes(own["torch"]), mebibytes(own["leafgrad"]), number(ratio)])
+            rows.append([name, megabytes(own["torch"]), megabytes(own["leafgrad"]), number(ratio)])
         else:
-            rows.append([name, "", mebibytes(own.get("leafgrad", 0)), ""])
+            rows.append([name, "", megabytes(own.get("leafgrad", 0)), ""])
     if rows:
         yield "## Peak memory\n"
         bases: dict[str, list[int]] = {}
         for found in results.memory.values():
             for form, entry in found.items():
                 bases.setdefault(LABELS.get(form, form), []).append(entry["baseline"])
-        said = ", ".join(f"{label} {mebibytes(statistics.median(values))}" for label, values in bases.items())
+        said = ", ".join(f"{label} {megabytes(statistics.median(values))}" for label, values in bases.items())
         yield paragraph(f"Beyond what the process has after the import, which is: {said}.") + "\n"
         yield from table(["workload", "PyTorch", "leafgrad", "ratio"], rows)
 
@@ -233,7 +233,7 @@ def footprint(results: Results) -> Iterator[str]:
     if results.sizes:
         yield "## Size on the disk\n"
         rows = [
-            [LABELS.get(label, label), mebibytes(size["own"]), mebibytes(size["total"])]
+            [LABELS.get(label, label), megabytes(size["own"]), megabytes(size["total"])]
             for label, size in results.sizes.items()
         ]
         yield from table(["", "package", "with what it needs"], rows)
@@ -305,7 +305,7 @@ def figures(results: Results) -> str:
         rows.append(row)
     every, single = (list(results.ratios(names).values()) for names in (WORKLOADS, OPERATIONS))
     imports = {label: duration(best) for label, (best, _) in import_times(results).items()}
-    sizes = {label: mebibytes(size["total"]) for label, size in results.sizes.items()}
+    sizes = {label: megabytes(size["total"]) for label, size in results.sizes.items()}
     said = f"""
         leafgrad is ahead in {ahead(every)} of {len(every)} workloads, with a geometric mean of
         {number(geometric_mean(every))}, and in {ahead(single)} of {len(single)} measurements of single operations, with

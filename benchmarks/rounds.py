@@ -185,7 +185,7 @@ def is_built_in_place() -> bool:
 
 def all_forms(leafgrad_from: str | None) -> dict[str, Form]:
     """What can be measured here, by label. Without PyTorch, and without other libraries, there is less of it."""
-    installed = Form("leafgrad", "leafgrad", leafgrad_from)
+    installed = Form("leafgrad", "leafgrad", str(Path(leafgrad_from).resolve()) if leafgrad_from else None)
     forms = [
         Form("torch", "torch"),
         installed if installed.is_found() else Form("leafgrad", "leafgrad", str(SOURCES)),

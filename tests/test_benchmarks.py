@@ -18,6 +18,7 @@ import leafgrad
 
 sys.path.append(str(Path(__file__).parents[1]))
 
+from benchmarks import __main__ as command
 from benchmarks import page, picture, results, rounds, worker
 from benchmarks.operations import OPERATIONS
 from benchmarks.peers import NAMES as PEER_NAMES
@@ -63,9 +64,9 @@ def invented(**changed: Any) -> Results:
         "whole": True,
         "versions": {"torch": "2.13.0", "leafgrad": "0.1.0, compiled"},
         "times": times,
-        "memory": {"regression": {form: {"baseline": 2**20, "peak": 3 * 2**20} for form in ("torch", "leafgrad")}},
+        "memory": {"regression": {form: {"baseline": 10**6, "peak": 3 * 10**6} for form in ("torch", "leafgrad")}},
         "imports": {"nothing": [0.01], "numpy": [0.08], "leafgrad": [0.11], "torch": [1.21]},
-        "sizes": {form: {"own": 2**20, "total": 50 * 2**20} for form in ("leafgrad", "torch")},
+        "sizes": {form: {"own": 10**6, "total": 50 * 10**6} for form in ("leafgrad", "torch")},
     }
     return Results(**{**values, **changed})
 
@@ -158,6 +159,13 @@ def test_a_benchmark_sees_other_programs(monkeypatch: pytest.MonkeyPatch) -> Non
     assert others.cores() == 1.5  # nobody counts: the load average of before
 
 
+def test_a_name_means_one_workload_and_a_part_of_it_all_that_have_it() -> None:
+    assert [workload.name for workload in command.named(WORKLOADS, "chain of 20, 1")] == ["chain of 20, 1"]
+    assert len(command.named(WORKLOADS, "CHAIN OF 20, ")) == 4
+    assert command.named(WORKLOADS, "nonsense") == []
+    assert len(command.named(WORKLOADS, "")) == len(WORKLOADS)
+
+
 # -- the processes ----------------------------------------------------------------------------------------------------
 
 
@@ -206,9 +214,9 @@ def test_a_process_that_dies_ends_the_run_unless_it_is_one_of_other_libraries(
 def test_the_command_measures_one_workload(tmp_path: Path) -> None:
     """Times, the peak of memory and no pages, where leafgrad is found as these tests find it."""
     file = tmp_path / "results.json"
-    command = [sys.executable, "-m", "benchmarks", "workloads", "memory", "--only", "regression", "--quick"]
-    command += ["--leafgrad-from", str(SOURCE), "--json", str(file), "--rounds", "2"]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    line = [sys.executable, "-m", "benchmarks", "workloads", "memory", "--only", "regression", "--quick"]
+    line += ["--leafgrad-from", str(SOURCE), "--json", str(file), "--rounds", "2"]
+    shown = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
     assert "| regression" in shown.stdout and "\r" not in shown.stderr  # no progress without a terminal
     found = json.loads(file.read_text(encoding="utf-8"))
     assert len(found["times"]["regression"]["leafgrad"][0]) == 2
@@ -219,9 +227,9 @@ def test_the_command_measures_one_workload(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_command_measures_the_footprint(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks", "footprint", "--quick", "--leafgrad-from", str(SOURCE)]
-    command += ["--json", str(tmp_path / "results.json")]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    line = [sys.executable, "-m", "benchmarks", "footprint", "--quick", "--leafgrad-from", str(SOURCE)]
+    line += ["--json", str(tmp_path / "results.json")]
+    shown = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert "| leafgrad " in shown and "| NumPy " in shown and "## Size on the disk" in shown
 
 
