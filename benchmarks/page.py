@@ -295,6 +295,14 @@ def page(results: Results | None) -> str:
     return "\n\n".join([*parts, "## How it was measured", *measured]) + "\n"
 
 
+def last(results: Results) -> str:
+    """The workloads that leafgrad is slowest at."""
+    ratios = results.ratios(WORKLOADS)
+    behind = sorted([name for name in ratios if ratios[name] < 1], key=lambda name: ratios[name])[:4]
+    listed = ", ".join(f"{name} ({ratios[name]:.2f})" for name in behind)
+    return f" PyTorch is furthest ahead at: {listed}." if behind else ""
+
+
 def figures(results: Results) -> str:
     """What README.md says: at most eight rows, and the means of the rest."""
     rows = []
@@ -309,9 +317,10 @@ def figures(results: Results) -> str:
     said = f"""
         leafgrad is ahead in {ahead(every)} of {len(every)} workloads, with a geometric mean of
         {number(geometric_mean(every))}, and in {ahead(single)} of {len(single)} measurements of single operations, with
-        one of {number(geometric_mean(single))}. `import leafgrad` takes {imports["leafgrad"]} (`numpy` alone
-        {imports["numpy"]}, `torch` {imports["torch"]}); with all that it needs it is {sizes["leafgrad"]} on the disk,
-        PyTorch {sizes["torch"]}. [All figures](docs/benchmarks.md), also those where PyTorch is faster.
+        one of {number(geometric_mean(single))}.{last(results)}
+        `import leafgrad` takes {imports["leafgrad"]} (`numpy` alone {imports["numpy"]}, `torch` {imports["torch"]});
+        with all that it needs it is {sizes["leafgrad"]} on the disk, PyTorch {sizes["torch"]}.
+        [All figures](docs/benchmarks.md).
     """
     head = table(["a step of", "PyTorch", "leafgrad", "ratio", "plain Python", "ratio"], rows)
     return "\n".join([paragraph(setting(results) + " Above 1 leafgrad is faster."), "", *head, "", paragraph(said)])

@@ -119,6 +119,7 @@ def test_the_readme_gets_the_figures_between_its_markers(tmp_path: Path) -> None
     )
     assert after.count(text) == 1 and text.count("\n|") == 10
     said = " ".join(text.split())
+    assert "PyTorch is furthest ahead at: matrix product, 64x64 (0.50), matrix product, 128x128 (0.50)" in said
     assert "ahead in 66 of 72 workloads" in said and "`import leafgrad` takes 100 ms" in said
 
 
