@@ -1003,10 +1003,14 @@ def ones_like(input: Tensor, *, dtype: Dtype | None = None, layout: Layout | Non
     """ones in the shape of input."""
 def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """what torch.linalg.householder_product returns, by its older name."""
+def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: builtins.bool = True, transpose: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Q times other, where Q is the product of the reflections in input and tau, as geqrf returns them; or with left=False other times Q, or with transpose=True the adjoint of Q."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the matrix of all products of an element of one vector with an element of the other."""
 def pairwise_distance(x1: Tensor, x2: Tensor, p: builtins.float = 2.0, eps: builtins.float = 1e-06, keepdim: builtins.bool = False) -> Tensor:
     """the p-norm of x1 - x2 + eps along the last dimension."""
+def pca_lowrank(A: Tensor, q: builtins.int | None = None, center: builtins.bool = True, niter: builtins.int = 2) -> tuple[Tensor, Tensor, Tensor]:
+    """U, S and V of the q largest principal components of the rows of A, from which their mean is taken away if `center` says so."""
 def pdist(input: Tensor, p: builtins.float = 2) -> Tensor:
     """the distances between each two rows of a matrix."""
 @overload
@@ -1260,6 +1264,8 @@ def sum(input: Tensor, *, dtype: Dtype | None = None, out: Tensor | None = None)
 def sum(input: Tensor, dim: DimOrDims | None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor: ...
 def svd(input: Tensor, some: builtins.bool = True, compute_uv: builtins.bool = True, *, out: tuple[Tensor, ...] | None = None) -> return_types.svd:
     """U, S and V, where U diag(S) V* is input. torch.linalg.svd is the newer form."""
+def svd_lowrank(A: Tensor, q: builtins.int | None = 6, niter: builtins.int | None = 2, M: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """U, S and V of the q largest singular values, or nearly so, of A, or of A - M: A is about U diag(S) V*."""
 def swapaxes(input: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
     """another name of transpose."""
 def swapdims(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:

@@ -35,6 +35,12 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """linalg.inv(A): the inverse of a square matrix."""
 def inv_ex(A: Tensor, *, check_errors: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_inv_ex:
     """linalg.inv_ex(A, *, check_errors=False): the inverse, and a code that is not zero where there is none."""
+def ldl_factor(A: Tensor, *, hermitian: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_ldl_factor:
+    """linalg.ldl_factor(A, *, hermitian=False): L and D of a symmetric (or Hermitian) matrix in one, and the pivots."""
+def ldl_factor_ex(A: Tensor, *, hermitian: builtins.bool = False, check_errors: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_ldl_factor_ex:
+    """linalg.ldl_factor_ex(A, *, hermitian=False, check_errors=False): L and D of a symmetric (or Hermitian) matrix in one, the pivots, and a code that is not zero where a pivot is."""
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: builtins.bool = False, out: Tensor | None = None) -> Tensor:
+    """linalg.ldl_solve(LD, pivots, B, *, hermitian=False): the solution of AX = B, where A is given as linalg.ldl_factor returns it."""
 def lstsq(input: Tensor, b: Tensor, rcond: builtins.float | None = None, *, driver: builtins.str | None = None, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_lstsq:
     """linalg.lstsq(A, B, rcond=None, *, driver=None): the X for which the squares of AX - B are least, the sums of these squares, the rank of A, and its singular values, if the driver computes them."""
 def lu(A: Tensor, *, pivot: builtins.bool = True, out: tuple[Tensor, ...] | None = None) -> return_types.linalg_lu:

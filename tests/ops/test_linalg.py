@@ -377,3 +377,38 @@ def test_a_complex_cholesky_factor_keeps_the_phase_of_its_gradient() -> None:
         [0.176776695297 + 0.158113883008j, 0.316227766017],
     ]
     assert torch.allclose(gradient, torch.tensor(wanted, dtype=torch.complex128))
+
+
+@pytest.mark.parametrize("shape", [(7, 5), (5, 7), (2, 6, 6)])
+def test_a_matrix_of_low_rank_is_found_again(shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    *stack, rows, columns = shape
+    matrix = torch.randn(*stack, rows, 2, dtype=torch.float64) @ torch.randn(*stack, 2, columns, dtype=torch.float64)
+    u, s, v = torch.svd_lowrank(matrix, 3)
+    assert torch.allclose((u * s.unsqueeze(-2)) @ v.mT, matrix) and torch.allclose(u.mT @ u, torch.eye(3).double())
+    mean = matrix.mean(-2, keepdim=True)
+    u, s, v = torch.pca_lowrank(matrix, 2)
+    assert torch.allclose((u * s.unsqueeze(-2)) @ v.mT, matrix - mean)
+    taken_away = torch.svd_lowrank(matrix, 3, M=mean)[1]
+    assert torch.allclose(taken_away[..., :2], s) and torch.allclose(taken_away[..., 2], torch.zeros(()).double())
+
+
+@pytest.mark.parametrize("hermitian", [False, True])
+def test_equations_are_solved_by_an_ldl_factor(hermitian: bool) -> None:
+    torch.manual_seed(0)
+    matrix = torch.randn(20, 6, 6, dtype=torch.complex128)
+    matrix.diagonal(dim1=-2, dim2=-1).mul_(0.01)  # so that pivots come from elsewhere, also in pairs
+    matrix = matrix + (matrix.mH if hermitian else matrix.mT)
+    factor, pivots = torch.linalg.ldl_factor(matrix, hermitian=hermitian)
+    b = torch.randn(6, 2, dtype=torch.complex128)
+    solution = torch.linalg.ldl_solve(factor, pivots, b, hermitian=hermitian)
+    assert torch.allclose(matrix @ solution, b.expand(20, 6, 2)) and (pivots < 0).any() and (pivots > 0).any()
+
+
+def test_a_pivot_that_is_zero_is_told() -> None:
+    zeros = torch.zeros(2, 3, 3)
+    assert torch.linalg.ldl_factor_ex(zeros).info.tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match=r"torch.linalg.ldl_factor: \(Batch element 0\): Unknown error code: 1"):
+        torch.linalg.ldl_factor(zeros)
+    with pytest.raises(RuntimeError, match="ldl_factor_ex"):
+        torch.linalg.ldl_factor_ex(zeros[0], check_errors=True)

@@ -36,11 +36,26 @@ MASKED = """
     masked.median(x.long(), mask=x < 0) masked.var(x, 0, True, correction=1) cumprod(x > 0, 0, dtype=torch.bool)
 """
 
+# `a` is a matrix of four by three, `s` a symmetric one of four by four, `t` has three elements.
+REFLECTIONS = """
+    ormqr(a, t, a.T) ormqr(a[0], t, a) ormqr(a, t, a[0]) ormqr(a[None], t[None], a)
+    ormqr(a[None], t[None], a[None].expand(2, 4, 3)) ormqr(a, t.double(), a) ormqr(a, t, a.double())
+    ormqr(a, t, a, left=False) ormqr(a, t[:2], a) ormqr(a.half(), t.half(), a.half()) ormqr(a[None], t, a[None])
+"""
+LOW_RANK = """
+    linalg.ldl_factor(s[:3]) linalg.ldl_factor(s[0]) linalg.ldl_factor(s.long()) linalg.ldl_factor(s.half())
+    linalg.ldl_solve(s, x[:4].int(), a.double()) linalg.ldl_solve(s, x[:2].int(), a)
+    linalg.ldl_solve(s, x[:4].int(), a[:3]) linalg.ldl_solve(s, x[:4], a) linalg.ldl_solve(s, x[:4].int(), a[0])
+    linalg.ldl_solve(s[:2], x[:2].int(), a) linalg.ldl_solve(s.requires_grad_(), x[:4].int(), a).sum().backward()
+    linalg.ldl_factor(s.requires_grad_()).LD.sum().backward() pca_lowrank(a, 9) pca_lowrank(a, -1)
+    pca_lowrank(a, niter=-1) pca_lowrank(a.long()) svd_lowrank(a.long()) svd_lowrank(a[0])
+"""
+
 
 def calls() -> list[str]:
     """Each of them as an expression."""
     found = []
-    for text in (SHORT_TIME, WINDOWS, MASKED):
+    for text in (SHORT_TIME, WINDOWS, MASKED, REFLECTIONS, LOW_RANK):
         words, depth = "", 0
         for letter in " ".join(text.split()) + " ":
             depth += (letter in "([{") - (letter in ")]}")
@@ -59,6 +74,9 @@ def said(torch: Any, call: str) -> str:
         "x": torch.ones(10),
         "w": torch.ones(4),
         "z": torch.ones(3, 6) + 0j,
+        "a": torch.ones(4, 3),
+        "s": torch.ones(4, 4) + torch.eye(4),
+        "t": torch.ones(3),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -832,6 +832,8 @@ class OpMethods:
         """not_equal, in place."""
     def orgqr(self, input2: Tensor) -> Tensor:
         """what torch.linalg.householder_product returns, by its older name."""
+    def ormqr(self, input2: Tensor, input3: Tensor, left: builtins.bool = True, transpose: builtins.bool = False) -> Tensor:
+        """Q times other, where Q is the product of the reflections in input and tau, as geqrf returns them; or with left=False other times Q, or with transpose=True the adjoint of Q."""
     def outer(self, vec2: Tensor) -> Tensor:
         """the matrix of all products of an element of one vector with an element of the other."""
     @overload

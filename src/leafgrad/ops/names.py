@@ -42,11 +42,12 @@ FUNCTIONS: dict[str, str] = {
     "ops.linalg.distances": "cdist dist pdist renorm",
     "ops.linalg.einsum": "einsum",
     "ops.linalg.least_squares": "pinverse",
+    "ops.linalg.low_rank": "pca_lowrank svd_lowrank",
     "ops.linalg.lu": "lu lu_solve lu_unpack",
     "ops.linalg.matrix_norms": "norm",
     "ops.linalg.powers": "chain_matmul matrix_exp matrix_power",
     "ops.linalg.products": "adjoint bmm dot ger matmul mm mv outer vdot",
-    "ops.linalg.qr": "geqrf orgqr qr",
+    "ops.linalg.qr": "geqrf orgqr ormqr qr",
     "ops.linalg.solving": "det inverse logdet slogdet",
     "ops.linalg.spectra": "svd",
     "ops.linalg.triangular": "cholesky_inverse cholesky_solve triangular_solve",
@@ -210,12 +211,14 @@ METHODS: dict[str, str] = {
     "ops.linalg.distances": "dist renorm renorm_",
     "ops.linalg.eigenvalues": "",
     "ops.linalg.einsum": "",
+    "ops.linalg.ldl": "",
     "ops.linalg.least_squares": "pinverse",
+    "ops.linalg.low_rank": "",
     "ops.linalg.lu": "lu lu_solve",
     "ops.linalg.matrix_norms": "norm",
     "ops.linalg.powers": "matrix_exp matrix_power",
     "ops.linalg.products": "H T __matmul__ __rmatmul__ adjoint bmm dot ger mH mT matmul mm mv outer vdot",
-    "ops.linalg.qr": "geqrf orgqr qr",
+    "ops.linalg.qr": "geqrf orgqr ormqr qr",
     "ops.linalg.solving": "det inverse logdet slogdet",
     "ops.linalg.spectra": "svd",
     "ops.linalg.triangular": "cholesky_inverse cholesky_solve triangular_solve",
@@ -333,6 +336,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "ops.linalg.added_products": "cross diagonal vander vecdot",
         "ops.linalg.cholesky": "cholesky cholesky_ex",
         "ops.linalg.eigenvalues": "eig eigvals",
+        "ops.linalg.ldl": "ldl_factor ldl_factor_ex ldl_solve",
         "ops.linalg.least_squares": "lstsq matrix_rank pinv",
         "ops.linalg.lu": "lu lu_factor lu_factor_ex lu_solve",
         "ops.linalg.matrix_norms": "cond matrix_norm norm",
@@ -474,7 +478,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
 }
 ABSENT = (  # methods of PyTorch's tensors
     "ccol_indices chalf coalesce col_indices crow_indices dequantize eig hash_tensor index indices int_repr "
-    "ipu is_coalesced is_distributed lstsq module_load mtia ormqr q_per_channel_axis q_per_channel_scales "
+    "ipu is_coalesced is_distributed lstsq module_load mtia q_per_channel_axis q_per_channel_scales "
     "q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce resize resize_as "
     "resize_as_sparse_ row_indices slice_inverse smm solve sparse_mask sparse_resize_ "
     "sparse_resize_and_clear_ sspaddmm symeig to_mkldnn to_padded_tensor to_sparse to_sparse_bsc "

@@ -198,13 +198,38 @@ def reflected(z: A, v: A, tau: A) -> A:
     return z - times(column(tau) * v, times(adjoint(v), z))
 
 
-def products(vectors: A, tau: A) -> list[A]:
-    """The product of the last reflection with the first columns of the identity, of the last two, ..."""
-    shape, kind = raw(vectors).shape, raw(vectors).dtype
-    found: list[A] = [np.broadcast_to(np.eye(*shape[-2:], dtype=kind), shape)]
-    for i in reversed(range(raw(tau).shape[-1])):
-        found.append(reflected(found[-1], part(vectors, i), part(tau, i)))
+def reflections(z: A, vectors: A, factors: A, order: Any) -> list[A]:
+    """A matrix, and what it is after each of some reflections, in an order."""
+    found = [z]
+    for i in order:
+        found.append(reflected(found[-1], part(vectors, i), part(factors, i)))
     return found
+
+
+def reflected_back(g: A, vectors: A, factors: A, order: Any, states: list[A]) -> tuple[A, A, A]:
+    """The gradients of the matrix, of the vectors and of the factors, if g is that of the last of the states."""
+    by_vector, by_factor = {}, {}
+    for i, z in zip(reversed(order), reversed(states[:-1]), strict=True):
+        v, factor = part(vectors, i), part(factors, i)
+        back = conj(factor) if is_complex(factor) else factor
+        w, u = times(adjoint(v), z), times(adjoint(v), g)
+        by_factor[i] = -sum_op(u * (conj(w) if is_complex(w) else w), (w.ndim - 1,), False)
+        by_vector[i] = -column(back) * times(g, adjoint(w)) - column(factor) * times(z, adjoint(u))
+        g = reflected(g, v, back)
+    count, ndim = len(order), raw(vectors).ndim
+    if not count:
+        return g, vectors * 0, factors * 0
+    columns = [by_vector[i] for i in range(count)]
+    if missing := raw(vectors).shape[-1] - count:
+        columns.append(slice_(vectors, (..., slice(0, missing))) * 0)
+    sizes = tuple([raw(x).shape[-1] for x in columns])
+    below = tril(cat(*columns, ndim - 1, sizes), -1)  # the ones on the diagonal are not looked at
+    return g, below, cat(*[by_factor[i] for i in range(count)], ndim - 2, (1,) * count)
+
+
+def columns_of_identity(vectors: A) -> Array:
+    shape = raw(vectors).shape
+    return np.broadcast_to(np.eye(*shape[-2:], dtype=raw(vectors).dtype), shape)
 
 
 @op
@@ -219,35 +244,18 @@ class linalg_householder_product(OfMatrices):
     out = True
 
     def kernel(x: Array, tau: Array) -> Array:
-        return in_columns(np.array(products(vectors_of(x), tau)[-1]))
+        vectors = vectors_of(x)
+        states = reflections(columns_of_identity(vectors), vectors, tau, range(tau.shape[-1])[::-1])
+        return in_columns(np.array(states[-1]))
 
     def call(input: Tensor, tau: Tensor) -> Tensor:
         _check_reflections(input, tau)
         return linalg_householder_product.record(input, tau)
 
     def vjp_all(g: A, needs: A, input: A, tau: A) -> A:
-        vectors = vectors_of(input)
-        count = raw(tau).shape[-1]
-        *before, _ = products(vectors, tau)
-        by_vector, by_tau = [], []
-        for i in range(count):  # the first reflection was the last to be applied
-            v, factor, z = part(vectors, i), part(tau, i), before[count - 1 - i]
-            back = conj(factor) if is_complex(factor) else factor
-            w, u = times(adjoint(v), z), times(adjoint(v), g)
-            by_tau.append(-sum_op(u * (conj(w) if is_complex(w) else w), (w.ndim - 1,), False))
-            by_vector.append(-column(back) * times(g, adjoint(w)) - column(factor) * times(z, adjoint(u)))
-            g = reflected(g, v, back)
-        if not count:
-            return [input * 0, tau * 0]
-        ndim = raw(input).ndim
-        missing = raw(input).shape[-1] - count
-        if missing:
-            by_vector.append(slice_(input, (..., slice(0, missing))) * 0)
-        sizes = tuple([raw(x).shape[-1] for x in by_vector])
-        return [
-            tril(cat(*by_vector, ndim - 1, sizes), -1) if needs[0] else None,
-            cat(*by_tau, ndim - 2, (1,) * count) if needs[1] else None,
-        ]
+        vectors, order = vectors_of(input), range(raw(tau).shape[-1])[::-1]
+        states = reflections(columns_of_identity(vectors), vectors, tau, order)
+        return list(reflected_back(g, vectors, tau, order, states)[1:])
 
     samples = lambda t: [
         S(t(*a, low=-0.6, high=0.6), t(*b, low=-0.6, high=0.6))
@@ -286,3 +294,94 @@ def _check_reflections(a: Any, tau: Any) -> None:
 def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     """orgqr(input, tau): what torch.linalg.householder_product returns, by its older name."""
     return linalg_householder_product.function(input, input2)
+
+
+# -- the product of reflections with another matrix -------------------------------------------------------------------
+
+
+def order_and_factors(tau: A, backwards: bool) -> tuple[range, A]:
+    """Q z begins with the last reflection; Q* z with the first, and the factors are conjugated."""
+    order = range(raw(tau).shape[-1])
+    return (order, conj(tau) if is_complex(tau) else tau) if backwards else (order[::-1], tau)
+
+
+def on_left(z: A, left: bool) -> A:
+    return z if left else adjoint(z)
+
+
+@op
+class ormqr(OfMatrices):
+    """ormqr(input, tau, other, left=True, transpose=False): Q times other, where Q is the product of the reflections in
+    input and tau, as geqrf returns them; or with left=False other times Q, or with transpose=True the adjoint of Q."""
+
+    autocast = "float32"
+    inputs = ("input", "input2", "input3")
+    options = ("left", "transpose")
+    saved_as = {"input": "self"}
+    public_name = "ormqr"
+    out = True
+
+    def kernel(x: Array, tau: Array, other: Array, left: bool, transpose: bool) -> Array:
+        order, factors = order_and_factors(tau, left == transpose)
+        z = reflections(on_left(other, left), vectors_of(x), factors, order)[-1]
+        return in_columns(np.array(on_left(z, left)))
+
+    def call(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+        _check_product(input, input2, input3, left)
+        return ormqr.record(input, input2, input3, left, transpose)
+
+    def vjp_all(g: A, needs: A, input: A, input2: A, input3: A, left: A, transpose: A) -> A:
+        vectors = vectors_of(input)
+        order, factors = order_and_factors(input2, left == transpose)
+        states = reflections(on_left(input3, left), vectors, factors, order)
+        back, by_vectors, by_factors = reflected_back(on_left(g, left), vectors, factors, order, states)
+        if left == transpose and is_complex(by_factors):
+            by_factors = conj(by_factors)
+        return [by_vectors, by_factors, on_left(back, left)]
+
+    samples = lambda t: [
+        S(t(*a, low=-0.6, high=0.6), t(*b, low=-0.6, high=0.6), t(*c), **options)
+        for a, b, c, options in [
+            ((3, 3), (3,), (3, 2), {}),
+            ((2, 4, 3), (2, 3), (2, 4, 2), {"transpose": True}),
+            ((4, 2), (2,), (3, 4), {"left": False}),
+            ((3, 2), (2,), (1, 3), {"left": False, "transpose": True}),
+        ]
+    ]
+
+
+def _check_product(a: Any, tau: Any, other: Any, left: bool) -> None:
+    x, factors, z = a.array, tau.array, other.array
+    wrong = None
+    if x.ndim < 2:
+        wrong = "input must have at least 2 dimensions."
+    elif z.ndim < 2:
+        wrong = "other must have at least 2 dimensions."
+    elif z.shape[-2 if left else -1] != x.shape[-2]:
+        wrong = f"other.shape[{-2 if left else -1}] must be equal to input.shape[-2]"
+    elif factors.ndim == 0 or factors.shape[-1] != min(x.shape[-2:]):
+        wrong = "tau.shape[-1] must be equal to min(other.shape[-2], input.shape[-1])"
+    elif x.ndim - factors.ndim != 1:
+        wrong = (
+            f"Expected tau to have one dimension less than input, but got tau.ndim equal to {factors.ndim} and "
+            f"input.ndim is equal to {x.ndim}"
+        )
+    elif x.ndim != z.ndim:
+        wrong = (
+            f"Expected other to have the same number of dimensions as input, but got other.ndim equal to {z.ndim} and "
+            f"input.ndim is equal to {x.ndim}"
+        )
+    elif x.shape[:-2] != factors.shape[:-1]:
+        shown = errors.size(factors.shape[:-1])
+        wrong = f"Expected batch dimensions of tau to be equal to input.shape[:-2], but got {shown}"
+    elif x.shape[:-2] != z.shape[:-2]:
+        wrong = (
+            f"Expected batch dimensions of other to be equal to input.shape[:-2], but got {errors.size(z.shape[:-2])}"
+        )
+    for name, t in (("tau", tau), ("other", other)):
+        if wrong is None and t.array.dtype != x.dtype:
+            dtypes = f"input has dtype{alias_of(a)} and {name} has dtype {alias_of(t)}"
+            wrong = f"Expected input and {name} to have the same dtype, but {dtypes}"
+    if wrong is not None:
+        raise errors.mistake(RuntimeError, f"torch.ormqr: {wrong}")
+    check_kernel("ormqr_cpu", a)
