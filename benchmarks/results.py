@@ -47,7 +47,7 @@ class Results:
         return min(self.rounds(name, form), default=None)
 
     def ratio(self, name: str, form: str = "leafgrad", theirs: str = "torch") -> float | None:
-        """PyTorch's best time by ours: above 1 we are faster."""
+        """PyTorch's best time divided by ours: above 1 we are faster."""
         own, other = self.best(name, form), self.best(name, theirs)
         return other / own if own and other else None
 

@@ -105,7 +105,7 @@ def load(module: str, threads: int) -> tuple[Any, str]:
     library.set_num_threads(threads)
     version = str(library.__version__)
     if module == "leafgrad":
-        version += ", compiled" if "hot modules: compiled" in library.show_config() else ", plain Python"
+        version += " (compiled)" if "hot modules: compiled" in library.show_config() else " (plain Python)"
     return library, version
 
 

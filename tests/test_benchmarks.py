@@ -62,7 +62,7 @@ def invented(**changed: Any) -> Results:
         "threads": 2,
         "plan": {"starts": 2, "rounds": 2, "seconds": 0.03},
         "whole": True,
-        "versions": {"torch": "2.13.0", "leafgrad": "0.1.0, compiled"},
+        "versions": {"torch": "2.13.0", "leafgrad": "0.1.0 (compiled)"},
         "times": times,
         "memory": {"regression": {form: {"baseline": 10**6, "peak": 3 * 10**6} for form in ("torch", "leafgrad")}},
         "imports": {"nothing": [0.01], "numpy": [0.08], "leafgrad": [0.11], "torch": [1.21]},
