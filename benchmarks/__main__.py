@@ -160,4 +160,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        show("")
+        sys.exit("interrupted: nothing is written")

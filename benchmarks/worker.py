@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import signal
 import sys
 import time
 import traceback
@@ -110,6 +111,7 @@ def load(module: str, threads: int) -> tuple[Any, str]:
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it closes its input, which is the end
     answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
     library, version = load(sys.argv[1], int(sys.argv[2]))
     if sys.argv[3:]:
