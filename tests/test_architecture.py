@@ -40,7 +40,7 @@ FILES: dict[str, tuple[str, str]] = {
     "_dynamo": ("_absent compiler", ""),
     "_einops": ("", ""),
     "_inductor": ("", ""),
-    "_layouts": ("_core _device", ""),
+    "_layouts": ("_core _device kernels", ""),
     "_missing": ("", ""),
     "_vmap_internals": ("_missing func", ""),
     "_settings": ("_core _device _dtypes kernels", "_build errors ops"),

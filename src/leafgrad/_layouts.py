@@ -10,6 +10,7 @@ import numpy as np
 
 from leafgrad._core.tensor import is_batched, links
 from leafgrad._device import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
+from leafgrad.kernels.moving import written
 
 Array = Any
 
@@ -125,8 +126,7 @@ def copy_in_order_of(arrays: Sequence[Array], out: Array) -> Array:
 def in_order(array: Array, order: Sequence[int]) -> Array:
     """A copy with the dimensions in this order in memory, the slowest first."""
     laid = np.empty([array.shape[d] for d in order], array.dtype).transpose(np.argsort(order))
-    laid[...] = array
-    return laid
+    return written(laid, array)
 
 
 links.in_common_order = in_common_order
@@ -218,16 +218,12 @@ def laid_like(array: Array, result: Array) -> Array:
     """A result in the layout of `empty_like_array(array)`, which has its shape: a copy of it, if it lies otherwise."""
     if array.flags.c_contiguous or is_batched(array):
         return result
-    laid = empty_like_array(array, result.dtype)
-    laid[...] = result
-    return laid
+    return written(empty_like_array(array, result.dtype), result)
 
 
 def copy_in_format(array: Array, wanted: Any = None) -> Array:
     """A copy in a memory format."""
-    copy = empty_like_array(array, None, wanted)
-    copy[...] = array
-    return copy
+    return written(empty_like_array(array, None, wanted), array)
 
 
 def lies_in_format(array: Array, wanted: Any = None) -> bool:

@@ -25,6 +25,7 @@ from leafgrad._device import channels_last
 from leafgrad._dtypes import bool_, complex128, float64, from_numpy_dtype
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import copy_in_format, is_dense, laid_like, lies_in_format
+from leafgrad.kernels.moving import copied
 from leafgrad.ops.promotion import convert
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly, real
@@ -43,8 +44,7 @@ class clone(Family):
     vmap = "elementwise"
     samples = staticmethod(real())
 
-    def kernel(x: A) -> A:
-        return x.copy()
+    kernel = copied
 
     def call(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
         if memory_format is None and input.array.flags.c_contiguous:

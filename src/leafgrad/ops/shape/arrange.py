@@ -14,6 +14,7 @@ from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad._device import Size
 from leafgrad._layouts import copy_in_format, empty_array, format_of, laid_like
+from leafgrad.kernels.moving import native_move
 from leafgrad.ops.dimensions import distinct_dims, shape_arguments, wrap_dim
 from leafgrad.ops.index.slices import ALL, alias
 from leafgrad.ops.registry import Family, composite, in_rows, op
@@ -246,6 +247,17 @@ def tile(input: Tensor, *counts: Sizes, dims: Shape | None = None) -> Tensor:
 # -- reversal ---------------------------------------------------------------------------------------------------------
 
 
+@native_move("flipped")
+def _flipped(x: A, dims: Any) -> A:
+    if dims and x.__class__ is np.ndarray:  # np.flip, without its preparations
+        index = [ALL] * x.ndim
+        for dim in dims:
+            index[dim] = REVERSED
+        reverse = x[tuple(index)]
+        return reverse.copy() if x.flags.c_contiguous else laid_like(x, reverse)
+    return np.flip(x, dims).copy() if dims else copy_in_format(x)
+
+
 @op
 class flip(Family):
     """flip(input, dims): a copy in which the order of the elements along some dimensions is reversed."""
@@ -255,14 +267,7 @@ class flip(Family):
     holomorphic = False
     jvp = "linear"
 
-    def kernel(x: A, dims: Any) -> A:
-        if dims and x.__class__ is np.ndarray:  # np.flip, without its preparations
-            index = [ALL] * x.ndim
-            for dim in dims:
-                index[dim] = REVERSED
-            reverse = x[tuple(index)]
-            return reverse.copy() if x.flags.c_contiguous else laid_like(x, reverse)
-        return np.flip(x, dims).copy() if dims else copy_in_format(x)
+    kernel = _flipped
 
     def call(input: Tensor, *chosen: Sizes, dims: DimOrDims | None = None) -> Tensor:
         try:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.overrides import TakesOver, taking_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._layouts import in_format_of_all
+from leafgrad.kernels.moving import joined
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, common_dtype
@@ -77,7 +76,7 @@ class cat(Joining):
     def kernel(*args: Any) -> A:
         dim, sizes = args[-2:]
         parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
-        whole = np.concatenate(parts, dim)
+        whole = joined(*parts, dim)
         return in_rows(whole) if whole.ndim < 4 else in_format_of_all(parts, whole)
 
     def call(tensors: Tensors, dim: Dim = 0) -> Tensor:
@@ -178,8 +177,8 @@ class stack(Joining):
     def kernel(*args: Any) -> A:
         parts, dim = args[:-1], args[-1]
         if dim == parts[0].ndim:
-            return in_rows(np.concatenate([x[..., None] for x in parts], dim))
-        whole = np.concatenate(parts, dim)
+            return in_rows(joined(*[x[..., None] for x in parts], dim))
+        whole = joined(*parts, dim)
         whole = in_rows(whole) if whole.ndim < 4 else in_format_of_all(parts, whole)
         shape = parts[0].shape
         return whole.reshape((*shape[:dim], len(parts), *shape[dim:]))

@@ -1,0 +1,41 @@
+"""Elements moved and copied: NumPy's ways, or the same natively (_moves.c), by blocks that fit into the cache and on
+several threads when large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Native: Any = None
+try:
+    from leafgrad.kernels._moves import Native
+except ImportError:  # not built
+    pass
+
+
+def native_move(name: str) -> Callable[[Callable[..., Any]], Any]:
+    """Before a function on NumPy: computed by the one of this name in _moves.c for the arrays that it takes."""
+    if Native is None:
+        return lambda otherwise: otherwise
+    return lambda otherwise: Native(name, otherwise)
+
+
+@native_move("copied")
+def copied(x: Any) -> Any:
+    """A copy, row by row."""
+    return x.copy()
+
+
+@native_move("written")
+def written(out: Any, x: Any) -> Any:
+    """x written to the memory of `out`."""
+    out[...] = x
+    return out
+
+
+@native_move("joined")
+def joined(*args: Any) -> Any:
+    """joined(*arrays, dim): one after the other along a dimension."""
+    return np.concatenate(args[:-1], args[-1])

@@ -1,0 +1,97 @@
+"""Native copies compute what NumPy's do: any shape, strides and size of elements, on one thread or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafgrad import kernels
+from leafgrad.kernels.moving import copied, joined, written
+from leafgrad.ops.shape.arrange import flip
+
+
+@pytest.fixture(autouse=True)
+def two_threads() -> Iterator[None]:
+    """Two threads, also where there is one core."""
+    kernels.use_threads(2)
+    yield
+    kernels.use_threads(kernels.available_cores())
+
+
+@st.composite
+def arrays(draw: Any) -> Any:
+    """Arrays of up to five dimensions, permuted, sliced, reversed and repeated."""
+    shape = draw(st.lists(st.sampled_from([0, 1, 1, 2, 3, 5, 16, 17, 40]), max_size=5))
+    while np.prod(shape) > 50_000:
+        shape.pop()
+    kind = draw(st.sampled_from(["u1", "?", "f2", "f4", "f8", "c16", "U3", "O"]))
+    x: Any = np.arange(np.prod(shape)).reshape(shape).astype(kind)
+    x = x.transpose(draw(st.permutations(range(x.ndim))))
+    x = x[tuple([slice(None, None, draw(st.sampled_from([1, 1, -1, 2, -3]))) for _ in range(x.ndim)])]
+    x = np.asarray(x)
+    return np.broadcast_to(x, (3, *x.shape)) if draw(st.booleans()) else x
+
+
+def assert_is(found: Any, expected: Any) -> None:
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    np.testing.assert_array_equal(found, expected)
+
+
+@given(arrays(), st.data())
+def test_any_array(x: Any, data: Any) -> None:
+    found = copied(x)
+    assert_is(found, x)
+    assert found.flags.c_contiguous and found.flags.owndata and not np.shares_memory(found, x)
+    order = data.draw(st.permutations(range(x.ndim)))
+    target = np.zeros([x.shape[d] for d in order], x.dtype).transpose(np.argsort(order).tolist())
+    assert written(target, x) is target
+    assert_is(target, x)
+    dims = tuple(sorted(data.draw(st.sets(st.sampled_from(range(x.ndim)))))) if x.ndim else ()
+    assert_is(flip.kernel(x, dims), np.flip(x, dims))
+    if x.ndim:
+        dim = data.draw(st.sampled_from(range(x.ndim)))
+        parts = [x, np.ascontiguousarray(x), np.asfortranarray(x)]
+        assert_is(joined(*parts, dim), np.concatenate(parts, dim))
+
+
+LARGE: list[Any] = [
+    lambda x: x.T,
+    lambda x: x[:, ::-1],
+    lambda x: x.reshape(-1)[::-1],
+    lambda x: x.reshape(500, 4, -1).transpose(1, 2, 0),
+    lambda x: x.reshape(500, 4, -1).transpose(2, 1, 0)[::2],
+    lambda x: np.broadcast_to(x[:, :1], x.shape),
+    lambda x: np.lib.stride_tricks.sliding_window_view(x, 3, 1),
+]
+
+
+@pytest.mark.parametrize("view", LARGE)
+@pytest.mark.parametrize("kind", ["?", "f2", "f4", "f8", "c16"])
+def test_large_arrays(view: Any, kind: str) -> None:
+    x = view(np.random.default_rng(0).integers(0, 200, (1000, 1004)).astype(kind))
+    assert_is(copied(x), x)
+    assert_is(joined(x, x, 0), np.concatenate([x, x]))
+
+
+def test_overlapping_memory() -> None:
+    x = np.arange(20.0)
+    written(x[1:], x[:-1])
+    np.testing.assert_array_equal(x, [0, *range(19)])
+    square = np.arange(16.0).reshape(4, 4)
+    expected = square.T.copy()
+    written(square, square.T)
+    np.testing.assert_array_equal(square, expected)
+
+
+def test_what_does_not_fit_is_refused_as_by_numpy() -> None:
+    with pytest.raises(ValueError, match="must match exactly"):
+        joined(np.zeros((2, 3)), np.zeros((2, 4)), 0)
+    with pytest.raises(ValueError, match="read-only"):
+        written(np.broadcast_to(np.zeros(1), (3,)), np.ones(3))
+    wide = written(np.zeros((2, 3)), np.arange(3))
+    np.testing.assert_array_equal(wide, [[0, 1, 2], [0, 1, 2]])
