@@ -62,7 +62,7 @@ NATIVE: dict[str, tuple[list[str], list[str]]] = {
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
     "_random": (["random_loops.h"], ["-ffp-contract=off", "-fno-math-errno"]),
     "_fused": (["pool.h", "vector_math.h"], VECTORISED),
-    "_moves": (["copying.h", "native.h", "pool.h", "vectors.h"], VECTORISED),
+    "_moves": (["copying.h", "indexing.h", "native.h", "pool.h", "vectors.h"], VECTORISED),
     "_reductions": (
         ["moment_loops.h", "pool.h", "reduction_loops.h", "reduction_plan.h", "vectors.h"],
         VECTORISED,

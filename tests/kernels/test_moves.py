@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafgrad import kernels
@@ -42,6 +42,7 @@ def assert_is(found: Any, expected: Any) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@settings(deadline=None)
 @given(arrays(), st.data())
 def test_any_array(x: Any, data: Any) -> None:
     found = copied(x)

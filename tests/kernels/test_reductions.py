@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafgrad import kernels
@@ -107,6 +107,7 @@ def arrays(draw: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", SUMS)
+@settings(deadline=None)
 @given(arrays())
 def test_any_array(name: str, case: Any) -> None:
     x, dims, keepdim = case

@@ -4,6 +4,7 @@
        written(out, x)              out[...] = x
        joined(*arrays, dim)         one after the other along a dimension, row by row
        flipped(x, dims)             in reverse order along dimensions
+       and those of indexing.h
 
    They take exact ndarrays of up to 16 bytes for an element, and no objects. */
 #define PY_SSIZE_T_CLEAN
@@ -147,6 +148,8 @@ static PyObject *flipped(PyObject *const *args, Py_ssize_t given)
     return (PyObject *)out;
 }
 
+#include "indexing.h"
+
 /* -- the module ---------------------------------------------------------------------------------------------------- */
 
 static const NativeFunction native_functions[] = {
@@ -154,6 +157,10 @@ static const NativeFunction native_functions[] = {
     {"written", written},
     {"joined", joined},
     {"flipped", flipped},
+    {"taken", taken},
+    {"gathered", gathered},
+    {"scattered", scattered},
+    {"slices_added", slices_added},
     {NULL},
 };
 
@@ -170,6 +177,7 @@ PyMODINIT_FUNC PyInit__moves(void)
 {
     import_array();
     if (pool_import() < 0) return NULL;
+    indexing_prepare();
     PyObject *module = PyModule_Create(&definition);
     if (module != NULL && native_prepare(module) < 0) Py_CLEAR(module);
     return module;

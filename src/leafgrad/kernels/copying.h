@@ -135,7 +135,7 @@ static void plan_copy(Copy *copy, int ndim, const npy_intp *shape, const npy_int
         }
     }
     copy->row = take_dim(copy, neighbour);
-    if (!copy->crossed && copy->line.size < SQUARE && copy->row.size > copy->line.size) { /* the longer line is faster */
+    if (!copy->crossed && copy->line.size < SQUARE && copy->row.size > copy->line.size) { /* long lines are faster */
         CopyDim row = copy->row;
         copy->row = copy->line;
         copy->line = row;

@@ -39,3 +39,9 @@ def written(out: Any, x: Any) -> Any:
 def joined(*args: Any) -> Any:
     """joined(*arrays, dim): one after the other along a dimension."""
     return np.concatenate(args[:-1], args[-1])
+
+
+@native_move("taken")
+def taken(x: Any, at: Any, dim: int) -> Any:
+    """The slices of x, which lies row by row, along a dimension that `at` names."""
+    return x.take(at, axis=dim)

@@ -19,9 +19,11 @@ from leafgrad import errors
 from leafgrad._core.tensor import is_batched, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import copy_in_order_of
+from leafgrad.kernels import NATIVE
+from leafgrad.kernels.moving import native_move, taken
 from leafgrad.ops.dimensions import wrap_dim
-from leafgrad.ops.reduce.common import raw
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.reduce.common import F32, F64, raw
+from leafgrad.ops.registry import Family, composite, in_rows, op
 from leafgrad.ops.samples import S, transposed
 from leafgrad.ops.signature import Dim, Tensor
 
@@ -37,16 +39,16 @@ def take_at(x: Array, dim: int, count: int, at: Array) -> Array:
     """Elements of x, where dimensions dim to dim + count - 1 are indexed as one. Always a copy, the dimensions that are
     not indexed in the order in memory that they have in x."""
     if x.flags.c_contiguous:
-        return merged(x, dim, count).take(at, axis=dim)
+        return taken(merged(x, dim, count), at, dim)
     # taking from other layouts copies all of x first; NumPy's own indexing does not
-    taken = x[places(x.shape, dim, count, at)]
-    if taken.size == 0 or taken.__class__ is not np.ndarray:
-        return np.array(taken, order="C")
+    found = x[places(x.shape, dim, count, at)]
+    if found.size == 0 or found.__class__ is not np.ndarray:
+        return np.array(found, order="C")
     # in PyTorch's eyes x is expanded where it is indexed, and the index everywhere else
     strides = (*x.strides[:dim], *(0,) * at.ndim, *x.strides[dim + count :])
-    spread = np.lib.stride_tricks.as_strided(x, taken.shape, strides)
+    spread = np.lib.stride_tricks.as_strided(x, found.shape, strides)
     index = at.reshape((1,) * dim + at.shape + (1,) * (x.ndim - dim - count))
-    return copy_in_order_of((spread, index), taken)
+    return copy_in_order_of((spread, index), found)
 
 
 def put_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
@@ -66,6 +68,11 @@ def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
     shape = x.shape[:dim] + at.shape + x.shape[dim + count :]
     if values.shape != shape:
         values = np.broadcast_to(values, shape)
+    if x.flags.c_contiguous:
+        indices = np.ascontiguousarray(at, INT64).reshape(-1)
+        flat = in_rows(values).reshape(x.shape[:dim] + (at.size,) + x.shape[dim + count :])
+        slices_added(merged(x, dim, count), indices, flat, dim)
+        return
     own = indexed_first(x, dim, count)
     into = own if own.flags.c_contiguous else own.copy()
     length, width = prod(own.shape[:count]), prod(own.shape[count:])
@@ -75,10 +82,25 @@ def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
         own[...] = into
 
 
+@native_move("slices_added")
+def slices_added(x: Array, at: Array, values: Array, dim: int) -> None:
+    """The slices of `values` along a dimension added to those of x that `at` names. Both lie row by row."""
+    own = indexed_first(x, dim, 1)
+    into = np.ascontiguousarray(own)
+    rows = indexed_first(values, dim, 1).reshape(at.size, -1) if values.size else values.reshape(at.size, 0)
+    add_rows(into.reshape(len(own), prod(own.shape[1:])), at, rows)
+    if into is not own:
+        own[...] = into
+
+
 def sum_at(g: Array, shape: tuple[int, ...], dim: int, count: int, at: Array) -> Array:
     """Zeros of `shape` with g added to where `at` points: the gradient of `take_at`."""
     # half precision sums in single precision, as everywhere else
     kind = np.float32 if g.dtype.itemsize == 2 and g.dtype.kind not in "iu" else g.dtype
+    if NATIVE and (kind is F32 or kind is F64):
+        total = np.zeros(shape, kind)
+        add_at(total, dim, count, at, g)
+        return total
     total = np.zeros(shape[dim : dim + count] + shape[:dim] + shape[dim + count :], kind)
     if dim:
         total = total.transpose((*range(count, count + dim), *range(count), *range(count + dim, len(shape))))
@@ -299,6 +321,7 @@ class index_select(Family):
 # -- gather -----------------------------------------------------------------------------------------------------------
 
 
+@native_move("gathered")
 def gather_array(x: Array, index: Array, dim: int) -> Array:
     return x.reshape(-1).take(elements_along(x.shape, dim, index))
 

@@ -10,6 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels.moving import native_move
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import (
@@ -35,7 +36,7 @@ from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.reduce.common import raw
-from leafgrad.ops.registry import op
+from leafgrad.ops.registry import in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, Number, Prepared, Tensor
 
@@ -276,15 +277,23 @@ def scatter_at(x: Array, at: Array, src: Array, dim: int, ufunc: Any) -> None:
     if np.may_share_memory(x, src):
         src = src.copy()
     whole = x if x.flags.c_contiguous else x.copy()
-    into, where_to, values = whole.reshape(-1), elements_along(x.shape, dim, at).reshape(-1), src.reshape(-1)
-    if ufunc is None:
-        into[where_to] = values
-    elif ufunc is np.add:
-        add_rows(into[:, None], where_to, values[:, None])
+    if ufunc is None or ufunc is np.add:
+        scattered(whole, in_rows(at), in_rows(src), dim, ufunc is np.add)
     else:
-        ufunc.at(into, where_to, values)
+        ufunc.at(whole.reshape(-1), elements_along(x.shape, dim, at).reshape(-1), src.reshape(-1))
     if whole is not x:
         x[...] = whole
+
+
+@native_move("scattered")
+def scattered(x: Array, at: Array, src: Array, dim: int, add: bool) -> None:
+    """The elements of src written along a dimension of x to where `at` points, or added to what is there. Both lie row
+    by row."""
+    into, where_to, values = x.reshape(-1), elements_along(x.shape, dim, at).reshape(-1), src.reshape(-1)
+    if add:
+        add_rows(into[:, None], where_to, values[:, None])
+    else:
+        into[where_to] = values
 
 
 def used_part(at: Array) -> tuple[slice, ...]:

@@ -1,0 +1,279 @@
+/* Elements and slices that arrays of indices point to: read, written and added to.
+
+       taken(x, at, dim)                 the slices of x along `dim` that `at` names, in the shape of `at`
+       gathered(x, index, dim)           out[i][j] = x[index[i][j]][j] for dim 0, and likewise for the others
+       slices_added(x, at, source, dim)  the slices of source added to those of x that `at` names, in x
+       scattered(x, index, source, dim, add)   x[index[i][j]][j] = source[i][j] for dim 0, or added, in x
+
+   Everything lies row by row. Indices are int64, may count from the end, and are looked at before anything happens.
+   What is added to one place is added in the order of the indices, however many threads there are. */
+#ifndef LEAFGRAD_INDEXING_H
+#define LEAFGRAD_INDEXING_H
+
+#include "copying.h"
+
+#define COLUMNS 64 /* of a slice, which one thread adds to at once */
+
+typedef struct {
+    const char *from;         /* x where it is read, the source where x is written */
+    char *to;
+    const int64_t *at;
+    npy_intp outer, size, count, inner; /* x is outer * size * inner elements, the other outer * count * inner */
+    npy_intp item;
+    int kind, add;
+} Indexing;
+
+static PyArray_Descr *indexed_kinds[3]; /* int64, float32, float64 */
+
+static int is_dense(PyObject *object)
+{
+    return is_plain(object) && PyArray_IS_C_CONTIGUOUS((PyArrayObject *)object);
+}
+
+static int is_index(PyObject *object)
+{
+    return is_dense(object) && PyArray_DESCR((PyArrayObject *)object) == indexed_kinds[0];
+}
+
+VECTORISED static int all_inside(const int64_t *at, npy_intp count, npy_intp size)
+{
+    int wrong = 0;
+    SIMD for (npy_intp i = 0; i < count; i++) wrong |= (at[i] < -size) | (at[i] >= size);
+    return !wrong;
+}
+
+static inline npy_intp from_front(int64_t at, npy_intp size) { return at < 0 ? at + size : at; }
+
+static void fill_in(Indexing *work, PyArrayObject *x, int dim, npy_intp count)
+{
+    work->outer = work->inner = 1;
+    for (int i = 0; i < dim; i++) work->outer *= PyArray_DIM(x, i);
+    for (int i = dim + 1; i < PyArray_NDIM(x); i++) work->inner *= PyArray_DIM(x, i);
+    work->size = PyArray_DIM(x, dim);
+    work->count = count;
+    work->item = PyArray_ITEMSIZE(x);
+    PyArray_Descr *descr = PyArray_DESCR(x);
+    work->kind = descr == indexed_kinds[1] ? 1 : descr == indexed_kinds[2] ? 2 : 0;
+}
+
+static void share_indexing(pool_work run, Indexing *work, npy_intp units)
+{
+    npy_intp bytes = work->outer * work->count * work->inner * work->item;
+    if (bytes < LET_OTHERS_RUN) {
+        run(work, 0, units);
+        return;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    if (bytes < SPLIT_FROM || units == 1) {
+        run(work, 0, units);
+    } else {
+        pool_run(run, work, units, bytes / units, bytes >= LONG_COPY);
+    }
+    Py_END_ALLOW_THREADS
+}
+
+/* A dimension, counted from the front, or -1. */
+static int dim_of(PyObject *object, PyArrayObject *x)
+{
+    long dim = PyLong_CheckExact(object) ? PyLong_AsLong(object) : -1;
+    if (dim < 0) PyErr_Clear();
+    return dim < PyArray_NDIM(x) ? (int)dim : -1;
+}
+
+/* -- taken --------------------------------------------------------------------------------------------------------- */
+
+#define DEFINE_TAKE(T)                                                                                                 \
+    static void take_##T(const char *from, const int64_t *at, npy_intp count, npy_intp size, char *to)                 \
+    {                                                                                                                  \
+        const T *x = (const T *)from;                                                                                  \
+        T *out = (T *)to;                                                                                              \
+        for (npy_intp i = 0; i < count; i++) out[i] = x[from_front(at[i], size)];                                      \
+    }
+DEFINE_TAKE(uint8_t)
+DEFINE_TAKE(uint16_t)
+DEFINE_TAKE(uint32_t)
+DEFINE_TAKE(uint64_t)
+DEFINE_TAKE(Pair)
+
+/* units: slices of the result */
+static void take_slices(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    const Indexing *work = context;
+    npy_intp slice = work->inner * work->item;
+    while (first < last) {
+        npy_intp block = first / work->count, start = first % work->count;
+        npy_intp count = last - first < work->count - start ? last - first : work->count - start;
+        const char *from = work->from + block * work->size * slice;
+        char *to = work->to + first * slice;
+        if (work->inner == 1) {
+            BY_ITEM(take, work->item)(from, work->at + start, count, work->size, to);
+        } else {
+            for (npy_intp i = 0; i < count; i++) {
+                memcpy(to + i * slice, from + from_front(work->at[start + i], work->size) * slice, slice);
+            }
+        }
+        first += count;
+    }
+}
+
+static PyObject *taken(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 3 || !is_dense(args[0]) || !is_index(args[1])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0], *at = (PyArrayObject *)args[1];
+    int dim = dim_of(args[2], x), ndim = PyArray_NDIM(x), places = PyArray_NDIM(at);
+    if (dim < 0 || ndim + places > NPY_MAXDIMS) return NULL;
+    Indexing work = {.from = PyArray_BYTES(x), .at = PyArray_DATA(at)};
+    fill_in(&work, x, dim, PyArray_SIZE(at));
+    if (!all_inside(work.at, work.count, work.size)) return NULL;
+    npy_intp shape[NPY_MAXDIMS];
+    memcpy(shape, PyArray_DIMS(x), dim * sizeof *shape);
+    memcpy(shape + dim, PyArray_DIMS(at), places * sizeof *shape);
+    memcpy(shape + dim + places, PyArray_DIMS(x) + dim + 1, (ndim - dim - 1) * sizeof *shape);
+    PyArrayObject *out = new_like(x, ndim - 1 + places, shape);
+    if (out == NULL) return NULL;
+    work.to = PyArray_BYTES(out);
+    if (PyArray_SIZE(out)) share_indexing(take_slices, &work, work.outer * work.count);
+    return (PyObject *)out;
+}
+
+/* -- gathered, scattered ------------------------------------------------------------------------------------------- */
+
+/* Is an index as large as x in all dimensions but one? */
+static int fits_along(PyArrayObject *x, PyArrayObject *index, int dim)
+{
+    if (PyArray_NDIM(x) != PyArray_NDIM(index)) return 0;
+    for (int i = 0; i < PyArray_NDIM(x); i++) {
+        if (i != dim && PyArray_DIM(x, i) != PyArray_DIM(index, i)) return 0;
+    }
+    return 1;
+}
+
+#define DEFINE_ALONG(name, T, STATEMENT)                                                                               \
+    static void name##_##T(const Indexing *work, npy_intp block)                                                       \
+    {                                                                                                                  \
+        npy_intp inner = work->inner, part = work->count * inner;                                                      \
+        const int64_t *at = work->at + block * part;                                                                   \
+        T *x = (T *)(name##_reads ? (char *)work->from : work->to) + block * work->size * inner;                       \
+        T *other = (T *)(name##_reads ? work->to : (char *)work->from) + block * part;                                 \
+        for (npy_intp k = 0; k < part; k += inner) {                                                                   \
+            for (npy_intp i = 0; i < inner; i++) {                                                                     \
+                npy_intp place = from_front(at[k + i], work->size) * inner + i;                                        \
+                STATEMENT;                                                                                             \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+enum { gather_reads = 1, scatter_reads = 0, scatter_add_reads = 0 };
+#define DEFINE_GATHER_AND_SCATTER(T)                                                                                   \
+    DEFINE_ALONG(gather, T, other[k + i] = x[place])                                                                   \
+    DEFINE_ALONG(scatter, T, x[place] = other[k + i])
+DEFINE_GATHER_AND_SCATTER(uint8_t)
+DEFINE_GATHER_AND_SCATTER(uint16_t)
+DEFINE_GATHER_AND_SCATTER(uint32_t)
+DEFINE_GATHER_AND_SCATTER(uint64_t)
+DEFINE_GATHER_AND_SCATTER(Pair)
+DEFINE_ALONG(scatter_add, float, x[place] += other[k + i])
+DEFINE_ALONG(scatter_add, double, x[place] += other[k + i])
+DEFINE_ALONG(scatter_add, uint64_t, x[place] += other[k + i])
+
+static void gather_blocks(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    const Indexing *work = context;
+    for (; first < last; first++) BY_ITEM(gather, work->item)(work, first);
+}
+
+static void scatter_blocks(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    const Indexing *work = context;
+    for (; first < last; first++) {
+        if (!work->add) {
+            BY_ITEM(scatter, work->item)(work, first);
+        } else {
+            (work->kind == 1 ? scatter_add_float : work->kind == 2 ? scatter_add_double : scatter_add_uint64_t)(
+                work, first);
+        }
+    }
+}
+
+static PyObject *gathered(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 3 || !is_dense(args[0]) || !is_index(args[1])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0], *index = (PyArrayObject *)args[1];
+    int dim = dim_of(args[2], x);
+    if (dim < 0 || !fits_along(x, index, dim)) return NULL;
+    Indexing work = {.from = PyArray_BYTES(x), .at = PyArray_DATA(index)};
+    fill_in(&work, x, dim, PyArray_DIM(index, dim));
+    if (!all_inside(work.at, PyArray_SIZE(index), work.size)) return NULL;
+    PyArrayObject *out = new_like(x, PyArray_NDIM(index), PyArray_DIMS(index));
+    if (out == NULL) return NULL;
+    work.to = PyArray_BYTES(out);
+    if (PyArray_SIZE(out)) share_indexing(gather_blocks, &work, work.outer);
+    return (PyObject *)out;
+}
+
+static PyObject *scattered(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 5 || !is_dense(args[0]) || !is_index(args[1]) || !is_dense(args[2])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0], *index = (PyArrayObject *)args[1], *source = (PyArrayObject *)args[2];
+    int dim = dim_of(args[3], x);
+    if (dim < 0 || !fits_along(x, index, dim) || !PyArray_SAMESHAPE(index, source)) return NULL;
+    if (PyArray_DESCR(x) != PyArray_DESCR(source) || !PyArray_ISWRITEABLE(x)) return NULL;
+    Indexing work = {.from = PyArray_BYTES(source), .to = PyArray_BYTES(x), .at = PyArray_DATA(index)};
+    fill_in(&work, x, dim, PyArray_DIM(index, dim));
+    work.add = PyObject_IsTrue(args[4]);
+    if (work.add && !work.kind && PyArray_DESCR(x) != indexed_kinds[0]) return NULL;
+    if (!all_inside(work.at, PyArray_SIZE(index), work.size)) return NULL;
+    if (PyArray_SIZE(index)) share_indexing(scatter_blocks, &work, work.outer);
+    return Py_NewRef((PyObject *)x);
+}
+
+/* -- slices_added -------------------------------------------------------------------------------------------------- */
+
+#define DEFINE_ADD(T)                                                                                                  \
+    VECTORISED static void add_##T(const Indexing *work, npy_intp block, npy_intp start, npy_intp columns)             \
+    {                                                                                                                  \
+        T *x = (T *)work->to + block * work->size * work->inner + start;                                               \
+        const T *source = (const T *)work->from + block * work->count * work->inner + start;                           \
+        for (npy_intp k = 0; k < work->count; k++) {                                                                   \
+            T *restrict to = x + from_front(work->at[k], work->size) * work->inner;                                    \
+            const T *restrict from = source + k * work->inner;                                                         \
+            for (npy_intp i = 0; i < columns; i++) to[i] += from[i];                                                   \
+        }                                                                                                              \
+    }
+DEFINE_ADD(float)
+DEFINE_ADD(double)
+
+/* units: some columns of all slices of a block */
+static void add_slices(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    const Indexing *work = context;
+    npy_intp parts = (work->inner + COLUMNS - 1) / COLUMNS;
+    while (first < last) { /* neighbouring parts in one go */
+        npy_intp block = first / parts, part = first % parts;
+        npy_intp count = last - first < parts - part ? last - first : parts - part;
+        npy_intp end = (part + count) * COLUMNS < work->inner ? (part + count) * COLUMNS : work->inner;
+        (work->kind == 1 ? add_float : add_double)(work, block, part * COLUMNS, end - part * COLUMNS);
+        first += count;
+    }
+}
+
+static PyObject *slices_added(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 4 || !is_dense(args[0]) || !is_index(args[1]) || !is_dense(args[2])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0], *at = (PyArrayObject *)args[1], *source = (PyArrayObject *)args[2];
+    int dim = dim_of(args[3], x);
+    if (dim < 0 || PyArray_DESCR(x) != PyArray_DESCR(source) || !PyArray_ISWRITEABLE(x)) return NULL;
+    Indexing work = {.from = PyArray_BYTES(source), .to = PyArray_BYTES(x), .at = PyArray_DATA(at)};
+    fill_in(&work, x, dim, PyArray_SIZE(at));
+    if (!work.kind || PyArray_SIZE(source) != work.outer * work.count * work.inner) return NULL;
+    if (!all_inside(work.at, work.count, work.size)) return NULL;
+    if (PyArray_SIZE(source)) share_indexing(add_slices, &work, work.outer * ((work.inner + COLUMNS - 1) / COLUMNS));
+    return Py_NewRef((PyObject *)x);
+}
+
+static void indexing_prepare(void)
+{
+    const int types[3] = {NPY_INT64, NPY_FLOAT, NPY_DOUBLE};
+    for (int i = 0; i < 3; i++) indexed_kinds[i] = PyArray_DescrFromType(types[i]);
+}
+
+#endif

@@ -1,0 +1,98 @@
+"""Native reading, writing and adding by index computes what NumPy computes, in the order of the indices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafgrad import kernels
+from leafgrad.kernels.moving import taken
+from leafgrad.ops.index.gather import add_at, gather_array, slices_added, sum_at
+from leafgrad.ops.index.scatter import scattered
+
+
+@pytest.fixture(autouse=True)
+def two_threads() -> Iterator[None]:
+    """Two threads, also where there is one core."""
+    kernels.use_threads(2)
+    yield
+    kernels.use_threads(kernels.available_cores())
+
+
+@st.composite
+def cases(draw: Any) -> Any:
+    """(x, dim, how many indices, random numbers)"""
+    shape = draw(st.lists(st.sampled_from([1, 2, 3, 7, 70]), min_size=1, max_size=4))
+    while np.prod(shape) > 20_000:
+        shape.pop()
+    kind = draw(st.sampled_from(["u1", "f2", "f4", "f8", "i8", "c16"]))
+    dim = draw(st.sampled_from(range(len(shape))))
+    rng = np.random.default_rng(draw(st.integers(0, 1000)))
+    return rng.integers(0, 50, shape).astype(kind), dim, draw(st.sampled_from([0, 1, 5, 90])), rng
+
+
+@settings(deadline=None)
+@given(cases())
+def test_slices(case: Any) -> None:
+    x, dim, count, rng = case
+    size = x.shape[dim]
+    for shape in [(count,), (count, 2), ()]:
+        at = np.asarray(rng.integers(-size, size, shape))
+        np.testing.assert_array_equal(taken(x, at, dim), np.take(x, at, dim))
+    at = rng.integers(-size, size, count)
+    source = rng.integers(0, 9, (*x.shape[:dim], count, *x.shape[dim + 1 :])).astype(x.dtype)
+    expected = x.copy()
+    np.add.at(np.moveaxis(expected, dim, 0), at, np.moveaxis(source, dim, 0))
+    found = x.copy()
+    slices_added(found, at, source, dim)
+    np.testing.assert_array_equal(found, expected)
+    strided = np.asfortranarray(x)
+    add_at(strided, dim, 1, at, source)
+    np.testing.assert_array_equal(strided, expected)
+
+
+@settings(deadline=None)
+@given(cases())
+def test_elements(case: Any) -> None:
+    x, dim, count, rng = case
+    index = rng.integers(0, x.shape[dim], (*x.shape[:dim], count, *x.shape[dim + 1 :]))
+    np.testing.assert_array_equal(gather_array(x, index, dim), np.take_along_axis(x, index, dim))
+    source = rng.integers(0, 9, index.shape).astype(x.dtype)
+    for add in (False, True):
+        found, expected = x.copy(), x.copy()
+        scattered(found, index, source, dim, add)
+        for place in np.ndindex(*index.shape):
+            target = (*place[:dim], index[place], *place[dim + 1 :])
+            expected[target] = expected[target] + source[place] if add else source[place]
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_indices_outside_raise_before_anything_is_written() -> None:
+    x = np.zeros((4, 300), np.float32)
+    for wrong in (4, -5):
+        at = np.array([0, 1, wrong])
+        with pytest.raises(IndexError):
+            taken(x, at, 0)
+        with pytest.raises(IndexError):
+            slices_added(x, at, np.ones((3, 300), np.float32), 0)
+    assert taken(np.zeros((0, 3)), np.zeros((2, 0), np.int64), 0).shape == (2, 0, 3)
+
+
+@pytest.mark.parametrize("shape", [(30, 1000), (1000, 30), (20, 40, 50), (1, 100_000), (100_000, 1)])
+def test_large_sums_do_not_depend_on_threads(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    for dim in range(len(shape)):
+        at = rng.integers(0, shape[dim], 400)
+        g = rng.random((*shape[:dim], 400, *shape[dim + 1 :]), np.float32)
+        several = sum_at(g, shape, dim, 1, at)
+        kernels.use_threads(1)
+        np.testing.assert_array_equal(several, sum_at(g, shape, dim, 1, at))
+        kernels.use_threads(2)
+        expected = np.zeros(shape)
+        np.add.at(np.moveaxis(expected, dim, 0), at, np.moveaxis(g, dim, 0))
+        np.testing.assert_allclose(several, expected, rtol=1e-5)
