@@ -68,7 +68,7 @@ NATIVE: dict[str, tuple[list[str], list[str]]] = {
         VECTORISED,
     ),
     "_images": (
-        [f"images{part}.h" for part in ("", "_layout", "_products", "_set", "_setup", "_tasks")] + ["pool.h"],
+        ["pool.h", *[path.name for path in Path(KERNELS).glob("images*.h")]],
         VECTORISED,
     ),
 }

@@ -20,8 +20,13 @@
 
 #include "images_products.h"
 #include "images_tasks.h"
+#include "images_pooling.h"
 
-static const Loops NAME(loops) = {LANES, ROWS, NAME(convolve), NAME(pack_weights), NAME(correlate_units), NAME(add_sums)};
+static const Loops NAME(loops) = {
+    LANES, ROWS,
+    NAME(convolve), NAME(pack_weights), NAME(correlate_units), NAME(add_sums),
+    NAME(max_planes), NAME(mean_planes), NAME(spread_planes), NAME(put_planes),
+};
 
 #undef ROW_OF_TILES
 #undef ROW_OF_TABLE
@@ -32,5 +37,6 @@ static const Loops NAME(loops) = {LANES, ROWS, NAME(convolve), NAME(pack_weights
 #undef DOT_ROWS
 #undef DOT_COLUMNS
 #undef REAL
+#undef INT
 #undef LANES
 #undef SET

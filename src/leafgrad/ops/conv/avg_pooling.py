@@ -13,12 +13,12 @@ from leafgrad._core.tensor import is_batched
 from leafgrad._device import contiguous_format
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER
 from leafgrad._layouts import format_of
-from leafgrad.kernels.convolution import Geometry, taps
+from leafgrad.kernels.pooling import bins, means, means_adaptive, means_adaptive_back, means_back
 from leafgrad.ops.conv.axis_maps import AxisMap, along_axes, mapped
 from leafgrad.ops.conv.checks import refused
 from leafgrad.ops.conv.convolution import widened
 from leafgrad.ops.conv.layout import keeps_format
-from leafgrad.ops.conv.max_pooling import bins, refuse
+from leafgrad.ops.conv.max_pooling import refuse
 from leafgrad.ops.conv.pool_checks import check_adaptive, check_pool, pool_sizes
 from leafgrad.ops.reduce.reductions import mean
 from leafgrad.ops.registry import Family, op
@@ -28,27 +28,6 @@ from leafgrad.ops.signature import Shape, Tensor
 A = Any  # an array, or a tensor under create_graph
 Array = Any
 Ints = tuple[int, ...]
-
-
-def divisors(
-    sizes: Ints, positions: Ints, window: Ints, stride: Ints, padding: Ints, include_pad: bool, override: int | None
-) -> Array:
-    """By what the sum of each window is divided: a number, or one for each position."""
-    if override is not None:
-        return np.asarray(override)
-    total: Any = 1
-    for i, (n, q, k, s, p) in enumerate(zip(sizes, positions, window, stride, padding)):
-        start = np.arange(q) * s - p
-        end = np.minimum(start + k, n + p)
-        count = end - start if include_pad else np.minimum(end, n) - np.maximum(start, 0)
-        total = total * count.reshape((-1,) + (1,) * (len(sizes) - 1 - i))
-    return total
-
-
-def divided(x: Array, by: Array) -> Array:
-    if x.dtype.kind in "iu":  # towards zero, as C does it
-        return (np.sign(x) * np.sign(by) * (np.abs(x) // np.abs(by))).astype(x.dtype)
-    return x / by.astype(x.dtype)
 
 
 class Averaging(Family, family=True):
@@ -75,21 +54,10 @@ class avg_pool(Averaging):
     @staticmethod
     @keeps_format
     def kernel(x: A, window: Ints, stride: Ints, padding: Ints, ceil_mode: bool, include_pad: bool, override: Any) -> A:
-        dims, kind = len(window), x.dtype
-        sizes = x.shape[-dims:]
+        kind = x.dtype
         (x,) = widened(x)
-        geometry = Geometry(stride, padding, (1,) * dims, 1)
-        positions = pool_sizes(sizes, window, stride, padding, geometry.dilation, ceil_mode)
-        reach = [max(r, n + p) for r, n, p in zip(geometry.reach(positions, window), sizes, padding)]
-        whole: A = x
-        if any(padding) or tuple(reach) != sizes:
-            whole = np.zeros((*x.shape[:-dims], *reach), x.dtype)
-            whole[(..., *[slice(p, p + n) for p, n in zip(padding, sizes)])] = x
-        total = np.zeros((*x.shape[:-dims], *positions), x.dtype)
-        for _, place in taps(window, positions, geometry):
-            total += whole[place]
-        by = divisors(sizes, positions, window, stride, padding, include_pad, override)
-        return divided(total, by).astype(kind, copy=False)
+        positions = pool_sizes(x.shape[-len(window) :], window, stride, padding, (1,) * len(window), ceil_mode)
+        return means(x, window, stride, padding, positions, include_pad, override).astype(kind, copy=False)
 
     def call(
         input: Tensor,
@@ -140,17 +108,9 @@ class avg_pool_back(Averaging):
     )
 
     def kernel(g: A, sizes: Ints, window: Ints, stride: Ints, padding: Ints, include_pad: bool, override: Any) -> A:
-        dims, kind = len(window), g.dtype
+        kind = g.dtype
         (g,) = widened(g)
-        geometry = Geometry(stride, padding, (1,) * dims, 1)
-        positions = g.shape[-dims:]
-        reach = [max(r, n + p) for r, n, p in zip(geometry.reach(positions, window), sizes, padding)]
-        whole: A = np.zeros((*g.shape[:-dims], *reach), g.dtype)
-        part = divided(g, divisors(sizes, positions, window, stride, padding, include_pad, override))
-        for _, place in taps(window, positions, geometry):
-            whole[place] += part
-        inner = whole[(..., *[slice(p, p + n) for p, n in zip(padding, sizes)])]
-        return np.ascontiguousarray(inner).astype(kind, copy=False)
+        return means_back(g, sizes, window, stride, padding, include_pad, override).astype(kind, copy=False)
 
     def vjp(
         g: A, sizes: A, kernel_size: A, stride: A, padding: A, count_include_pad: A, divisor_override: A, input_shape: A
@@ -199,10 +159,12 @@ class adaptive_avg_pool(Averaging):
     def kernel(x: A, output_size: Ints) -> A:
         dims, kind = len(output_size), x.dtype
         sizes = x.shape[-dims:]
+        (wide,) = widened(x)
+        if (found := means_adaptive(wide, output_size)) is not None:
+            return found.astype(kind, copy=False)
         if prod(output_size) and not any([n % q for n, q in zip(sizes, output_size)]):  # all windows are equal
             pairs = [part for n, q in zip(sizes, output_size) for part in (q, n // q)]
             lead = x.ndim - dims
-            (wide,) = widened(x)
             split = wide.reshape((*x.shape[:lead], *pairs))
             return split.mean(tuple(range(lead + 1, split.ndim, 2)), wide.dtype).astype(kind, copy=False)
         return mapped(x, bin_maps(sizes, output_size))
@@ -223,7 +185,10 @@ class adaptive_avg_pool(Averaging):
         return bind(core, (input,), (size,))
 
     def vjp(g: A, output_size: A, input_shape: A) -> A:
-        maps = bin_maps(tuple(input_shape[-len(output_size) :]), output_size)
+        sizes = tuple(input_shape[-len(output_size) :])
+        if g.__class__ is np.ndarray and (found := means_adaptive_back(g, sizes)) is not None:
+            return found
+        maps = bin_maps(sizes, output_size)
         return along_axes(g, tuple([each.transpose for each in maps]))
 
     samples = lambda t: [

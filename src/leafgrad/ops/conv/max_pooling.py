@@ -15,7 +15,8 @@ from leafgrad._core.bind import bind, bind_many
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.thread_state import state
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
-from leafgrad.kernels.convolution import Geometry, taps
+from leafgrad.kernels.convolution import Geometry
+from leafgrad.kernels.pooling import flattened, max_adaptive, max_at, max_values, max_windows, put_back
 from leafgrad.ops.conv.checks import refused
 from leafgrad.ops.conv.layout import keeps_format
 from leafgrad.ops.conv.pool_checks import check_adaptive, check_pool, pool_sizes
@@ -32,103 +33,14 @@ Ints = tuple[int, ...]
 # -- arrays -----------------------------------------------------------------------------------------------------------
 
 
-def flattened(x: A, dims: int) -> A:
-    """The last dimensions as one."""
-    lead = tuple(x.shape[: len(x.shape) - dims])
-    return x.reshape((*lead, prod(x.shape[len(lead) :])))
+def in_windows(pool: Any) -> Any:
+    """A function of kernels/pooling.py as a kernel with the options of max_pool."""
 
+    def kernel(x: A, window: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> A:
+        positions = pool_sizes(x.shape[-len(window) :], window, stride, padding, dilation, ceil_mode)
+        return pool(x, window, Geometry(stride, padding, dilation, 1), positions)
 
-def lowest(kind: Any) -> Any:
-    return np.iinfo(kind).min if kind.kind in "iu" else -np.inf
-
-
-def better(x: Array, best: Array) -> Array:
-    """Where an element takes the place of the best one before: it is larger, or not a number."""
-    return (x > best) | (x != x) if x.dtype.kind not in "iu" else x > best
-
-
-def surrounded(x: Array, geometry: Geometry, window: Ints, positions: Ints) -> Array:
-    """x with as much of the lowest number around it as all windows reach."""
-    dims = len(window)
-    reach = geometry.reach(positions, window)
-    sizes = [max(r, n + p) for r, n, p in zip(reach, x.shape[-dims:], geometry.padding)]
-    if not any(geometry.padding) and tuple(sizes) == x.shape[-dims:]:
-        return x
-    whole: Array = np.full((*x.shape[:-dims], *sizes), lowest(x.dtype), x.dtype)
-    whole[(..., *[slice(p, p + n) for p, n in zip(geometry.padding, x.shape[-dims:])])] = x
-    return whole
-
-
-def max_windows(x: Array, window: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> list[Array]:
-    """The largest element of each window, and its index."""
-    dims = len(window)
-    sizes = x.shape[-dims:]
-    positions = pool_sizes(sizes, window, stride, padding, dilation, ceil_mode)
-    geometry = Geometry(stride, padding, dilation, 1)
-    whole = surrounded(x, geometry, window, positions)
-    found = list(taps(window, positions, geometry))
-    best = whole[found[0][1]].copy()
-    turn = np.zeros(best.shape, np.min_scalar_type(len(found)))
-    for n, (_, place) in enumerate(found[1:], 1):
-        element = whole[place]
-        where = better(element, best)
-        np.copyto(best, element, where=where)
-        np.copyto(turn, n, where=where)
-    steps = [prod(sizes[i + 1 :]) for i in range(dims)]
-    offsets = np.array([sum([t * d * step for t, d, step in zip(tap, dilation, steps)]) for tap, _ in found])
-    starts = [np.arange(q) * s - p for q, s, p in zip(positions, stride, padding)]
-    indices = offsets.take(turn) + flat_places(starts, steps)
-    if any(padding):  # a window of nothing but the lowest numbers has its first element
-        inside = [np.where(at < 0, at + -(at // d) * d, at) for at, d in zip(starts, dilation)]
-        np.copyto(indices, flat_places(inside, steps), where=best == lowest(x.dtype))
-    return [best, indices]
-
-
-def flat_places(coordinates: list[Array], steps: list[int]) -> Array:
-    """The indices of all combinations of coordinates, one list for each dimension."""
-    dims = len(steps)
-    each = [(at * step).reshape((-1,) + (1,) * (dims - 1 - i)) for i, (at, step) in enumerate(zip(coordinates, steps))]
-    total: Array = each[0]
-    for further in each[1:]:
-        total = total + further
-    return total
-
-
-def max_values(x: Array, window: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> Array:
-    """The largest element of each window, where nobody asks for its index."""
-    positions = pool_sizes(x.shape[-len(window) :], window, stride, padding, dilation, ceil_mode)
-    geometry = Geometry(stride, padding, dilation, 1)
-    whole = surrounded(x, geometry, window, positions)
-    best: Any = None
-    for _, place in taps(window, positions, geometry):
-        best = whole[place].copy() if best is None else np.maximum(best, whole[place], out=best)
-    return best
-
-
-def max_at(x: Array, coordinates: list[list[Array]]) -> list[Array]:
-    """The largest of elements, and its index: for each dimension the coordinates of the first, second, ... element of
-    windows that may overlap and differ in size, which have some elements twice then. The coordinates are arrays
-    (positions,), or (*x.shape[:-dims], positions) where windows are not the same everywhere."""
-    dims = len(coordinates)
-    sizes = x.shape[-dims:]
-    steps = [prod(sizes[i + 1 :]) for i in range(dims)]
-    flat = flattened(x, dims)
-    best: Any = None
-    indices: Any = None
-    for tap in np.ndindex(*[len(each) for each in coordinates]):
-        at: Any = 0
-        for i, t in enumerate(tap):
-            own = coordinates[i][t] * steps[i]
-            at = at + own.reshape((*own.shape[:-1], *(1,) * i, own.shape[-1], *(1,) * (dims - 1 - i)))
-        at = np.broadcast_to(at, (*x.shape[:-dims], *at.shape[-dims:]))
-        element = np.take_along_axis(flat, flattened(at, dims), -1).reshape(at.shape)
-        if best is None:
-            best, indices = element, at.copy()
-        else:
-            where = better(element, best)
-            np.copyto(best, element, where=where)
-            np.copyto(indices, at, where=where)
-    return [best, indices]
+    return keeps_format(kernel)
 
 
 def back_to_places(g: A, indices: A, input_shape: A, dims: int) -> A:
@@ -136,6 +48,8 @@ def back_to_places(g: A, indices: A, input_shape: A, dims: int) -> A:
     lead = tuple(input_shape[: len(input_shape) - dims])
     flat = (*lead, prod(input_shape[len(lead) :]))
     at = flattened(raw(indices), dims)
+    if g.__class__ is np.ndarray and (total := put_back(flattened(g, dims), at, flat)) is not None:
+        return total.reshape(tuple(input_shape))
     return gather_sum(flattened(g, dims), at, flat, len(flat) - 1).reshape(tuple(input_shape))
 
 
@@ -160,7 +74,7 @@ class max_pool(Family):
     saved_as = {"out1": "result1", "input_shape": ""}
     refuses = (BOOL, COMPLEX)
     vmap = "dims"
-    kernel = keeps_format(max_windows)
+    kernel = in_windows(max_windows)
     reference = lambda torch, x, *options: getattr(torch.nn.functional, f"max_pool{len(options[0])}d")(
         x, *options, return_indices=True
     )
@@ -202,7 +116,7 @@ def core_for(dims: int) -> Any:
     return max_pool.core if dims == 2 else max_pool.named["MaxPool3DWithIndicesBackward0"]
 
 
-_values_only = with_kernel(max_pool.core, keeps_format(max_values))
+_values_only = with_kernel(max_pool.core, in_windows(max_values))
 
 
 def largest(input: Tensor, *options: Any) -> Tensor:
@@ -215,12 +129,6 @@ def largest(input: Tensor, *options: Any) -> Tensor:
 
 
 # -- windows that divide the input ------------------------------------------------------------------------------------
-
-
-def bins(size: int, count: int) -> tuple[Array, Array]:
-    """The first elements of `count` windows that cover `size` elements, and those after their last ones."""
-    at = np.arange(count)
-    return at * size // max(count, 1), -(-(at + 1) * size // max(count, 1))
 
 
 @op
@@ -240,16 +148,8 @@ class adaptive_max_pool(Family):
 
     @staticmethod
     @keeps_format
-    def kernel(x: A, output_size: Ints) -> list[A]:
-        dims = len(output_size)
-        if not prod(output_size):
-            shape = (*x.shape[:-dims], *output_size)
-            return [np.zeros(shape, x.dtype), np.zeros(shape, np.int64)]
-        coordinates = []
-        for size, count in zip(x.shape[-dims:], output_size):
-            first, last = bins(size, count)
-            coordinates.append([np.minimum(first + t, last - 1) for t in range(int((last - first).max()))])
-        return max_at(x, coordinates)
+    def kernel(x: A, output_size: Ints) -> A:
+        return max_adaptive(x, output_size)
 
     def call(input: Tensor, output_size: Shape) -> list[Tensor]:
         dims = len(output_size)
