@@ -38,12 +38,14 @@ Statements are assignments, a return at the end and, elementwise, `if option:` w
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from leafgrad.kernels import error_functions
+from leafgrad.kernels.select import choose
 
 try:
     from leafgrad.kernels import _fused
@@ -95,7 +97,10 @@ def kernel_of(function: Callable[..., Any]) -> Any:
         return results if out is None else written(results, out)
 
     python.__name__, python.__doc__ = function.__name__, function.__doc__
-    kernel = _fused.Kernel(function.__qualname__.replace(".", "_"), python) if NATIVE else python
+    kernel: Callable[..., Any] = python
+    if NATIVE:
+        with contextlib.suppress(KeyError):  # of a build that is older than the source
+            kernel = _fused.Kernel(function.__qualname__.replace(".", "_"), python)
     return kernel
 
 
@@ -193,7 +198,11 @@ def where(condition: A, yes: A, no: A) -> A:
         return yes.where(condition, no)
     if is_tensor(no):
         return no.where(~condition, yes)
-    return np.where(condition, yes, no)
+    if isinstance(yes, float | int):
+        yes = np.asarray(yes, getattr(no, "dtype", None))
+    if isinstance(no, float | int):
+        no = np.asarray(no, yes.dtype)
+    return choose(condition, yes, no)
 
 
 def is_tensor(x: A) -> bool:
@@ -216,7 +225,8 @@ def row_max(x: A) -> A:
 def column_sum(x: A) -> A:
     """The sum over all rows, a vector."""
     columns = x.reshape(-1, x.shape[-1])
-    return columns.sum(0) if is_tensor(x) else np.add.reduce(columns, 0)
+    # in double precision: NumPy adds one row after the other, which loses digits of long sums
+    return columns.sum(0) if is_tensor(x) else np.add.reduce(columns, 0, np.float64).astype(x.dtype)
 
 
 def total(x: A) -> A:

@@ -89,6 +89,6 @@ def translate(paths: Sequence[Path]) -> str:
         letters = "".join([letter for _, letter in kernel.arguments])
         rows.append(
             f'    {{"{kernel.name}", "{kernel.kind}", "{letters}", "{"".join(kernel.results)}", {max(kernel.cost, 1)}, '
-            f"{kernel.scratch}, {{{kernel.name}_f32, {kernel.name}_f64}}}},"
+            f"{kernel.scratch}, {{run_{kernel.name}_f32, run_{kernel.name}_f64}}}},"
         )
     return "\n".join([*parts, "static const Entry entries[] = {", *rows, "    {NULL}", "};", ""])

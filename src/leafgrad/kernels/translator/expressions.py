@@ -126,13 +126,15 @@ class Expressions(Loops):
 
     def call(self, node: ast.Call) -> Value:
         arguments = list(node.args)
-        if isinstance(node.func, ast.Attribute):  # x.sqrt(), as tensors have it
-            name, arguments = node.func.attr, [node.func.value, *arguments]
+        if isinstance(node.func, ast.Attribute):  # x.sqrt(), as tensors have it, or language.sqrt(x)
+            name = node.func.attr
+            if ast.unparse(node.func.value) != "language":
+                arguments = [node.func.value, *arguments]
         elif isinstance(node.func, ast.Name):
             name = node.func.id
         else:
             raise self.error(node, f"the language has no such call: {ast.unparse(node)}")
-        if name in self.functions:
+        if name in self.functions and isinstance(node.func, ast.Name):
             return self.inlined(node, self.functions[name], [self.expression(each) for each in arguments])
         if name in REDUCTIONS[self.kind]:
             return self.reduction(node, name, self.expression(arguments[0]))

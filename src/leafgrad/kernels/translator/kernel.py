@@ -107,7 +107,7 @@ class Kernel(Expressions):
         suffix = "f32" if real == "float" else "f64"
         lines = self.arguments_in_c()
         lines += self.rows_in_c() if self.by_rows else self.elements_in_c()
-        name = f"{self.name}_{suffix}"
+        name = f"run_{self.name}_{suffix}"
         arguments = "ptrdiff_t rows, ptrdiff_t n, char *const *arrays, const double *options, void *scratch"
         head = f"CLONES static void {name}({arguments})\n{{"
         text = "\n".join([head, *["    " + line for line in lines], "}"])

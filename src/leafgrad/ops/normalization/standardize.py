@@ -136,18 +136,19 @@ def gradients_of_rows(
         return of_input.reshape(input.shape), of_weight if needs[1] else None, of_bias if needs[2] else None
     rest, n = layout.over[:-1], count_of(layout.form, layout.over)
     own = for_rows(mean, layout)
-    sums, products = fused.products_with_distance(g, x, own)
+    sums, products = [each.astype(np.float64) for each in fused.products_with_distance(g, x, own)]
     of_input = None
     if needs[0]:
         factor = np.ones((), x.dtype) if weight is None else weight.reshape(layout.factors)
         sum_of_g = np.add.reduce(sums * factor, rest, keepdims=True)
         sum_of_products = np.add.reduce(products * factor, rest, keepdims=True)
         parts = (rstd * factor, sum_of_products * rstd**3 / -n, sum_of_g * rstd / -n)
-        of_input = fused.scaled_rows_backward(g, x, own, *[for_rows(each, layout) for each in parts])
+        of_rows = [for_rows(each.astype(x.dtype), layout) for each in parts]
+        of_input = fused.scaled_rows_backward(g, x, own, *of_rows)
         of_input = of_input.reshape(input.shape)
     dims = tuple([dim for dim, size in enumerate(layout.factors) if size == 1])
-    of_weight = np.add.reduce(products * rstd, dims).reshape(layout.shape) if needs[1] else None
-    of_bias = np.add.reduce(sums, dims).reshape(layout.shape) if needs[2] else None
+    of_weight = np.add.reduce(products * rstd, dims).reshape(layout.shape).astype(x.dtype) if needs[1] else None
+    of_bias = np.add.reduce(sums, dims).reshape(layout.shape).astype(x.dtype) if needs[2] else None
     return of_input, of_weight, of_bias
 
 

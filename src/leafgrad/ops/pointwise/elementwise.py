@@ -14,8 +14,8 @@ from leafgrad._core.bind import TensorOperators, binary, bind
 from leafgrad._core.overrides import UNCHANGED, is_reflected, method_overridden, plain, takes_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, from_numpy_dtype
-from leafgrad.kernels import add as plus
-from leafgrad.kernels import divide, exponential, multiply, native, negative, one_over
+from leafgrad.kernels import multiply, native, negative, one_over
+from leafgrad.kernels.fused import basic as fused
 from leafgrad.ops.arguments import names_in_call
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.inplace import in_place
@@ -37,7 +37,6 @@ _FAST = (np.dtype(np.float32), np.dtype(np.float64))
 _FLOATS = (np.dtype(np.float16), *_FAST)
 LIMITS = {kind: (np.full((), -np.inf, kind), np.full((), np.inf, kind)) for kind in _FLOATS}
 ZERO = {kind: np.zeros((), kind) for kind in _FLOATS}
-_ONE = {kind: np.ones((), kind) for kind in _FAST}
 
 # -- one tensor -------------------------------------------------------------------------------------------------------
 
@@ -120,7 +119,7 @@ class sqrt(Unary):
     samples = real(0.1, 4)
 
     def vjp(g: A, out: A) -> A:
-        return g / (2 * out)
+        return fused.sqrt_backward(g, out)
 
 
 @op
@@ -150,34 +149,19 @@ class tanh(Unary):
     kernel = native(np.tanh)
 
     def vjp(g: A, out: A) -> A:
-        return g * (1 - out * out)
-
-
-def _sigmoid(x: Any, *result: Any) -> Any:
-    if x.dtype.itemsize == 2:  # 16-bit floats are rounded once, at the end
-        return _sigmoid(x.astype(np.float32)).astype(x.dtype)
-    # exp of a large positive number overflows to inf, and 1 / inf is the right 0
-    one = _ONE.get(x.dtype)
-    if one is None:
-        return 1 / (1 + np.exp(-x))
-    if x.size < 1000:
-        return divide(one, plus(one, exponential(negative(x))), *result)
-    y = negative(x, *result)  # in place saves memory; for small arrays NumPy's checks cost more than a new one
-    exponential(y, y)
-    plus(y, one, y)
-    return divide(one, y, y)
+        return fused.tanh_backward(g, out)
 
 
 @op
 class sigmoid(Unary):
     """sigmoid(input): 1 / (1 + exp(-x)) of each element."""
 
-    kernel = _sigmoid
+    kernel = fused.sigmoid
     writes_into = True
     places = ("special.expit",)
 
     def vjp(g: A, out: A) -> A:
-        return g * (out * (1 - out))
+        return fused.sigmoid_backward(g, out)
 
 
 def _sign(x: Any) -> Any:
@@ -266,22 +250,18 @@ class reciprocal(Unary):
     samples = real(0.3, 3)
 
     def vjp(g: A, out: A) -> A:
-        return -g * (out * out)
+        return fused.reciprocal_backward(g, out)
 
 
 @op
 class rsqrt(Unary):
     """rsqrt(input): one divided by the square root of each element."""
 
-    def kernel(x: A) -> A:
-        if x.dtype.itemsize == 2:  # 16-bit floats are rounded once, at the end
-            return (1 / np.sqrt(x.astype(np.float32))).astype(x.dtype)
-        return 1 / np.sqrt(x)
-
+    kernel = fused.rsqrt
     samples = real(0.3, 3)
 
     def vjp(g: A, out: A) -> A:
-        return g * (-0.5 * out * out * out)
+        return fused.rsqrt_backward(g, out)
 
 
 # -- two tensors ------------------------------------------------------------------------------------------------------
@@ -488,7 +468,7 @@ class true_div(Binary):
         return g / other
 
     def vjp_other(g: A, input: A, other: A) -> A:
-        return -g * ((input / other) / other)
+        return fused.division_backward(g, input, other)
 
 
 links.neg = neg.core

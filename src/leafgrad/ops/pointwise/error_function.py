@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad._dtypes import COMPLEX, HALF
 from leafgrad.kernels import error_functions as kernels
+from leafgrad.kernels.fused import functions
 from leafgrad.ops.pointwise.elementwise import Unary, exp
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import real
@@ -32,7 +33,7 @@ class Special(Unary, family=True):
 class erf(Unary):
     """erf(input): the error function of each element."""
 
-    kernel = kernels.erf
+    kernel = functions.erf
     kernel_name = "erf_vml_cpu"
     refuses = (COMPLEX,)
     places = ("special.erf",)

@@ -8,7 +8,7 @@ import numpy as np
 
 from leafgrad._dtypes import BOOL, COMPLEX
 from leafgrad.kernels import clip
-from leafgrad.kernels.select import choose
+from leafgrad.kernels.fused import basic as fused
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.elementwise import LIMITS, ZERO, Binary, Unary
 from leafgrad.ops.registry import op
@@ -53,11 +53,8 @@ class relu_backward(Binary):
     out = False
     holomorphic = False
     takes = ("Tensor", "Tensor")
+    kernel = fused.relu_backward
     samples = pairs(numbers=False)
-
-    def kernel(g: A, out: A) -> A:
-        zero = ZERO.get(g.dtype)
-        return choose(out <= 0, np.zeros((), g.dtype) if zero is None else zero, g)  # not g * 0: g may be infinite
 
     def vjp_input(g: A, other: A) -> A:
         return relu_backward(g, other)

@@ -10,7 +10,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.kernels.select import choose
+from leafgrad.kernels.fused import basic as fused
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.creation.numbers import to_array
@@ -31,7 +31,7 @@ class where(Family):
     follows_layout = True
     out = "Expected out type to be {wanted.alias} but got {given.alias}"
 
-    kernel = choose
+    kernel = fused.select
     signatures = (
         "(condition: Tensor) -> tuple[Tensor, ...]",
         "(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor",

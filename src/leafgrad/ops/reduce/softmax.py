@@ -41,8 +41,10 @@ def over_rows(kernel: Any, dim: int, *values: A) -> A:
         return kernel(*[v.reshape(1) for v in values]).reshape(())
     if dim == ndim - 1:
         return kernel(*values)
-    out = kernel(*[v.swapaxes(dim, -1) for v in values]).swapaxes(dim, -1)
-    return np.ascontiguousarray(out) if out.__class__ is ndarray else out
+    moved = [v.swapaxes(dim, -1) for v in values]
+    if moved[0].__class__ is ndarray:  # rows of memory: NumPy would add up others less precisely
+        return np.ascontiguousarray(kernel(*map(np.ascontiguousarray, moved)).swapaxes(dim, -1))
+    return kernel(*moved).swapaxes(dim, -1)
 
 
 class Softmax(Reduction, family=True):
@@ -112,7 +114,7 @@ class logsumexp(Reduction):
     @in_single
     def kernel(x: A, dims: Dims, keepdim: bool) -> A:
         if len(dims) == 1 and x.size and x.dtype.kind == "f":
-            rows = x if dims[0] == x.ndim - 1 else x.swapaxes(dims[0], -1)
+            rows = x if dims[0] == x.ndim - 1 else np.ascontiguousarray(x.swapaxes(dims[0], -1))
             out = fused.logsumexp(rows).swapaxes(dims[0], -1)
             return out if keepdim else out.reshape(x.shape[: dims[0]] + x.shape[dims[0] + 1 :])
         largest = max_reduce(x.real, dims, None, None, True, -np.inf)
