@@ -53,7 +53,7 @@ FILES: dict[str, tuple[str, str]] = {
     "hub": ("_absent", ""),
     "io": ("_core _device _dtypes _files _tensor errors ops", ""),
     "jit": ("_absent compiler errors nn", ""),
-    "library": ("_absent", ""),
+    "library": ("_absent _library errors", ""),
     "linalg": ("_tensor ops", ""),  # its exception
     "mps": ("_absent", ""),
     "mtia": ("_absent", ""),

@@ -21,6 +21,7 @@ import function_view_scenarios
 import graph_scenarios
 import inplace_scenarios
 import layer_scenarios
+import library_scenarios
 import linearize_scenarios
 import mode_scenarios
 import module_hook_scenarios
@@ -53,6 +54,7 @@ SETS = {
     "graph": graph_scenarios,
     "in place": inplace_scenarios,
     "layers": layer_scenarios,
+    "libraries": library_scenarios,
     "linearize": linearize_scenarios,
     "modes": mode_scenarios,
     "module hooks": module_hook_scenarios,

@@ -2,7 +2,7 @@
 them: `__torch_function__`, the switches of a thread, the backward pass that runs in it, saved tensors and nodes
 (`_autograd`, `_functions`).
 
-May import `_core`, `_missing`, `autograd` and `errors`.
+May import `_core`, `_library`, `_missing`, `autograd` and `errors`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,15 @@ import weakref
 from typing import Any
 
 from leafgrad import _missing
+from leafgrad._C._dispatch import (
+    _add_cached_tensor,
+    _AutoDispatchBelowAutograd,
+    _get_autograd_fallback_mode,
+    _is_cached_tensor,
+    _remove_cached_tensor,
+    _set_autograd_fallback_mode,
+    _set_cached_tensors_enabled,
+)
 from leafgrad._C._running_pass import (
     _current_autograd_node,
     _current_graph_task_execution_order,
@@ -32,20 +41,27 @@ from leafgrad.autograd.grad_mode import is_view_replay_enabled as _is_view_repla
 __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
+    "_AutoDispatchBelowAutograd",
     "_WeakTensorRef",
+    "_add_cached_tensor",
     "_current_autograd_node",
     "_current_graph_task_execution_order",
     "_current_graph_task_id",
     "_disabled_torch_function_impl",
+    "_get_autograd_fallback_mode",
     "_get_obj_in_tls",
     "_get_tracing_state",
+    "_is_cached_tensor",
     "_is_fwd_grad_enabled",
     "_is_grad_layout_enforcement_enabled",
     "_is_key_in_tls",
     "_is_multithreading_enabled",
     "_is_view_replay_enabled",
     "_log_api_usage_once",
+    "_remove_cached_tensor",
     "_remove_obj_from_tls",
+    "_set_autograd_fallback_mode",
+    "_set_cached_tensors_enabled",
     "_set_fwd_grad_enabled",
     "_set_grad_enabled",
     "_set_grad_layout_enforcement_enabled",

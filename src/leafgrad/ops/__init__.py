@@ -18,7 +18,9 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return import_module("leafgrad.ops.aten")
-    raise AttributeError(
-        f"'_OpNamespace' object has no attribute '{name}'\nleafgrad has PyTorch's operators, under torch.ops.aten, and "
-        "takes none from libraries; an operation of your own is a torch.autograd.Function."
-    )
+    if libraries is not None and not name.startswith("__"):
+        return libraries(name)
+    raise AttributeError(f"'_OpNamespace' object has no attribute '{name}'")
+
+
+libraries: Any = None  # the operators that a program has defined under a name, once it has imported torch.library

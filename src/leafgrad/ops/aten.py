@@ -64,14 +64,15 @@ class Overload:
 
     def __init__(self, packet: Packet, overload: str) -> None:
         self.overloadpacket = packet
-        self.namespace = "aten"
+        self.namespace = self._namespace = packet._namespace
         self._opname = packet._name
         self._overloadname = overload
         self.__name__ = f"{packet._name}.{overload}"
 
     def name(self) -> str:
         """PyTorch's name of it in its dispatcher: aten::add.Tensor."""
-        return f"aten::{self._opname}" + ("" if self._overloadname == "default" else f".{self._overloadname}")
+        overload = "" if self._overloadname == "default" else f".{self._overloadname}"
+        return f"{self.namespace}::{self._opname}{overload}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = pending.calls[-1] if pending.calls else None
@@ -80,14 +81,16 @@ class Overload:
         return self.overloadpacket(*args, **kwargs)
 
     def __str__(self) -> str:
-        return f"aten.{self.__name__}"
+        return f"{self.namespace}.{self.__name__}"
 
     def __repr__(self) -> str:
-        return f"<OpOverload(op='aten.{self._opname}', overload='{self._overloadname}')>"
+        return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
 
 
 class Packet:
     """All forms of an operation. PyTorch calls it OpOverloadPacket."""
+
+    _namespace = "aten"
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -99,7 +102,7 @@ class Packet:
     def __getattr__(self, overload: str) -> Overload:
         if overload in OVERLOADS:
             return self._overload
-        raise AttributeError(f"The underlying op of 'aten.{self._name}' has no overload name '{overload}'")
+        raise AttributeError(f"The underlying op of '{self}' has no overload name '{overload}'")
 
     def overloads(self) -> list[str]:
         """overloads(): the name of the one form there is."""
@@ -109,10 +112,10 @@ class Packet:
         return function_behind(self._name)(*args, **kwargs)
 
     def __str__(self) -> str:
-        return f"aten.{self._name}"
+        return f"{self._namespace}.{self._name}"
 
     def __repr__(self) -> str:
-        return f"<OpOverloadPacket(op='aten.{self._name}')>"
+        return f"<OpOverloadPacket(op='{self}')>"
 
 
 def function_behind(name: str) -> Any:
@@ -171,7 +174,10 @@ def name_of(op: Op) -> str:
 
 def named(op: Op) -> Overload:
     """The form of an operation."""
-    return packet(name_of(op))._overload
+    return of_libraries.get(op.name) or packet(name_of(op))._overload
+
+
+of_libraries: dict[str, Overload] = {}  # operators that programs have defined (leafgrad/_library), by their names
 
 
 def __getattr__(name: str) -> Packet:
