@@ -14,6 +14,7 @@ import backward_pass_scenarios
 import call_scenarios
 import checkpoint_scenarios
 import forward_scenarios
+import found_pass_scenarios
 import found_scenarios
 import function_scenarios
 import function_transform_scenarios
@@ -48,6 +49,7 @@ SETS = {
     "checkpoint": checkpoint_scenarios,
     "forward": forward_scenarios,
     "found": found_scenarios,
+    "found in passes": found_pass_scenarios,
     "function": function_scenarios,
     "function transforms": function_transform_scenarios,
     "function views": function_view_scenarios,

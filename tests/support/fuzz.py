@@ -158,7 +158,8 @@ class Program:
         entry.single = any([1 in tuple(tensor.shape) for tensor in self.picked])
         self.pool = [tensor for tensor in [*self.pool, *made] if is_small(tensor)]
         entry.seen += [look_at(tensor, not entry.derived) for tensor in made] + self.calls
-        entry.seen += [look_at(leaf.grad) for leaf in self.leaves if action in fuzz_graph_steps.BACKWARD]
+        if action in fuzz_graph_steps.BACKWARD:  # of those that are retained, how they were computed is left open
+            entry.seen += [look_at(leaf.grad, attempt(lambda leaf=leaf: leaf.is_leaf) is True) for leaf in self.leaves]
         self.calls = []
         if len(self.pool) > MOST:
             del self.pool[r.randrange(len(self.pool) - MOST // 2)]
@@ -315,6 +316,7 @@ EXPLAINED = [
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
     ("nested linearize", rf"{GIVES}", r"TypeError: unsupported operand", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
+    ("backward|grad|end", rf"{GIVES}", rf"{FREED}", "what nodes save"),
     ("backward|end", r"shape \(.*\b1\b", r"\(", "mistakes of PyTorch"),  # a gradient in another shape than its tensor
     ("", r"values .* dtype torch.complex.*inf", r".*\bnan", "sums of infinite complex numbers"),
     ("(binary|ternary|joined) .* of single elements", r"strides", r"\(", "strides of dimensions of one element"),

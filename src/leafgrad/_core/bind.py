@@ -190,6 +190,9 @@ def bind_many(
         results = record_many(op, tensors, arrays, options, outs)
     else:
         results = [unrecorded(op, tensors, out) for out in outs]
+    for i, out in enumerate(outs):
+        if out.ndim > 1 and out.__class__ is ndarray:
+            with_layout_noted(results[i])
     if state.recording is not True and state.recording is not False:
         applied_in_modes(op, tensors, arrays, options, results)
     return results

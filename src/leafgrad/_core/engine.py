@@ -257,17 +257,15 @@ def reach(roots: Sequence[Edge]) -> tuple[dict[int, Node], dict[Any, int]]:
 
 def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> dict[Any, bool]:
     """The part of the graph that leads from `roots` to `targets`: place -> must its rule run? A pass to one result of
-    an operation goes to the others as well, and finds no gradient on that way."""
+    an operation goes to the operation, by way of its other results as well."""
     reachable, leaves = reach(roots)
     wanted: dict[Any, bool] = {leaf: False for leaf in leaves if leaf in targets}
     parents: set[Any] = {target.parent for target in targets if isinstance(target, Output)}
     for number in sorted(reachable, reverse=True):  # first recorded, first judged: inputs before results
         node = reachable[number]
         leads_on = any([i is not None and i in wanted for i in node.inputs])
-        if leads_on or node in targets:
+        if leads_on or node in targets or node in parents:
             wanted[node] = leads_on or targets_run
-        elif parents and isinstance(node, Output) and node.parent in parents:
-            wanted[node] = False
     return wanted
 
 

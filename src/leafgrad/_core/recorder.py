@@ -177,7 +177,11 @@ def settle(t: TensorBase) -> None:
     if the base was detached."""
     assert t.rare is not None
     view = t.rare.view
-    if view is None or (view.node_version == t.version[0] and t.needs_grad):
+    if view is None:
+        return
+    if view.silent and not view.base.needs_grad:  # it required grad because the base did, which was detached since
+        t.needs_grad = view.silent = False
+    if view.node_version == t.version[0] and t.needs_grad:
         return
     # a Function's result may be a view of its own copy
     if view.base.needs_grad or t.node is not None or view.restriction == "custom":

@@ -8,7 +8,7 @@ from typing import Any
 from leafgrad._core.modes import current_modes
 from leafgrad._core.node import Edge, Freed, Node, Output, output_of, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT
-from leafgrad._core.tensor import RareFields, ndarray, state, wrap, wrap_node
+from leafgrad._core.tensor import RareFields, links, ndarray, state, wrap, wrap_node
 
 
 def changed(versions: tuple[Any, ...]) -> bool:
@@ -38,7 +38,7 @@ def unusable(node: Node, roots: Sequence[Edge]) -> RuntimeError:
 def refuse_detached(node: Node, saved: tuple[Any, ...]) -> None:
     """Raise if a saved input was detached in place since: what it came from is no longer its history."""
     for place, value in zip(plan_of(node), saved):
-        if 0 <= place < OPTION and was_detached(node.inputs[place], value):
+        if 0 <= place < OPTION and was_detached(node.inputs[place], value) and links.saves_itself(node, place):
             raise messages().saved_tensor_detached(node)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from leafgrad._core import thread_state
 from leafgrad._core.function import CallNode
 from leafgrad._core.modes import run_rule_in_modes, switches
-from leafgrad._core.node import Node, Output
+from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.saved import refuse_detached, saved_tensors
 from leafgrad._core.tensor import TensorBase, wrap
 
@@ -69,12 +69,20 @@ class Special:
         if self.wanted is not None:
             runs = self.wanted[node]
             if self.captured is not None and node in self.captured:
-                if not runs and isinstance(node, Output) and node.parent.hooks is not None:
-                    hooks = node.parent.hooks.results.get(node.index)
                 self.found[node] = g if runs or hooks is None else hooks.arrived(node, g, self.on_tensors)
             if not runs:
+                if hooks is not None and hooks.results:
+                    self.results_arrived(node, g)
                 return STOP
         return g if hooks is None else hooks.arrived(node, g, self.on_tensors)
+
+    def results_arrived(self, node: Node, g: Gradient) -> None:
+        """The pass ends at an operation with several results: all hooks of these are called, also of results that no
+        gradient has come for."""
+        gradients = node.hooks.arrived(node, g, self.on_tensors)
+        for target in self.captured or ():
+            if isinstance(target, Output) and target.parent is node:
+                self.found[target] = None if gradients is None else gradients[target.index]
 
     def run(self, node: Node, g: Gradient, saved: Any) -> tuple[Sequence[Any], Sequence[Any]]:
         """Run the rule of a node: where its results go, and the results."""
@@ -84,8 +92,13 @@ class Special:
             g = hooks.about_to_run(node, g, self.on_tensors)
             late = not hooks.after
         outer, state.evaluating = state.evaluating, node
+        before = saved
         try:
             inputs, results, saved = self.evaluated(node, g, saved)
+        except BaseException:
+            if isinstance(node.saved, Freed):
+                node.saved = before  # not used up: another pass fails in the same way
+            raise
         finally:
             state.evaluating = outer
         return inputs, results if node.hooks is None else node.hooks.ran(node, results, g, saved, late)

@@ -30,7 +30,8 @@ class Links:
     __slots__ = (
         "add", "alias", "apply_in_transform", "assign", "batching", "clone", "copied_gradient", "copy_like", "div",
         "forward_in_transform", "functions", "give_history", "in_common_order", "mixed_binary", "mul", "neg",
-        "negative", "new", "rebase", "refresh_copies", "replay_view", "sub", "sum_dim", "tensor_class", "to_dtype",
+        "negative", "new", "rebase", "refresh_copies", "replay_view", "saves_itself", "sub", "sum_dim",
+        "tensor_class", "to_dtype",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -39,6 +40,8 @@ class Links:
         self.mixed_binary: Any = None  # leafgrad.ops.promotion: other dtypes, operands that are no tensors
         self.in_common_order: Any = None  # leafgrad._layouts: the result of several arrays, laid out as in PyTorch
         self.negative: Any = None  # leafgrad.ops.pointwise: the public neg
+        # leafgrad.autograd.composition: is an input that a node saved saved as it is by PyTorch, too?
+        self.saves_itself: Any = None
         self.replay_view: Any = None  # leafgrad.ops.shape.views: the history of a view whose memory was changed
         self.alias: Any = None  # the same: another tensor on the same memory, a view without history
         self.refresh_copies: Any = None  # leafgrad.ops.inplace: brings conjugates of what was changed since up to date

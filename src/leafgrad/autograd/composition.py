@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from leafgrad import errors
 from leafgrad._core.node import Node
+from leafgrad._core.tensor import links
 
 
 class Part(NamedTuple):
@@ -80,6 +81,14 @@ def sources_of(node: Node) -> Sequence[tuple[Any, int]]:
 def inputs_behind(source: Any) -> list[int]:
     """The inputs in the engine that a source stands for."""
     return [i for inner, _ in source.sources for i in inputs_behind(inner)] if isinstance(source, Part) else [source]
+
+
+def saves_itself(node: Node, place: int) -> bool:
+    """Does PyTorch save this input as it is, and not what a node in between makes of it?"""
+    return any([source == place for source, _ in sources_of(node)])
+
+
+links.saves_itself = saves_itself
 
 
 def between(node: Node, source: Any, results: Sequence[Any], g: Any, saved: Sequence[Any]) -> Any:
