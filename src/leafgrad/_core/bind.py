@@ -29,6 +29,7 @@ from leafgrad._core.tensor import (
     Array,
     TensorBase,
     as_array,
+    asarray,
     constant,
     links,
     ndarray,
@@ -206,15 +207,16 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
     recording = state.recording  # first of all, see execute
     x = a.array
     kind = x.dtype
-    b: TensorBase = number  # typed, so that its fields are read as those of a C struct
-    y: Array = None
-    if kind is _f32 or kind is _f64:
-        if isinstance(other, TensorBase):
-            b = other
-            y = b.array if b.array.dtype is kind else None
-        elif other.__class__ is float or other.__class__ is int:
-            y = constant(other, kind)
-    if y is None:
+    b: TensorBase  # typed, so that its fields are read as those of a C struct
+    if isinstance(other, TensorBase):
+        b = other
+        y = b.array
+        if y.dtype is not kind or not (kind is _f32 or kind is _f64):
+            return links.mixed_binary(op, a, other)
+    elif (kind is _f32 or kind is _f64) and (other.__class__ is float or other.__class__ is int):
+        b = number
+        y = constant(other, kind)
+    else:
         return links.mixed_binary(op, a, other)
     if a.rare is not None or b.rare is not None or (recording is not True and recording is not False):
         return unusual_binary(op, a, b, x, y)
@@ -224,14 +226,20 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
     except (ValueError, MemoryError):
         return links.mixed_binary(op, a, other)  # which finds the words for it
     if out.__class__ is not ndarray:
-        out = as_array(out)
-    mask = 3 if a.needs_grad and b.needs_grad else 1 if a.needs_grad else 2 if b.needs_grad else 0
+        out = asarray(out)  # a scalar: batches have dtypes of their own and do not come here
+    edge_a: Any = None
+    edge_b: Any = None
+    mask = 0
+    if a.needs_grad:
+        mask = 1
+        edge_a = a.node or a
+    if b.needs_grad:
+        mask += 2
+        edge_b = b.node or b
     if mask == 0:
         return wrap(out)
     if not recording:
         return unrecorded(op, (a, b), out)
-    edge_a: Any = (a.node or a) if mask != 2 else None
-    edge_b: Any = (b.node or b) if mask != 1 else None
     try:
         frame = _getframe(_PAIR_DEPTH)
     except ValueError:

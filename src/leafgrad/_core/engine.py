@@ -28,19 +28,22 @@ from leafgrad._core.bind import execute
 from leafgrad._core.events import BACKWARD, event_at
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
+from leafgrad._core.origin import COMPILED, internal_files
 from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, messages, unusable
 from leafgrad._core.sequence import put_in_sequence
 from leafgrad._core.special import ORDINARY, STOP, Special, passed_hooks
-from leafgrad._core.tensor import OWN_DTYPE, TensorBase, links, ndarray, wrap
+from leafgrad._core.tensor import TensorBase, links, ndarray, wrap
 from leafgrad._core.thread_state import Pass, in_new_thread
-from leafgrad._core.unbroadcast import unbroadcast
+from leafgrad._core.unbroadcast import fitted, unbroadcast
 from leafgrad.kernels import add, native
 
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 state: Final[Any] = thread_state.state
 add_arrays: Final[Any] = add
 getrefcount: Final[Any] = sys.getrefcount
+_getframe: Final[Any] = sys._getframe
+_CALLER_DEPTH: Final = 1 if COMPILED else 2  # backward_from and the method or function `backward` lie between
 scalar: Final[Any] = np.generic
 plus: Final[Any] = native(np.add, operator.add)  # for tensors as well
 SMALL: Final = 256  # elements
@@ -165,25 +168,24 @@ def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g
     if r is None:
         return
     form = leaf.array
-    kind = form.dtype
-    if leaf.rare is not None and leaf.rare.grad_dtype is not OWN_DTYPE:
-        kind = leaf.rare.grad_dtype or r.dtype
-    if r.dtype is not kind or r.shape != form.shape:
-        try:
-            r = unbroadcast(r, form.shape, kind)
-        except RuntimeError:
-            if leaf.needs_grad:
-                raise
-            return  # it was detached and then reshaped, both in place: nobody wants its gradient
+    if r.dtype is not form.dtype or r.shape != form.shape or leaf.rare is not None:
+        r = fitted(leaf, r)
+        if r is None:
+            return
     sofar = waiting.get(leaf)
-    if sofar is not None:
-        add_up(waiting, ours, leaf, sofar, r)
-    else:
+    if sofar is None:
         waiting[leaf] = r
         # Is it a new array? A rule makes one, or passes on what it was given, `g`, or a view of that.
         if r is not g and r.__class__ is ndarray and r.base is None:
             if g.__class__ is not list or not any([r is one for one in g]):  # one for each of several results
                 ours.add(leaf)
+    elif leaf in ours and sofar.size <= SMALL:
+        # `add_up` for few elements, written out: in plain Python the call takes a fiftieth of a backward pass
+        waiting[leaf] = total = plus(sofar, r)
+        if total.__class__ is not ndarray:
+            ours.discard(leaf)
+    else:
+        add_up(waiting, ours, leaf, sofar, r)
 
 
 def send(waiting: dict[Any, Gradient], ours: set[Any], heap: list[tuple[int, Node]], node: Node, r: Gradient) -> None:
@@ -202,20 +204,21 @@ def send(waiting: dict[Any, Gradient], ours: set[Any], heap: list[tuple[int, Nod
 
 def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gradient, r: Gradient) -> None:
     """Another gradient for a place where one waits already."""
+    owned = target in ours
     # in place saves memory; for small arrays NumPy's checks cost more than a new one
-    if target in ours and sofar.size > SMALL:
+    if owned and sofar.size > SMALL:
         add_arrays(sofar, r, sofar)
         return
-    waiting[target] = total = plus(sofar, r)
-    if total.__class__ is ndarray:
-        ours.add(target)
-    else:
+    total = plus(sofar, r)
+    waiting[target] = total
+    if total.__class__ is not ndarray:
         ours.discard(target)  # a NumPy scalar, which nothing can be written to, or a tensor
+    elif not owned:
+        ours.add(target)
 
 
-def begin(keep_graph: bool, deliver: bool) -> Freed | None:
+def begin(frame: Any, keep_graph: bool, deliver: bool) -> Freed | None:
     """A backward pass begins: remember its line. Returns what takes the place of saved values, if they are freed."""
-    frame = origin.user_frame()
     code = frame.f_code
     lasti: int = frame.f_lasti
     if deliver:
@@ -298,19 +301,25 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
     """`backward` in its most frequent form: from one root, to all leaves, the graph is freed and no mode on."""
     thread: dict[str, Any] = state.__dict__  # at once: a single look at the state of a thread takes as long
     before = thread["recording"]
-    usual = before is True or before is False
-    watched = switches.leaf_hooks or switches.checkpoints or switches.batched_graphs > 0 or switches.reordered
-    if watched or not usual or keep_graph or thread["depth"]:
+    if (
+        keep_graph or thread["depth"] or (before is not True and before is not False)
+        or switches.leaf_hooks or switches.checkpoints or switches.batched_graphs or switches.reordered
+    ):  # fmt: skip
         backward((root,), (g,), keep_graph, False)
         return
-    start = root.node
-    starts = (root if start is None else start,)
+    try:  # Python makes an object of every frame that is looked at, so those on the way are stepped over
+        frame = _getframe(_CALLER_DEPTH)
+    except ValueError:
+        frame = None
+    if frame is None or internal_files.get(frame.f_code.co_filename, True):
+        frame = origin.user_frame(frame)
+    starts = (root.node or root,)
     callbacks: list[Any] = [starts]
     thread["callbacks"] = callbacks
     thread["recording"] = False
     thread["depth"] = 1
     try:
-        arrived, ours = walk(starts, (g,), begin(False, True), None)
+        arrived, ours = walk(starts, (g,), begin(frame, False, True), None)
     finally:
         thread["recording"] = before
         thread["depth"] = 0
@@ -405,7 +414,7 @@ def run_special(
     """Walk, and give the leaves what arrived at them. A rule may start a pass of its own; when such passes are nested
     deeply, a new thread gives them a new stack."""
     on_tensors = special is not None and special.on_tensors
-    freed = begin(keep_graph, deliver)
+    freed = begin(origin.user_frame(), keep_graph, deliver)
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
@@ -476,7 +485,10 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
             else:  # of a Function of the user's, who has not kept it
                 leaf._grad = wrap(execute(links.clone, (g,)))
         else:
-            execute(links.add, (sofar.array, g), (), sofar.array)
+            if switches.modes:  # somebody may want to see it
+                execute(links.add, (sofar.array, g), (), sofar.array)
+            else:
+                add_arrays(sofar.array, g, sofar.array)
             sofar.version[0] += 1
     if hooks is not None:  # of a gradient that PyTorch would have moved, they see what becomes of it in `.grad`
         hooks.accumulated(leaf, leaf._grad.array if moved else g, create_graph)

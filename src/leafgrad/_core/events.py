@@ -36,10 +36,10 @@ class Event:
         self.reason = reason
         self.code = code
         self.lasti = lasti
-        self.count: int = 0
+        self.count: int = 0  # how often, but for what `noted_again` recognises
         self.time: int = 0  # of the last time, as the clock shows it
         self.surveys: int = 0
-        self.last: int = 0  # the id of what was concerned last
+        self.last: Any = None  # a weak reference to what was concerned last, for `noted_again`
         # by id: a weak reference, and the code and offset of the instruction that used it, if that is known
         self.objects: dict[int, tuple[Any, Any, int]] = {}
         self.memory: Any = None  # a weak reference to the array that left the graph
@@ -66,7 +66,7 @@ class Event:
 class Kind:
     """All events of one kind."""
 
-    __slots__ = ("last", "lines", "reason")
+    __slots__ = ("again", "last", "lines", "reason")
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -74,6 +74,7 @@ class Kind:
         # code make a number that no other instruction has, as long as the event holds the code.
         self.lines: dict[int, Event] = {}
         self.last: Event = Event(reason, None, -1)  # in a loop the next one is the same, as a rule
+        self.again: dict[int, Event] = {}  # for `noted_again`: the last event at each offset, of whatever code
 
 
 class Clock:
@@ -114,8 +115,7 @@ def event_at(kind: Kind, code: Any, lasti: int) -> Event:
     if event.code is not code or event.lasti != lasti:
         event = kind.last = find(kind, code, lasti)
     event.count += 1
-    clock.now += 1
-    event.time = clock.now
+    event.time = clock.now = clock.now + 1
     return event
 
 
@@ -127,6 +127,7 @@ def find(kind: Kind, code: Any, lasti: int) -> Event:
     if event is None:
         if len(lines) >= MOST_LINES:
             del lines[next(iter(lines))]
+            kind.again.clear()  # it may be there as well
         event = lines[key] = Event(kind.reason, code, lasti)
     return event
 
@@ -148,14 +149,16 @@ def noted(kind: Kind, what: Any, node: Node | None, caller: Any = None, value: A
 
 def noted_again(kind: Kind, what: Any, frame: Any) -> None:
     """`noted` for a leaf or an optimiser, at the line where a frame is: in a loop it is the object of the last time,
-    and nothing has to be found. Every sixteenth time it is looked at all the same, because another object may have got
-    the id of one that is gone."""
-    event = kind.lines.get(id(frame.f_code) + frame.f_lasti)
-    if event is not None and event.last == id(what) and event.count & 15:
-        event.count += 1
+    and nothing has to be found. The offset alone finds the event, because in plain Python the id of the code would cost
+    a fifth of this; code and object are compared."""
+    lasti: int = frame.f_lasti
+    event = kind.again.get(lasti)
+    if event is not None and event.code is frame.f_code and event.last() is what:
         event.time = clock.now = clock.now + 1
-    else:
-        noted(kind, what, None, frame).last = id(what)
+        return
+    event = noted(kind, what, None, frame)
+    event.last = reference(what)
+    kind.again[lasti] = event
 
 
 def concern(event: Event, what: Any, node: Node | None) -> None:

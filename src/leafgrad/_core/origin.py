@@ -14,7 +14,6 @@ from typing import Any, Final
 # the core lie between.
 COMPILED: Final = not __file__.endswith(".py")
 _getframe: Final[Callable[[int], Any]] = sys._getframe
-_OWN_FRAMES: Final = 0 if COMPILED else 2  # that of user_frame and that of its caller
 _PACKAGE = __file__[: __file__.rindex("_core")]
 internal_files: Final[dict[str, bool]] = {}
 
@@ -51,24 +50,25 @@ def is_internal(filename: str) -> bool:
     return known
 
 
-def user_frame(frame: Any = None) -> Any:
+def user_frame(frame: Any = None, known: int = 1) -> Any:
     """The innermost frame that is not leafgrad's, beginning with `frame` if that is given. It is asked for by functions
-    of leafgrad only."""
+    of leafgrad only: compiled functions that know so many of the callers, themselves included, step over them, because
+    plain Python makes an object of every frame that is looked at."""
     if frame is None:
         try:
-            frame = _getframe(_OWN_FRAMES)
+            frame = _getframe(0 if COMPILED else 1 + known)
         except ValueError:  # nobody called: a thread began with a function of leafgrad
             return outermost_frame()
     while True:
-        filename = frame.f_code.co_filename
         try:
-            internal = internal_files[filename]
-        except KeyError:  # a new file
-            internal = is_internal(filename)
-        caller = frame.f_back if internal else None
-        if caller is None:
+            while internal_files[frame.f_code.co_filename]:
+                caller = frame.f_back
+                if caller is None:
+                    return frame
+                frame = caller
             return frame
-        frame = caller
+        except KeyError:
+            is_internal(frame.f_code.co_filename)  # a new file, which is known from now on
 
 
 def outermost_frame() -> Any:

@@ -51,7 +51,7 @@ def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tup
     version: Version = [0, None]
     result: TensorBase = links.new(links.tensor_class)
     result.array = out
-    result.node = make_node(op, tensors, arrays, options, (out,), (version,), out.shape, kind)
+    result.node = make_node(op, tensors, arrays, options, (out,), (version,), out.shape, kind, 3)
     result.needs_grad = True
     result.version = version
     result._grad = None
@@ -83,9 +83,10 @@ def make_node(
     out_versions: Sequence[Version],
     shape: Any,
     kind: Any,
+    known_callers: int = 2,
 ) -> Node:
     """The node of an operation: the edges to where its inputs came from, and the values that its rule will need."""
-    frame = origin.user_frame()
+    frame = origin.user_frame(None, known_callers)
     t: TensorBase | None
     edges: list[Any] = []
     mask = 0

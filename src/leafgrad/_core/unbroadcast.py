@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._core.bind import bind, execute
-from leafgrad._core.tensor import TensorBase, links
+from leafgrad._core.tensor import OWN_DTYPE, TensorBase, links
 
 
 def unbroadcast(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
@@ -20,6 +20,21 @@ def unbroadcast(r: Any, shape: tuple[int, ...], kind: Any) -> Any:
             r = r.real
         r = r.astype(kind)
     return r
+
+
+def fitted(leaf: Any, r: Any) -> Any:
+    """A gradient in the form of its leaf; None if nobody wants it."""
+    kind = leaf.array.dtype
+    if leaf.rare is not None and leaf.rare.grad_dtype is not OWN_DTYPE:
+        kind = leaf.rare.grad_dtype or r.dtype
+    if r.dtype is kind and r.shape == leaf.array.shape:
+        return r
+    try:
+        return unbroadcast(r, leaf.array.shape, kind)
+    except RuntimeError:
+        if leaf.needs_grad:
+            raise
+        return None  # it was detached and then reshaped, both in place
 
 
 def stretched(found: tuple[int, ...], shape: tuple[int, ...]) -> list[int]:

@@ -178,7 +178,7 @@ class Optimizer(Hooked):
             with enable_grad():
                 self._recorded_steps()
             return loss
-        frame = origin.user_frame()
+        frame = origin.user_frame(_getframe(1))
         here = (frame.f_code, frame.f_lasti)
         for group in self.param_groups:
             if group.get("capturable"):
