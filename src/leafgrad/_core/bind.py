@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from leafgrad._build import mypyc_attr
 from leafgrad._core import origin, thread_state
 from leafgrad._core.modes import applied_in_modes, execute_in_modes, switches
 from leafgrad._core.node import Node, Version, take_order
@@ -37,11 +38,6 @@ from leafgrad._core.tensor import (
     with_layout_noted,
     wrap,
 )
-
-try:
-    from mypy_extensions import mypyc_attr
-except ImportError:  # only the compiler needs it
-    from leafgrad._build import mypyc_attr
 
 state: Final[Any] = thread_state.state
 copyto: Final[Any] = np.copyto

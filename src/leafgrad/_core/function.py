@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from leafgrad._build import mypyc_attr
 from leafgrad._core.node import Freed, Node, output_of
-
-try:
-    from mypy_extensions import mypyc_attr
-except ImportError:  # only the compiler needs it
-    from leafgrad._build import mypyc_attr
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

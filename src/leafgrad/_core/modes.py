@@ -19,13 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
+from leafgrad._build import mypyc_attr
 from leafgrad._core.op import Op
 from leafgrad._core.thread_state import every_thread, refresh_all, shared_modes, state
-
-try:
-    from mypy_extensions import mypyc_attr
-except ImportError:  # only the compiler needs it
-    from leafgrad._build import mypyc_attr
 
 Below = Callable[[Op, Sequence[Any], tuple[Any, ...], Any], Any]
 Rule = Callable[[Any, Any, Any, Any], Sequence[Any]]

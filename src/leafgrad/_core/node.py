@@ -21,12 +21,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any, Final
 
+from leafgrad._build import mypyc_attr
 from leafgrad._core.op import Op
-
-try:
-    from mypy_extensions import mypyc_attr
-except ImportError:  # only the compiler needs it
-    from leafgrad._build import mypyc_attr
 
 Array = Any  # an np.ndarray, or a NumPy scalar where the gradient has no dimensions
 Edge = Any  # Node | leaf tensor | None

@@ -7,15 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from leafgrad._build import mypyc_attr
 from leafgrad._core import thread_state
 from leafgrad._core.events import Event
 from leafgrad._core.modes import switches
 from leafgrad._core.node import Node, Version
-
-try:
-    from mypy_extensions import mypyc_attr
-except ImportError:  # only the compiler needs it
-    from leafgrad._build import mypyc_attr
 
 Array = Any
 # Final, because the compiler turns these into C variables; other module variables are dictionary look-ups.

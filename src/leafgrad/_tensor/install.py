@@ -20,7 +20,9 @@ from leafgrad.ops.public_forms import function_of, method_form, method_of, of_a_
 from leafgrad.ops.registry import Operation, entries, in_place_names, in_place_operators
 
 # which module has a function of `leafgrad`
-MODULES = {name: module for module, found in names.FUNCTIONS.items() for name in found.split()}
+MODULES: dict[str, str] = {}
+for _module, _found in names.FUNCTIONS.items():
+    MODULES.update(dict.fromkeys(_found.split(), _module))
 
 # The packages whose modules list in `__all__` what they have for a namespace: classes, or functions.
 WHOLE: dict[str, tuple[str, type]] = {"nn.modules": ("nn", type), "nn._functional": ("nn.functional", FunctionType)}
@@ -108,21 +110,19 @@ def function_called(name: str) -> Callable[..., Any]:
     return links.functions[name]  # type: ignore[no-any-return]
 
 
-class Later:
-    """Stands for a method, an operator or an attribute of Tensor until it is first used."""
+class Later(str):
+    """Stands for a method, an operator or an attribute of Tensor until it is first used. It is its name, and nothing
+    else: there are hundreds, and an `__init__` for each would be felt at import."""
 
-    __slots__ = ("name", "place")
-
-    def __init__(self, name: str, place: str) -> None:
-        self.name = name
-        self.place = place
+    __slots__ = ()
 
     def loaded(self) -> Any:
         """What it stands for, which has taken its place."""
-        install(_missing.part(self.place))
-        found = vars(OpMethods)[self.name]
+        place = next(place for place, found in names.METHODS.items() if self in found.split())
+        install(_missing.part(place))
+        found = vars(OpMethods)[self]
         if found is self:
-            raise AttributeError(f"leafgrad.{self.place} has no {self.name}\n  fix: python tools/make_stubs.py")
+            raise AttributeError(f"leafgrad.{place} has no {self}\n  fix: python tools/make_stubs.py")
         return found
 
     def __get__(self, tensor: Any, cls: type | None = None) -> Any:
@@ -130,7 +130,7 @@ class Later:
 
     def __set__(self, tensor: Any, value: Any) -> None:
         self.loaded()
-        setattr(tensor, self.name, value)
+        setattr(tensor, self, value)
 
 
 # -- the forms of an operation -----------------------------------------------------------------------------------------
@@ -170,21 +170,15 @@ def methods_of(entry: Any) -> dict[str, Any]:
     return found
 
 
-class Absent:
+class Absent(str):
     """Stands for a method that PyTorch's tensors have and ours have not: who asks for it is told. (A `__getattr__`
     would do the same, but a class that has one takes longer for all attributes: a tenth of a small step.)"""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    __slots__ = ()
 
     def __get__(self, tensor: Any, cls: type | None = None) -> Any:
-        raise _missing.missing_method(self.name, f"'{type(tensor).__name__}' object")
+        raise _missing.missing_method(self, f"'{type(tensor).__name__}' object")
 
 
-for _name in names.ABSENT.split():
-    setattr(OpMethods, _name, Absent(_name))
-for _place, _names in names.METHODS.items():
-    for _name in _names.split():
-        setattr(OpMethods, _name, Later(_name, _place))
+for _placeholder in (*map(Absent, names.ABSENT.split()), *map(Later, " ".join(names.METHODS.values()).split())):
+    setattr(OpMethods, _placeholder, _placeholder)

@@ -14,18 +14,21 @@ import functools
 import math
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from leafgrad import errors
 from leafgrad._core.node import Node
 from leafgrad._core.tensor import links
 
 
-class Part(NamedTuple):
-    """A node of an expression: its name, and where its inputs come from."""
+class Part:
+    """A node of an expression: its name, and where its inputs come from. (A NamedTuple would be felt at import.)"""
 
-    name: str
-    sources: tuple[tuple[Any, int], ...]  # a Part, or the number of an input; and which result of it
+    __slots__ = ("name", "sources")
+
+    def __init__(self, name: str, sources: tuple[tuple[Any, int], ...]) -> None:
+        self.name = name
+        self.sources = sources  # a Part, or the number of an input; and which result of it
 
 
 @functools.cache

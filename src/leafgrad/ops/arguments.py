@@ -35,6 +35,7 @@ from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
 from leafgrad._device import device, layout, memory_format
 from leafgrad._dtypes import PYTHON_DTYPES, dtype
+from leafgrad.ops.autocast import autocasting
 from leafgrad.ops.out import into_out
 from leafgrad.ops.signature import Declaration, documentation, in_python_form, is_method
 
@@ -179,15 +180,18 @@ def checked(
     short: Callable[..., Any] | None = None,
     in_python: bool = False,
     exact: bool = False,
+    autocast: str | None = None,
 ) -> Any:
     """`call`, behind a look at its arguments (without `look`: at their names, at the first one, and whether one of them
     takes the call over). `silent` says that it computes before the executor is asked, when NumPy has to be silent in
     its thread already; `short` is a shorter way if none of the optional arguments is given. `in_python` says that
-    PyTorch has written the function in Python, see `overridden`; `exact`, that a wrong call is Python's affair."""
+    PyTorch has written the function in Python, see `overridden`; `exact`, that a wrong call is Python's affair;
+    `autocast`, in which dtype it computes in mixed precision."""
     space: dict[str, Any] = {"__builtins__": __builtins__}
 
     def first_call(*args: Any, **kwargs: Any) -> Any:
-        arguments = Arguments(function, call, declaration, silent, look, short, in_python, exact)
+        inner = autocasting(autocast, call)
+        arguments = Arguments(function, inner, declaration, silent, look, short, in_python, exact)
         space.update(arguments.names)
         function.__defaults__, function.__kwdefaults__ = arguments.defaults, arguments.keyword_defaults
         function.__code__ = arguments.code  # last: other threads may be here as well

@@ -8,6 +8,7 @@ might refuse those of different dtypes; that is why it is no mode of the executo
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ CO_VARARGS = 4  # a flag of code objects, as `inspect` has it
 CONVERTED = (float32, float16, bfloat16)  # double precision is left alone
 
 
+@functools.cache
 def autocasting(kind: str | None, call: Callable[..., Any]) -> Any:
     """A function whose inputs are converted first, while autocast is on in this thread. It is written as text, with the
     parameters of the other one, because a call that passes on whatever it is given takes several times as long."""

@@ -27,7 +27,7 @@ def method_of(entry: Any, name: str = "") -> Any:
     it is none)."""
     declaration = entry.declaration.as_method(bool(entry.method and entry.public_name))
     if entry.checked is True and can_be_checked(entry):
-        return checked(name or entry.name, entry.call, declaration, entry.silent)
+        return checked(name or entry.name, entry.uncast, declaration, entry.silent, autocast=entry.autocast)
     # an alias that looks at its arguments itself is taken over by its own name
     if entry.checked is False and name and name != entry.name and can_be_checked(entry):
         return checked(name, entry.call, declaration, look=False, exact=True)
@@ -65,7 +65,7 @@ def function_of(entry: Any, name: str, has_out: Any) -> Any:
     if not can_be_checked(entry):
         return overridable_function(twin(entry.function, declaration), in_python)
     if entry.checked is True:
-        return checked(name, entry.call, declaration, entry.silent, in_python=in_python)
+        return checked(name, entry.uncast, declaration, entry.silent, in_python=in_python, autocast=entry.autocast)
     if entry.checked:
         whole = autocasting(entry.autocast, entry.declaration.__wrapped__)
         return checked(name, whole, declaration, entry.silent, short=entry.call)

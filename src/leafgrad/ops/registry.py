@@ -95,6 +95,12 @@ class Entry:
 
         def __getattr__(self, fact: str) -> Any: ...
 
+    @functools.cached_property
+    def call(self) -> Callable[..., Any]:
+        """What is behind the look at the arguments; made when it is first asked for, because it may have to be written
+        as text."""
+        return autocasting(self.autocast, self.uncast)  # type: ignore[no-any-return]
+
 
 class Operation(Entry):
     """An operation with all that is known of it. Calling it is meant for rules: normalised arguments only; users
@@ -103,7 +109,10 @@ class Operation(Entry):
     def __init__(self, name: str, family: type, body: dict[str, Any]) -> None:
         body = functions_of(body)
         known = {**defaults(family), **body}
-        self.__dict__.update({fact: known[fact] for fact in FACTS})
+        self.__dict__ = dict(_facts[family])  # a copy at once: a fifth of the time of `update`
+        for fact, value in body.items():
+            if fact in FACTS:
+                self.__dict__[fact] = value
         self.name = name
         self.module: str = body.get("__module__", "")
         self.doc: str = body.get("__doc__") or ""
@@ -152,7 +161,7 @@ class Operation(Entry):
             self.declaration = Declaration(public, self.signatures)
         self.checked: Any = self.checked if self.public_name or self.places else False
         name_code(public, self.aten_function)
-        self.call = autocasting(self.autocast, public)
+        self.uncast = public
         self.function: Callable[..., Any] = method_of(self)
         if not isinstance(self.operators, dict):
             self.operators = {name: family.operator(self, name, known) for name in self.operators}  # type: ignore[attr-defined]
@@ -239,6 +248,8 @@ def in_place_operators(entry: Any) -> list[str]:
 
 def note_methods(entry: Any) -> None:
     """Tell leafgrad/_core/overrides.py what the methods and operators of an entry are to those who take calls over."""
+    if not (entry.operators or entry.in_python):
+        return
     in_place = in_place_operators(entry)
     for name in (*entry.operators, *in_place):
         if name not in entry.in_python and (is_reflected(name) or not entry.own_operators):
@@ -364,12 +375,17 @@ class Family(metaclass=Block, family=True):
 
 def functions_of(body: Mapping[str, Any]) -> dict[str, Any]:
     """What a class body says, its static methods as the functions they are."""
-    return {key: value.__func__ if isinstance(value, staticmethod) else value for key, value in body.items()}
+    found = dict(body)
+    for key, value in body.items():
+        if value.__class__ is staticmethod:
+            found[key] = value.__func__
+    return found
 
 
 # What is known of an entry, with the defaults: the attributes of Family that are no functions.
 FACTS = {fact: value for fact, value in vars(Family).items() if fact[0] != "_" and not isinstance(value, staticmethod)}
 _defaults: dict[type, dict[str, Any]] = {}
+_facts: dict[type, dict[str, Any]] = {}  # what of these is a fact: to choose anew for every block would be felt
 
 
 def defaults(family: type) -> dict[str, Any]:
@@ -379,6 +395,7 @@ def defaults(family: type) -> dict[str, Any]:
         found = _defaults[family] = {}
         for base in reversed(family.__mro__[:-1]):
             found.update(functions_of(vars(base)))
+        _facts[family] = {fact: found[fact] for fact in FACTS}
     return found
 
 
@@ -451,7 +468,7 @@ class Composite(Entry):
         self.declaration = Declaration(function, self.signatures)
         for each in (function, *self.operators.values()):
             name_code(each, self.aten_function)
-        self.call = autocasting(self.autocast, function)
+        self.uncast = function
         self.function: Callable[..., Any] = method_of(self)
         note_methods(self)
 
