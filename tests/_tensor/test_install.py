@@ -38,7 +38,7 @@ for place, found in sorted(names.METHODS.items(), reverse={reverse}):
     for name in found.split():
         getattr(torch.Tensor, name)
         assert not isinstance(vars(OpMethods)[name], Later), name
-    for name in names.FUNCTIONS[place].split():
+    for name in names.FUNCTIONS.get(place, "").split():
         assert callable(getattr(torch, name)), name
 """
     fresh(program.format(reverse=False))
