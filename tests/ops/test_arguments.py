@@ -50,3 +50,43 @@ def test_a_function_is_written_once() -> None:
     assert torch.tril(x).tolist() == [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     before = torch.tril.__code__
     assert torch.tril(x, 1).tolist() == [[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]] and torch.tril.__code__ is before
+
+
+MATRIX, VECTOR = [[0.0, 1.0], [2.0, 3.0]], [1.0, -2.0]
+OLD_FORMS = {
+    "addmm": (MATRIX, MATRIX, MATRIX),
+    "addmv": (VECTOR, MATRIX, VECTOR),
+    "addr": (MATRIX, VECTOR, VECTOR),
+    "addbmm": (MATRIX, [MATRIX], [MATRIX]),
+    "baddbmm": ([MATRIX], [MATRIX], [MATRIX]),
+}
+
+
+@pytest.mark.parametrize("name", OLD_FORMS)
+def test_factors_before_tensors(name: str) -> None:
+    """addmm(beta, input, alpha, mat1, mat2), and input.addmm_(beta, alpha, mat1, mat2), as old programs have it."""
+    x, a, b = [torch.tensor(values) for values in OLD_FORMS[name]]
+    function, method = getattr(torch, name), getattr(torch.Tensor, name)
+    in_place = getattr(torch.Tensor, f"{name}_")
+    once, twice = function(x, a, b, beta=0.5), function(x, a, b, beta=0.5, alpha=2)
+    forms = [(function, (0.5, x), ()), (function, (0.5, x), (2,)), (method, (x, 0.5), ()), (method, (x, 0.5), (2,))]
+    forms += [(in_place, (x.clone(), 0.5), ()), (in_place, (x.clone(), 0.5), (2,))]
+    for call, first, alpha in forms:
+        with pytest.warns(UserWarning, match=f"This overload of {name}_? is deprecated"):
+            assert call(*first, *alpha, a, b).tolist() == (twice if alpha else once).tolist()
+    for wrong in [lambda: function(0.5, x, a), lambda: function("a", x, a, b), lambda: method(x, 1, 2, 3, a, b)]:
+        with pytest.raises(TypeError):
+            wrong()
+
+
+@pytest.mark.parametrize("name", ["addcmul", "addcdiv"])
+def test_a_value_before_tensors(name: str) -> None:
+    x, a, b = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]), torch.tensor([2.0, 8.0])
+    expected = getattr(torch, name)(x, a, b, value=0.5).tolist()
+    for call, given in [
+        (getattr(torch, name), x),
+        (getattr(torch.Tensor, name), x),
+        (getattr(torch.Tensor, f"{name}_"), x.clone()),
+    ]:
+        with pytest.warns(UserWarning, match=f"This overload of {name}_? is deprecated"):
+            assert call(given, 0.5, a, b).tolist() == expected

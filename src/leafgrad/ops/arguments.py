@@ -215,6 +215,15 @@ def _not_written_yet(*args: Any, **kwargs: Any) -> Any:
     return first_call(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
 
 
+# By the factors of a function and whether it is a method: where numbers (n) and tensors (t) stood once.
+OLD_ORDERS: dict[tuple[Any, ...], tuple[str, ...]] = {
+    ("beta", "alpha", False): ("nttt", "ntntt"),
+    ("beta", "alpha", True): ("tntt", "tnntt"),
+    ("value", False): ("tntt",),
+    ("value", True): ("tntt",),
+}
+
+
 class Arguments:
     """The arguments of one function: how they are looked at, and what is said if they are wrong."""
 
@@ -332,6 +341,8 @@ class Arguments:
         renamed = {OTHER_NAMES.get(key, key): value for key, value in others.items()}
         clear = not rest and named.keys().isdisjoint(renamed)
         given = fitted(([], self.rows), (), {**named, **renamed}) if clear else None
+        if given is None and not others:
+            given = self.factors_in_front(values, rest)
         if given is None:
             raise self.wrong_call(values, rest, others)
         state.recording  # noqa: B018  see `silent`
@@ -340,6 +351,27 @@ class Arguments:
         if out is not None:
             return into_out(self.name, self.call, first, further, out, self.declaration.has_out)
         return self.call(*first, **further)
+
+    def factors_in_front(self, values: dict[str, Any], rest: tuple[Any, ...]) -> dict[str, Any] | None:
+        """The arguments of addmm(beta, input, alpha, mat1, mat2) or addcmul(input, value, tensor1, tensor2), forms that
+        PyTorch has deprecated and still takes: numbers that are given by name today stand before tensors."""
+        places, factors = [p.name for p in self.positional], [p.name for p in self.keywords]
+        args = [*[values[name] for name in places if values[name] is not MISSING], *rest]
+        order = "".join(
+            ["t" if isinstance(v, TensorBase) else "n" if as_number(v) is not REFUSED else "?" for v in args]
+        )
+        if order not in OLD_ORDERS.get((*factors, self.declaration.is_method), ()):
+            return None
+        tensors = [v for v in args if isinstance(v, TensorBase)]
+        numbers = [as_number(v) for v in args if not isinstance(v, TensorBase)]
+        names = iter(places), iter(factors)
+        old = ", ".join([f"Tensor {next(names[0])}" if kind == "t" else f"Number {next(names[1])}" for kind in order])
+        new = ", ".join([*[f"Tensor {name}" for name in places], "*", *[f"Number {name} = 1" for name in factors]])
+        errors.warn(
+            f"This overload of {self.name} is deprecated:\n\t{self.name}({old})\nConsider using one of the following "
+            f"signatures instead:\n\t{self.name}({new})"
+        )
+        return {**dict.fromkeys(factors, 1), **dict(zip(factors, numbers)), **dict(zip(places, tensors))}
 
     def overridden(self, values: dict[str, Any], rest: tuple[Any, ...], others: dict[str, Any]) -> Any:
         """What becomes of the call if an argument or a mode takes it over."""

@@ -11,13 +11,12 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, INTEGER, dtype, from_numpy_dtype
-from leafgrad.ops.arguments import REFUSED, as_number
 from leafgrad.ops.creation.numbers import to_array
 from leafgrad.ops.pointwise.where import mismatched_pair
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.signature import Deprecated, Number, Tensor
+from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -53,26 +52,9 @@ class Adding(Family, family=True):
     jvp = "elementwise"
     in_place = True
     out = True
-    signatures = ("(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor",)
 
     def vjp_input(g: A) -> A:
         return g
-
-
-def value_in_front(name: str, input: Any, value: Any, tensor1: Any, tensor2: Any) -> tuple[Any, Any, Any]:
-    """The factor and the tensors of `addcmul(input, value, tensor1, tensor2)`, which PyTorch has deprecated and still
-    takes; without a fourth argument, those of an ordinary call, in which tensor1 is a tensor."""
-    number = as_number(value)
-    if tensor2 is None:
-        raise errors.not_a_tensor(name, "tensor1", 2, value)
-    if number is REFUSED or not isinstance(tensor1, TensorBase) or not isinstance(tensor2, TensorBase):
-        raise errors.mistake(TypeError, f"{name}() takes 3 positional arguments but 4 were given")
-    errors.warn(
-        f"This overload of {name} is deprecated:\n\t{name}(Tensor input, Number value, Tensor tensor1, Tensor tensor2)"
-        f"\nConsider using one of the following signatures instead:\n\t{name}(Tensor input, Tensor tensor1, Tensor "
-        "tensor2, *, Number value = 1)"
-    )
-    return number, tensor1, tensor2
 
 
 def adding(operation: Any, *tensors: Any, value: Any) -> Any:
@@ -96,16 +78,7 @@ class addcmul(Adding):
         wide_x, wide_a, wide_b = wide(x, a, b)
         return in_dtype_of(x, wide_x + (wide_a if value == 1 else wide_a * value) * wide_b)
 
-    def call(
-        input: Tensor,
-        tensor1: Tensor | Number,
-        tensor2: Tensor,
-        deprecated: Deprecated = None,
-        *,
-        value: Number = 1,
-    ) -> Tensor:
-        if not isinstance(tensor1, TensorBase) or deprecated is not None:
-            value, tensor1, tensor2 = value_in_front("addcmul", input, tensor1, tensor2, deprecated)
+    def call(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
         return adding(addcmul, input, tensor1, tensor2, value=value)
 
     def vjp_tensor1(g: A, tensor2: A, value: A) -> A:
@@ -141,16 +114,7 @@ class addcdiv(Adding):
         wide_x, wide_a, wide_b = wide(x, a, b)
         return in_dtype_of(x, wide_x + (wide_a if value == 1 else wide_a * value) / wide_b)
 
-    def call(
-        input: Tensor,
-        tensor1: Tensor | Number,
-        tensor2: Tensor,
-        deprecated: Deprecated = None,
-        *,
-        value: Number = 1,
-    ) -> Tensor:
-        if not isinstance(tensor1, TensorBase) or deprecated is not None:
-            value, tensor1, tensor2 = value_in_front("addcdiv", input, tensor1, tensor2, deprecated)
+    def call(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
         if tensor1.array.dtype.kind in "biu" and tensor2.array.dtype.kind in "biu":
             raise errors.mistake(RuntimeError, INTEGER_QUOTIENT)
         return adding(addcdiv, input, tensor1, tensor2, value=value)
