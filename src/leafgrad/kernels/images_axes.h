@@ -15,6 +15,8 @@ typedef struct {
     ptrdiff_t taps;            /* elements of each window if all are alike, 0 if they are not: */
     ptrdiff_t stride, before;  /* element t of window q is at q * stride + t * apart - before */
     ptrdiff_t *tap_begin, *tap_end; /* the windows in which it is within the image */
+    ptrdiff_t parts, reach;         /* as in images_layout.h: remainders of taps by the stride, and the largest shift, */
+    ptrdiff_t *tap_part, *tap_shift, *remainder;
 } Axis;
 
 typedef struct {
@@ -25,6 +27,14 @@ typedef struct {
     ptrdiff_t divisor; /* of means, if it is given */
     atomic_int failed; /* 1: no memory; 2: an index is outside */
 } Pool;
+
+/* The most elements that a window has. */
+static inline ptrdiff_t longest(const Axis *a)
+{
+    ptrdiff_t most = 0;
+    for (ptrdiff_t q = 0; q < a->out; q++) most = MAX(most, ceil_div(a->end[q] - a->begin[q], a->apart));
+    return most;
+}
 
 /* Windows that are alike. */
 static void equal_windows(Axis *a, ptrdiff_t window, ptrdiff_t stride, ptrdiff_t padding, ptrdiff_t apart,
@@ -40,7 +50,13 @@ static void equal_windows(Axis *a, ptrdiff_t window, ptrdiff_t stride, ptrdiff_t
         a->end[q] = MIN(end, a->in);
         a->count[q] = (include_padding ? MIN(end, a->in + padding) - start : a->end[q] - MAX(start, 0));
     }
+    a->parts = 0;
     for (ptrdiff_t t = 0; t < window; t++) {
+        ptrdiff_t part = 0;
+        while (part < a->parts && a->remainder[part] != t * apart % stride) part++;
+        if (part == a->parts) a->remainder[a->parts++] = t * apart % stride;
+        a->tap_part[t] = part;
+        a->tap_shift[t] = a->reach = t * apart / stride;
         ptrdiff_t shift = t * apart - padding;
         a->tap_begin[t] = MIN(a->out, MAX(0, ceil_div(-shift, stride)));
         a->tap_end[t] = MAX(a->tap_begin[t], MIN(a->out, floor_div(a->in - 1 - shift, stride) + 1));

@@ -1,66 +1,182 @@
 /* The largest element and the mean of windows, and their gradients: one plane at a time. Included as images_products.h is,
    with INT, a whole number as wide as REAL.
 
-   Where windows are equally far apart a row of results is computed tap by tap, in loops over the row; elsewhere (adaptive
-   windows) window by window. */
+   Where windows are equally far apart, the rows of the image that a row of results needs are laid out as in
+   images_layout.h, so that each tap is a vector for a vector of results. Elsewhere (adaptive windows) results are computed
+   one by one. */
 
-/* best[q] and where it was, with the elements from[q * stride], which are numbered from `number` on */
-INLINE TARGET void NAME(larger)(const REAL *from, ptrdiff_t stride, INT number, ptrdiff_t begin, ptrdiff_t end,
-                                REAL *restrict best, INT *restrict place)
+typedef INT NAME(places) __attribute__((vector_size(LANES * sizeof(INT))));
+
+/* What one thread needs: the rows of a row of results, and where taps are in them. */
+typedef struct {
+    REAL *rows;
+    ptrdiff_t *numbers; /* of the first element of each row */
+    ptrdiff_t count, extent, row;
+    ptrdiff_t *taps;
+    REAL *results;
+    INT *places, *first; /* of the results; of the first elements of windows, in a row */
+    int good;
+} NAME(Rows);
+
+static TARGET NAME(Rows) NAME(make_rows)(const Pool *p)
 {
-    for (ptrdiff_t q = begin; q < end; q++) {
-        REAL value = from[q * stride];
-        int take = (value > best[q]) | (value != value);
-        best[q] = take ? value : best[q];
-        if (place != NULL) place[q] = take ? number + (INT)(q * stride) : place[q];
-    }
+    const Axis *x = &p->axis[2];
+    ptrdiff_t most = longest(&p->axis[0]) * longest(&p->axis[1]), wide = ceil_div(x->out, LANES) * LANES;
+    NAME(Rows) r = {.count = 0, .extent = wide + (x->taps ? x->reach : 0)};
+    r.row = x->taps ? x->parts * r.extent : 0;
+    r.rows = malloc((size_t)(most * r.row + 1) * sizeof(REAL));
+    r.numbers = malloc((size_t)(most + 1) * sizeof(ptrdiff_t));
+    r.taps = malloc((size_t)(x->taps + 1) * sizeof(ptrdiff_t));
+    r.results = malloc((size_t)wide * sizeof(REAL));
+    r.places = calloc((size_t)wide, sizeof(INT));
+    r.first = calloc((size_t)wide, sizeof(INT));
+    r.good = r.rows && r.numbers && r.taps && r.results && r.places && r.first;
+    for (ptrdiff_t t = 0; r.good && t < x->taps; t++) r.taps[t] = x->tap_part[t] * r.extent + x->tap_shift[t];
+    for (ptrdiff_t q = 0; r.good && q < x->out; q++) r.first[q] = (INT)x->begin[q];
+    return r;
 }
 
-INLINE TARGET void NAME(plus)(const REAL *from, ptrdiff_t stride, ptrdiff_t begin, ptrdiff_t end, REAL *restrict sum)
+static void NAME(free_rows)(NAME(Rows) *r)
 {
-    for (ptrdiff_t q = begin; q < end; q++) sum[q] += from[q * stride];
+    free(r->rows);
+    free(r->numbers);
+    free(r->taps);
+    free(r->results);
+    free(r->places);
+    free(r->first);
 }
 
-/* One row of the image in all windows of a row of results. `first`: the number of the row's first element. */
-static TARGET void NAME(larger_in_row)(const Axis *axis, const REAL *row, INT first, REAL *best, INT *place)
+/* The rows of the image in the windows of (z, y): numbered, and laid out. */
+static TARGET void NAME(collect_rows)(const Pool *p, const REAL *image, ptrdiff_t z, ptrdiff_t y, REAL fill, NAME(Rows) *r)
 {
-    for (ptrdiff_t t = 0; t < axis->taps; t++) {
-        ptrdiff_t shift = t * axis->apart - axis->before, begin = axis->tap_begin[t], end = axis->tap_end[t];
-        const REAL *from = row + shift;
-        INT number = first + (INT)shift;
-        if (place == NULL) {
-            if (axis->stride == 2) NAME(larger)(from, 2, number, begin, end, best, NULL);
-            else if (axis->stride == 1) NAME(larger)(from, 1, number, begin, end, best, NULL);
-            else NAME(larger)(from, axis->stride, number, begin, end, best, NULL);
-        } else if (axis->stride == 2) {
-            NAME(larger)(from, 2, number, begin, end, best, place);
-        } else if (axis->stride == 1) {
-            NAME(larger)(from, 1, number, begin, end, best, place);
-        } else {
-            NAME(larger)(from, axis->stride, number, begin, end, best, place);
-        }
-    }
-    for (ptrdiff_t q = 0; q < axis->out && !axis->taps; q++) {
-        for (ptrdiff_t i = axis->begin[q]; i < axis->end[q]; i++) {
-            if (row[i] > best[q] || row[i] != row[i]) {
-                best[q] = row[i];
-                if (place != NULL) place[q] = first + (INT)i;
+    const Axis *a = p->axis, *x = &a[2];
+    r->count = 0;
+    for (ptrdiff_t i = a[0].begin[z]; i < a[0].end[z]; i += a[0].apart) {
+        for (ptrdiff_t j = a[1].begin[y]; j < a[1].end[y]; j += a[1].apart, r->count++) {
+            ptrdiff_t number = r->numbers[r->count] = (i * a[1].in + j) * x->in;
+            REAL *to = r->rows + r->count * r->row;
+            for (ptrdiff_t part = 0; x->taps && part < x->parts; part++, to += r->extent) {
+                NAME(lay_out_row)(image + number, x->in, x->remainder[part] - x->before, x->stride, fill, to, r->extent);
             }
         }
     }
 }
 
-static TARGET void NAME(sum_row)(const Axis *axis, const REAL *row, REAL *sum)
+/* The largest elements, and their numbers in the image. */
+INLINE TARGET void NAME(max_vectors)(const Axis *x, const NAME(Rows) *r, ptrdiff_t first, int numbered)
 {
-    for (ptrdiff_t t = 0; t < axis->taps; t++) {
-        const REAL *from = row + t * axis->apart - axis->before;
-        if (axis->stride == 2) NAME(plus)(from, 2, axis->tap_begin[t], axis->tap_end[t], sum);
-        else if (axis->stride == 1) NAME(plus)(from, 1, axis->tap_begin[t], axis->tap_end[t], sum);
-        else NAME(plus)(from, axis->stride, axis->tap_begin[t], axis->tap_end[t], sum);
+    NAME(places) lanes;
+    for (int i = 0; i < LANES; i++) lanes[i] = (INT)(i * x->stride);
+    for (ptrdiff_t q = 0; q < x->out; q += LANES) {
+        NAME(vector) best = (NAME(vector)){0} - (REAL)INFINITY;
+        NAME(places) place = {0}, here = lanes + (INT)(q * x->stride - x->before);
+        if (numbered) {
+            memcpy(&place, r->first + q, sizeof place);
+            place += (INT)first;
+        }
+        for (ptrdiff_t row = 0; row < r->count; row++) {
+            for (ptrdiff_t t = 0; t < x->taps; t++) {
+                NAME(vector) value = *(const NAME(loaded) *)(r->rows + row * r->row + r->taps[t] + q);
+                NAME(places) take = (NAME(places))(value > best) | (NAME(places))(value != value);
+                best = (NAME(vector))(((NAME(places))value & take) | ((NAME(places))best & ~take));
+                if (numbered) {
+                    place = ((here + (INT)(r->numbers[row] + t * x->apart)) & take) | (place & ~take);
+                }
+            }
+        }
+        memcpy(r->results + q, &best, sizeof best);
+        if (numbered) memcpy(r->places + q, &place, sizeof place);
     }
-    for (ptrdiff_t q = 0; q < axis->out && !axis->taps; q++) {
-        for (ptrdiff_t i = axis->begin[q]; i < axis->end[q]; i++) sum[q] += row[i];
+}
+
+/* The same one by one. */
+static TARGET void NAME(max_each)(const Axis *x, const NAME(Rows) *r, const REAL *image, ptrdiff_t first)
+{
+    for (ptrdiff_t q = 0; q < x->out; q++) {
+        REAL best = -(REAL)INFINITY;
+        ptrdiff_t place = first + x->begin[q];
+        for (ptrdiff_t row = 0; row < r->count; row++) {
+            for (ptrdiff_t i = r->numbers[row] + x->begin[q]; i < r->numbers[row] + x->end[q]; i++) {
+                if (image[i] > best || image[i] != image[i]) {
+                    best = image[i];
+                    place = i;
+                }
+            }
+        }
+        r->results[q] = best;
+        r->places[q] = (INT)place;
     }
+}
+
+static TARGET void NAME(max_planes)(void *context, ptrdiff_t from, ptrdiff_t to)
+{
+    Pool *p = context;
+    const Axis *a = p->axis, *x = &a[2];
+    NAME(Rows) r = NAME(make_rows)(p);
+    if (!r.good) atomic_fetch_or(&p->failed, 1);
+    for (ptrdiff_t plane = from; r.good && plane < to; plane++) {
+        const REAL *image = (const REAL *)p->input + plane * a[0].in * a[1].in * x->in;
+        for (ptrdiff_t row = 0; row < a[0].out * a[1].out; row++) {
+            ptrdiff_t z = row / a[1].out, y = row % a[1].out, out = (plane * a[0].out * a[1].out + row) * x->out;
+            ptrdiff_t first = (a[0].begin[z] * a[1].in + a[1].begin[y]) * x->in;
+            NAME(collect_rows)(p, image, z, y, -(REAL)INFINITY, &r);
+            if (!x->taps) {
+                NAME(max_each)(x, &r, image, first);
+            } else if (p->indices != NULL) {
+                NAME(max_vectors)(x, &r, first, 1);
+            } else {
+                NAME(max_vectors)(x, &r, first, 0);
+            }
+            memcpy((REAL *)p->output + out, r.results, (size_t)x->out * sizeof(REAL));
+            for (ptrdiff_t q = 0; q < x->out && p->indices != NULL; q++) p->indices[out + q] = r.places[q];
+        }
+    }
+    NAME(free_rows)(&r);
+}
+
+/* What the sum of a window is divided by. */
+INLINE TARGET REAL NAME(divisor)(const Pool *p, ptrdiff_t rows, ptrdiff_t q)
+{
+    return (REAL)(p->divisor ? p->divisor : rows * p->axis[2].count[q]);
+}
+
+static TARGET void NAME(sum_windows)(const Axis *x, const NAME(Rows) *r, const REAL *image)
+{
+    for (ptrdiff_t q = 0; x->taps && q < x->out; q += LANES) {
+        NAME(vector) sum = {0};
+        for (ptrdiff_t row = 0; row < r->count; row++) {
+            for (ptrdiff_t t = 0; t < x->taps; t++) {
+                sum += *(const NAME(loaded) *)(r->rows + row * r->row + r->taps[t] + q);
+            }
+        }
+        memcpy(r->results + q, &sum, sizeof sum);
+    }
+    for (ptrdiff_t q = 0; !x->taps && q < x->out; q++) {
+        REAL sum = 0;
+        for (ptrdiff_t row = 0; row < r->count; row++) {
+            for (ptrdiff_t i = r->numbers[row] + x->begin[q]; i < r->numbers[row] + x->end[q]; i++) sum += image[i];
+        }
+        r->results[q] = sum;
+    }
+}
+
+static TARGET void NAME(mean_planes)(void *context, ptrdiff_t from, ptrdiff_t to)
+{
+    Pool *p = context;
+    const Axis *a = p->axis, *x = &a[2];
+    NAME(Rows) r = NAME(make_rows)(p);
+    if (!r.good) atomic_fetch_or(&p->failed, 1);
+    for (ptrdiff_t plane = from; r.good && plane < to; plane++) {
+        const REAL *image = (const REAL *)p->input + plane * a[0].in * a[1].in * x->in;
+        for (ptrdiff_t row = 0; row < a[0].out * a[1].out; row++) {
+            ptrdiff_t z = row / a[1].out, y = row % a[1].out, rows = a[0].count[z] * a[1].count[y];
+            REAL *out = (REAL *)p->output + (plane * a[0].out * a[1].out + row) * x->out;
+            NAME(collect_rows)(p, image, z, y, 0, &r);
+            NAME(sum_windows)(x, &r, image);
+            for (ptrdiff_t q = 0; q < x->out; q++) out[q] = r.results[q] / NAME(divisor)(p, rows, q);
+        }
+    }
+    NAME(free_rows)(&r);
 }
 
 static TARGET void NAME(spread_row)(const Axis *axis, const REAL *part, REAL *row)
@@ -71,74 +187,6 @@ static TARGET void NAME(spread_row)(const Axis *axis, const REAL *part, REAL *ro
     }
     for (ptrdiff_t q = 0; q < axis->out && !axis->taps; q++) {
         for (ptrdiff_t i = axis->begin[q]; i < axis->end[q]; i++) row[i] += part[q];
-    }
-}
-
-/* The largest elements of the windows in one row of results, (z, y). */
-static TARGET void NAME(max_row)(const Pool *p, const REAL *image, ptrdiff_t z, ptrdiff_t y, REAL *best, INT *place,
-                                 int64_t *indices)
-{
-    const Axis *a = p->axis;
-    ptrdiff_t first = (a[0].begin[z] * a[1].in + a[1].begin[y]) * a[2].in;
-    for (ptrdiff_t q = 0; q < a[2].out; q++) {
-        best[q] = -(REAL)INFINITY;
-        if (indices != NULL) place[q] = (INT)(first + a[2].begin[q]);
-    }
-    for (ptrdiff_t i = a[0].begin[z]; i < a[0].end[z]; i += a[0].apart) {
-        for (ptrdiff_t j = a[1].begin[y]; j < a[1].end[y]; j += a[1].apart) {
-            ptrdiff_t row = (i * a[1].in + j) * a[2].in;
-            NAME(larger_in_row)(&a[2], image + row, (INT)row, best, indices == NULL ? NULL : place);
-        }
-    }
-    for (ptrdiff_t q = 0; q < a[2].out && indices != NULL; q++) indices[q] = place[q];
-}
-
-static TARGET void NAME(max_planes)(void *context, ptrdiff_t from, ptrdiff_t to)
-{
-    Pool *p = context;
-    const Axis *a = p->axis;
-    INT *place = malloc((size_t)a[2].out * sizeof(INT));
-    if (place == NULL) {
-        atomic_fetch_or(&p->failed, 1);
-        return;
-    }
-    for (ptrdiff_t plane = from; plane < to; plane++) {
-        const REAL *image = (const REAL *)p->input + plane * a[0].in * a[1].in * a[2].in;
-        ptrdiff_t row = plane * a[0].out * a[1].out * a[2].out;
-        for (ptrdiff_t z = 0; z < a[0].out; z++) {
-            for (ptrdiff_t y = 0; y < a[1].out; y++, row += a[2].out) {
-                NAME(max_row)(p, image, z, y, (REAL *)p->output + row, place, p->indices == NULL ? NULL : p->indices + row);
-            }
-        }
-    }
-    free(place);
-}
-
-/* What the sum of a window is divided by. */
-INLINE TARGET REAL NAME(divisor)(const Pool *p, ptrdiff_t rows, ptrdiff_t q)
-{
-    return (REAL)(p->divisor ? p->divisor : rows * p->axis[2].count[q]);
-}
-
-static TARGET void NAME(mean_planes)(void *context, ptrdiff_t from, ptrdiff_t to)
-{
-    Pool *p = context;
-    const Axis *a = p->axis;
-    for (ptrdiff_t plane = from; plane < to; plane++) {
-        const REAL *image = (const REAL *)p->input + plane * a[0].in * a[1].in * a[2].in;
-        REAL *sum = (REAL *)p->output + plane * a[0].out * a[1].out * a[2].out;
-        for (ptrdiff_t z = 0; z < a[0].out; z++) {
-            for (ptrdiff_t y = 0; y < a[1].out; y++, sum += a[2].out) {
-                for (ptrdiff_t q = 0; q < a[2].out; q++) sum[q] = 0;
-                for (ptrdiff_t i = a[0].begin[z]; i < a[0].end[z]; i += a[0].apart) {
-                    for (ptrdiff_t j = a[1].begin[y]; j < a[1].end[y]; j += a[1].apart) {
-                        NAME(sum_row)(&a[2], image + (i * a[1].in + j) * a[2].in, sum);
-                    }
-                }
-                ptrdiff_t rows = a[0].count[z] * a[1].count[y];
-                for (ptrdiff_t q = 0; q < a[2].out; q++) sum[q] /= NAME(divisor)(p, rows, q);
-            }
-        }
     }
 }
 

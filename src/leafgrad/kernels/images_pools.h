@@ -20,7 +20,7 @@ static ptrdiff_t *windows_of(PyObject *windows, int dims, int include_padding, P
     for (int i = 0; i < DIMS; i++) {
         Axis *a = &p->axis[i];
         if (!fits(a->in > 0 && a->out > 0)) return NULL;
-        total += 3 * a->out + 2 * (adaptive ? a->in : each[0][i]);
+        total += 3 * a->out + 5 * (adaptive ? a->in : each[0][i]);
     }
     ptrdiff_t *list = malloc((size_t)total * sizeof(ptrdiff_t)), *next = list;
     if (list == NULL) return (ptrdiff_t *)PyErr_NoMemory();
@@ -32,7 +32,10 @@ static ptrdiff_t *windows_of(PyObject *windows, int dims, int include_padding, P
         a->count = a->end + a->out;
         a->tap_begin = a->count + a->out;
         a->tap_end = a->tap_begin + taps;
-        next = a->tap_end + taps;
+        a->tap_part = a->tap_end + taps;
+        a->tap_shift = a->tap_part + taps;
+        a->remainder = a->tap_shift + taps;
+        next = a->remainder + taps;
         if (adaptive) {
             adaptive_windows(a);
         } else {

@@ -11,18 +11,21 @@ typedef REAL NAME(loaded) __attribute__((vector_size(LANES * sizeof(REAL)), alig
 
 /* -- laying out ---------------------------------------------------------------------------------------------------- */
 
-static TARGET void NAME(lay_out_row)(const REAL *from, ptrdiff_t size, ptrdiff_t at, ptrdiff_t step, REAL *to,
+/* Elements at, at + step, ... of a row; outside of it there is `fill`. */
+static TARGET void NAME(lay_out_row)(const REAL *from, ptrdiff_t size, ptrdiff_t at, ptrdiff_t step, REAL fill, REAL *to,
                                      ptrdiff_t count)
 {
     ptrdiff_t begin = at >= 0 ? 0 : MIN(ceil_div(-at, step), count);
     ptrdiff_t end = at >= size ? begin : MAX(begin, MIN(ceil_div(size - at, step), count));
-    for (ptrdiff_t i = 0; i < begin; i++) to[i] = 0;
+    for (ptrdiff_t i = 0; i < begin; i++) to[i] = fill;
     if (step == 1) {
         memcpy(to + begin, from + at + begin, (size_t)(end - begin) * sizeof(REAL));
+    } else if (step == 2) {
+        for (ptrdiff_t i = begin; i < end; i++) to[i] = from[at + i * 2];
     } else {
         for (ptrdiff_t i = begin; i < end; i++) to[i] = from[at + i * step];
     }
-    for (ptrdiff_t i = end; i < count; i++) to[i] = 0;
+    for (ptrdiff_t i = end; i < count; i++) to[i] = fill;
 }
 
 /* Channels of an image, from position `low` on. */
@@ -40,7 +43,7 @@ static TARGET void NAME(lay_out)(const Layout *l, const REAL *image, ptrdiff_t c
                 for (ptrdiff_t j = 0; j < l->extent[1]; j++, y += l->step[1], row += l->extent[2]) {
                     int inside = z >= 0 && z < l->sizes[0] && y >= 0 && y < l->sizes[1];
                     const REAL *from = inside ? image + (z * l->sizes[1] + y) * l->sizes[2] : image;
-                    NAME(lay_out_row)(from, inside ? l->sizes[2] : 0, begin[2] + l->remainders[2][px], l->step[2], row,
+                    NAME(lay_out_row)(from, inside ? l->sizes[2] : 0, begin[2] + l->remainders[2][px], l->step[2], 0, row,
                                       l->extent[2]);
                 }
             }
@@ -242,7 +245,6 @@ INLINE TARGET REAL NAME(sum_of)(NAME(vector) v)
         REAL lanes[LANES];
     } u = {v};
     for (int width = LANES / 2; width; width /= 2) {
-#pragma GCC unroll 1
         for (int i = 0; i < width; i++) u.lanes[i] += u.lanes[i + width];
     }
     return u.lanes[0];
