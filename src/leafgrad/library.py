@@ -13,6 +13,7 @@ What is registered for compilers (`register_fake`) is kept, and not used: leafgr
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -62,8 +63,10 @@ class Library:
                 f"  at {errors.here()}"
             )
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+        self.m: Any = None  # PyTorch has its own object there
         self._operators: list[Operator] = []
         self._kernels: list[tuple[Operator, str, Any]] = []
+        self._end = weakref.finalize(self, _taken_away, self._operators, self._kernels, ns if kind == "DEF" else "")
         if kind == "DEF":
             _definitions.add(ns)
 
@@ -92,16 +95,28 @@ class Library:
             op.kernels[key] = fn
 
     def _destroy(self) -> None:
-        """Take away what was registered."""
-        for op, key, before in reversed(self._kernels):
-            op.kernels.pop(key, None)
-            if before is not None:
-                op.kernels[key] = before
-        for op in self._operators:
-            forgotten(op)
-        self._kernels, self._operators = [], []
-        if self.kind == "DEF":
-            _definitions.discard(self.ns)
+        """Take away what was registered, which also happens when nobody holds the library any more."""
+        self._end()
+
+
+def _taken_away(operators: list[Operator], kernels: list[tuple[Operator, str, Any]], ns: str) -> None:
+    for op, key, before in reversed(kernels):
+        op.kernels.pop(key, None)
+        if before is not None:
+            op.kernels[key] = before
+    for op in operators:
+        forgotten(op)
+    _definitions.discard(ns)
+
+
+_kept: list[Library] = []  # of those who did not make one
+
+
+def _library_for(ns: str, lib: Library | None) -> Library:
+    if lib is None:
+        lib = Library(ns, "FRAGMENT")
+        _kept.append(lib)
+    return lib
 
 
 @contextlib.contextmanager
@@ -124,7 +139,7 @@ def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any 
     library, _, name = qualname.partition("::")
     if not name:
         raise ValueError(f"Expected `qualname` to be of the form {{namespace}}::{{name}}, got {qualname}")
-    (lib or Library(library, "FRAGMENT")).define(name + schema, tags=tags)
+    _library_for(library, lib).define(name + schema, tags=tags)
 
 
 def impl(qualname: Any, types: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None) -> Any:
@@ -135,7 +150,7 @@ def impl(qualname: Any, types: Any, func: Callable[..., Any] | None = None, *, l
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for key in keys:
             op = operator_of("impl", qualname)
-            (lib or Library(op.namespace, "FRAGMENT")).impl(op._name, function, key)
+            _library_for(op.namespace, lib).impl(op._name, function, key)
         return function
 
     return register if func is None else register(func)

@@ -272,3 +272,41 @@ def operators_in_selective_checkpoints(T: Any) -> Any:
         context_fn=lambda: utils.create_selective_checkpoint_contexts(forms),
     )  # fmt: skip
     return [T.autograd.grad(y.sum(), x)[0], len(count)]
+
+
+@scenario
+def operators_that_autograd_knows_nothing_of(T: Any) -> Any:
+    """Their results may have a history all the same: what the kernel recorded, or one that leads nowhere."""
+    compiled = import_module(f"{T.__name__}._C") if T.__name__ != "torch" else T._C
+    seen: list[Any] = []
+    before = compiled._get_autograd_fallback_mode()
+
+    def rise(x: Any, y: Any) -> Any:
+        with T.no_grad():
+            x.sin_()
+            y.cos_()
+        return x, y
+
+    for mode in ("nothing", "warn"):
+        compiled._set_autograd_fallback_mode(mode)
+        with library_of(T)._scoped_library("lgfallback", "FRAGMENT") as lib:
+            lib.define("values(Tensor a, Tensor b) -> Tensor")
+            lib.impl("values", lambda a, b: T.tensor(a.detach().numpy() + b.detach().numpy()), "CPU")
+            lib.define("same(Tensor x) -> Tensor")
+            lib.impl("same", lambda x: x, "CPU")
+            lib.define("rise(Tensor(a!) x, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))")
+            lib.impl("rise", rise, "CPU")
+            lib.define("partly(Tensor a, Tensor b) -> (Tensor, Tensor)")
+            lib.impl("partly", lambda a, b: (None, b.clone()), "CPU")
+            lib.define("listed(Tensor[] a) -> Tensor[]")
+            lib.impl("listed", lambda a: [t.detach() * 2 for t in a], "CPU")
+            x, ops = T.ones(3, requires_grad=True), T.ops.lgfallback
+            bases = [x.clone(), x.clone()]
+            parts = [bases[0][0], bases[1][1]]
+            results = [ops.values(x.detach(), x), ops.same(x), *ops.rise(*parts), ops.partly(None, x)[1]]
+            results += [*ops.listed([x, x.detach()]), *bases, *parts]
+            for each in results:
+                seen.append([each.requires_grad, attempt(lambda t=each: t.sum().backward(retain_graph=True)), x.grad])
+                x.grad = None
+    compiled._set_autograd_fallback_mode(before)
+    return seen

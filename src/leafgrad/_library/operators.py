@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from leafgrad._core.overrides import UNCHANGED, overridden
 from leafgrad._core.tensor import TensorBase, as_array, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._library.gradients import Call, flattened, function_of, together
-from leafgrad._library.schema import Schema
+from leafgrad._library.schema import Kind, Schema
 from leafgrad.amp.autocast_mode import autocast, is_autocast_enabled
 from leafgrad.autograd.function import Function
 from leafgrad.autograd.grad_mode import no_grad
@@ -81,9 +82,9 @@ class Operator(aten.Overload):
         own = self.kernels.get("Autograd") or self.kernels.get("AutogradCPU")
         if own is not None:
             return own(*args, **kwargs)
-        if self._schema.is_mutable:
-            return self.changing(args, kwargs)
         if self.function is not None:
+            if self._schema.is_mutable:
+                return self.changing(args, kwargs)
             if in_transform() or (state.recording and needs_gradient(args)):
                 call = Call(args, kwargs)
                 return call.results(self.function.apply(*call.flat, call))
@@ -200,21 +201,28 @@ def without_formula(op: Operator, args: Sequence[Any], result: Any) -> Any:
     """Say so in the backward pass. Where the kernel has recorded what it computed, that is the history."""
     if fallback["mode"] == "nothing" or not state.recording or not needs_gradient(args):
         return result
-    results = result if isinstance(result, tuple) else (result,)
     tensors = [t for t in flattened(args)[0] if isinstance(t, TensorBase)]
-    made = [connected(op, tensors, r) for r in results]
-    return tuple(made) if isinstance(result, tuple) else made[0]
+    returns = op._schema.returns
+    if len(returns) == 1:
+        return connected(op, returns[0].type, tensors, result)
+    pairs = zip(returns, () if result is None else result, strict=False)
+    return tuple([connected(op, r.type, tensors, each) for r, each in pairs]) if returns else result
 
 
-def connected(op: Operator, tensors: Sequence[Any], result: Any) -> Any:
-    if isinstance(result, list):
-        return [connected(op, tensors, each) for each in result]
+def connected(op: Operator, kind: Kind, tensors: Sequence[Any], result: Any) -> Any:
+    """A result that warns. What was changed in place has the history that it had, and so its base warns as well."""
+    if isinstance(result, (list, tuple)):
+        return [connected(op, kind, tensors, each) for each in result]
     if not isinstance(result, TensorBase) or result.array.dtype.kind not in "fcV":
         return result
+    changed = kind.alias_info is not None and kind.alias_info.is_write
     if result.requires_grad:  # type: ignore[attr-defined]
-        result.register_hook(lambda g: warn_not_registered(op._name))  # type: ignore[attr-defined]
+        base = result._base if changed else None  # type: ignore[attr-defined]
+        for each in (result, base):
+            if each is not None and each.requires_grad:
+                each.register_hook(lambda g: warn_not_registered(op._name))
         return result
-    return WarnNotImplemented.apply(op._name, result, *tensors)
+    return result if changed else WarnNotImplemented.apply(op._name, result, *tensors)
 
 
 class WarnNotImplemented(Function):
@@ -298,9 +306,12 @@ class Namespace:
 namespaces: dict[str, Namespace] = {}
 
 
-def namespace(name: str) -> Namespace:
-    """The one of a name."""
-    return namespaces.setdefault(name, Namespace(name))
+def namespace(name: str) -> Any:
+    """The one of a name. It is an attribute of `torch.ops`, so that it can be deleted there."""
+    found = namespaces.setdefault(name, Namespace(name))
+    if name not in vars(ops):
+        setattr(ops, name, found)
+    return found
 
 
 ops.libraries = namespace
@@ -311,6 +322,9 @@ def defined(schema: Schema, tags: Sequence[Any] = ()) -> Operator:
     library, _, name = schema.name.partition("::")
     packets = namespace(library).packets
     packet = packets.setdefault(name, OperatorPacket(library, name))
+    part = vars(ops).get(library)
+    if isinstance(part, ModuleType):  # a library with the name of a part of leafgrad.ops
+        setattr(part, name, packet)
     overload = schema.overload_name or "default"
     if overload in packet.forms:
         raise RuntimeError(

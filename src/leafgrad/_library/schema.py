@@ -70,6 +70,8 @@ def convert(base: str, parts: list[str], value: Any) -> Any:
 
 
 def convert_one(base: str, value: Any) -> Any:
+    if value is None and base == "Tensor":
+        return None  # an undefined tensor, which PyTorch's dispatcher takes
     if base == "float" and isinstance(value, (int, float)):
         return float(value)
     if base == "Device" and isinstance(value, str):
