@@ -27,9 +27,9 @@ are the median and the quartiles of the ratios within one round. Both libraries 
 (`set_num_threads`, and the variables that NumPy's BLAS reads). The step is the same code for both, with `torch` or
 `leafgrad` as its argument; the random numbers, and so the data and the initial weights, are the same as well.
 
-Memory is the peak of a process that builds the workload and runs five steps, less the peak of that process after the
-import. An import is timed as a new interpreter, less one that imports nothing. The size on the disk is that of the
-installed files without bytecode.
+Memory is the peak of a process that builds the workload and runs five steps, less its peak after the import and a step
+of Adam on one number. An import is timed as a new interpreter, less one that imports nothing. The size on the disk is
+that of the installed files without bytecode.
 
 The raw times are in [benchmarks/results.json](../benchmarks/results.json), the code in [benchmarks/](../benchmarks).
 """
@@ -196,7 +196,7 @@ def memory(results: Results) -> Iterator[str]:
     for name, found in results.memory.items():
         own = {form: entry["peak"] - entry["baseline"] for form, entry in found.items()}
         if {"torch", "leafgrad"} <= set(own):
-            ratio = own["torch"] / max(own["leafgrad"], 1)
+            ratio = own["torch"] / own["leafgrad"] if min(own.values()) >= 1e6 else None  # less is noise
             rows.append([name, megabytes(own["torch"]), megabytes(own["leafgrad"]), number(ratio)])
         else:
             rows.append([name, "", megabytes(own.get("leafgrad", 0)), ""])
@@ -207,7 +207,7 @@ def memory(results: Results) -> Iterator[str]:
             for form, entry in found.items():
                 bases.setdefault(LABELS.get(form, form), []).append(entry["baseline"])
         said = ", ".join(f"{label} {megabytes(statistics.median(values))}" for label, values in bases.items())
-        yield paragraph(f"Beyond what the process has after the import, which is: {said}.") + "\n"
+        yield paragraph(f"Beyond what a process takes that has trained a single number, which is: {said}.") + "\n"
         yield from table(["workload", "PyTorch", "leafgrad", "ratio"], rows)
 
 
@@ -269,9 +269,10 @@ def setting(results: Results) -> str:
     machine = results.machine
     named = [("PyTorch", "torch"), ("leafgrad", "leafgrad")]
     compared = [f"{name} {results.versions[form]}" for name, form in named if form in results.versions]
+    who = f"{' and '.join(compared)} on " if compared else ""
     return (
-        f"{' and '.join(compared)} on {machine['processor']}, {machine['cores']} cores, {machine['system']}, "
-        f"Python {machine['Python']}, NumPy {machine['NumPy']}; {results.threads} threads each; {results.date}.".strip()
+        f"{who}{machine['processor']}, {machine['cores']} cores, {machine['system']}, Python {machine['Python']}, "
+        f"NumPy {machine['NumPy']}; {results.threads} threads each; {results.date}."
     )
 
 

@@ -16,12 +16,12 @@ ROW, BAR = 18, 11
 STYLE = """
 svg { font: 12px system-ui, sans-serif }
 .page { fill: #ffffff } text { fill: #1f2328 } .faint { fill: #59636e }
-.heading { font-weight: 600; paint-order: stroke; stroke: #ffffff; stroke-width: 4px }
+.heading { font-weight: 600 }
 .grid { stroke: #d8dee4 } .one { stroke: #59636e }
 .ahead { fill: #0f766e; stroke: #0f766e } .behind { fill: #c2410c; stroke: #c2410c }
 .dot { fill-opacity: 0.55; stroke: none } .ring { fill: none; stroke-width: 1.6 } .mean { stroke-width: 2 }
 @media (prefers-color-scheme: dark) {
-.page { fill: #0d1117 } text { fill: #e6edf3 } .faint { fill: #9198a1 } .heading { stroke: #0d1117 }
+.page { fill: #0d1117 } text { fill: #e6edf3 } .faint { fill: #9198a1 }
 .grid { stroke: #2a3038 } .one { stroke: #9198a1 }
 .ahead { fill: #2dd4bf; stroke: #2dd4bf } .behind { fill: #fb923c; stroke: #fb923c }
 .ring { fill: none } .dot { stroke: none }
@@ -40,7 +40,9 @@ class Scale:
         return LEFT + (math.log2(ratio) - self.low) / (self.high - self.low) * (RIGHT - LEFT)
 
     def ticks(self) -> list[float]:
-        return [2.0**power for power in range(self.low, self.high + 1)]
+        """Powers of two, 1 among them, at most ten."""
+        apart = math.ceil((self.high - self.low) / 9)
+        return [2.0**power for power in range(self.low, self.high + 1) if power % apart == 0]
 
 
 def side(ratio: float) -> str:
@@ -114,6 +116,8 @@ def picture(results: Results) -> str:
     for title, drawing in content(results, scale):
         if drawing is None:
             y += ROW * 0.6
+            # on a piece of the page, so that the lines of the grid do not go through it
+            rows.append(f'<rect x="16" y="{y - 9:.1f}" width="{7 * len(title)}" height="{ROW}" class="page"/>')
             rows.append(text(20, y + 4, title, "heading"))
         else:
             rows.append(f'<g transform="translate(0 {y:.1f})">{"".join(drawing)}</g>')

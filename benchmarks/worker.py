@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from benchmarks import peers
 from benchmarks.operations import OPERATIONS
-from benchmarks.workload import Step
+from benchmarks.workload import Step, training_step
 from benchmarks.workloads import WORKLOADS
 
 QUIET = 0.004  # seconds during which a quiet process uses hardly any processor time
@@ -91,6 +91,9 @@ def peak_bytes() -> int:
 
 
 def memory(library: Any, name: str, answers: TextIO) -> None:
+    """The baseline is that of a library which has trained: parts of them are loaded at the first backward or update."""
+    weight = library.ones(1, requires_grad=True)
+    training_step(library, lambda: (weight * weight).sum(), [weight])()
     baseline = peak_bytes()
     step = step_for(library, name, None)
     for _ in range(MEMORY_STEPS):
