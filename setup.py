@@ -64,7 +64,15 @@ NATIVE: dict[str, tuple[list[str], list[str]]] = {
     "_fused": (["pool.h", "vector_math.h"], VECTORISED),
     "_moves": (["copying.h", "indexing.h", "native.h", "pool.h", "vectors.h"], VECTORISED),
     "_reductions": (
-        ["moment_loops.h", "pool.h", "reduction_loops.h", "reduction_plan.h", "vectors.h"],
+        [
+            "extreme_loops.h",
+            "moment_loops.h",
+            "native.h",
+            "pool.h",
+            "reduction_loops.h",
+            "reduction_plan.h",
+            "vectors.h",
+        ],
         VECTORISED,
     ),
     "_images": (

@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafgrad import kernels
-from leafgrad.kernels.moving import copied, joined, written
+from leafgrad.kernels.moving import copied, written, zeroed
+from leafgrad.kernels.select import choose
 from leafgrad.ops.shape.arrange import flip
+from leafgrad.ops.shape.join import cat
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +59,7 @@ def test_any_array(x: Any, data: Any) -> None:
     if x.ndim:
         dim = data.draw(st.sampled_from(range(x.ndim)))
         parts = [x, np.ascontiguousarray(x), np.asfortranarray(x)]
-        assert_is(joined(*parts, dim), np.concatenate(parts, dim))
+        assert_is(cat.kernel(*parts, dim, ()), np.concatenate(parts, dim))
 
 
 LARGE: list[Any] = [
@@ -76,7 +78,7 @@ LARGE: list[Any] = [
 def test_large_arrays(view: Any, kind: str) -> None:
     x = view(np.random.default_rng(0).integers(0, 200, (1000, 1004)).astype(kind))
     assert_is(copied(x), x)
-    assert_is(joined(x, x, 0), np.concatenate([x, x]))
+    assert_is(cat.kernel(x, x, 0, ()), np.concatenate([x, x]))
 
 
 def test_overlapping_memory() -> None:
@@ -91,8 +93,31 @@ def test_overlapping_memory() -> None:
 
 def test_what_does_not_fit_is_refused_as_by_numpy() -> None:
     with pytest.raises(ValueError, match="must match exactly"):
-        joined(np.zeros((2, 3)), np.zeros((2, 4)), 0)
+        cat.kernel(np.zeros((2, 3)), np.zeros((2, 4)), 0, ())
     with pytest.raises(ValueError, match="read-only"):
         written(np.broadcast_to(np.zeros(1), (3,)), np.ones(3))
     wide = written(np.zeros((2, 3)), np.arange(3))
     np.testing.assert_array_equal(wide, [[0, 1, 2], [0, 1, 2]])
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000, 300_000])
+@pytest.mark.parametrize("kind", ["f4", "f8", "i8", "f2"])
+def test_choice(size: int, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    condition = rng.random(size) < 0.5
+    a, b = [np.where(rng.random(size) < 0.1, special, 3).astype(kind) for special in (0, -1)]
+    if kind != "i8":
+        a[::3], b[::5] = np.nan, -0.0
+    one, other = np.array(2, kind), np.array(0, kind)
+    for x in (a, one, a[::-1]):
+        for y in (b, other):
+            found, expected = choose(condition, x, y), np.where(condition, x, y)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
+
+
+def test_zeros() -> None:
+    for x in (np.ones(3, "f4"), np.ones((500, 600)), np.ones((5, 6))[:, ::2], np.ones((), "i8")):
+        assert zeroed(x) is x and not x.any()
+    with pytest.raises(ValueError, match="read-only"):
+        zeroed(np.broadcast_to(np.ones(1), (3,)))

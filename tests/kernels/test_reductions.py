@@ -170,6 +170,33 @@ def test_nan_is_the_extreme() -> None:
             assert np.isnan(extremes.amax.kernel(both, (0,), False)).all()
 
 
+@settings(deadline=None)
+@given(arrays())
+def test_places(case: Any) -> None:
+    x, dims, keepdim = case
+    if not x.size or x.dtype.kind == "b":
+        return
+    dim = dims[0] if dims else None
+    for entry, find in ((extremes.argmax, np.argmax), (extremes.argmin, np.argmin)):
+        np.testing.assert_array_equal(entry.kernel(x, dim, keepdim), find(x, dim, keepdims=keepdim))
+    if dim is None:
+        return
+    for along, find, reduce in ((extremes.max_dim, np.argmax, np.max), (extremes.min_dim, np.argmin, np.min)):
+        values, places = along.kernel(x, dim, keepdim)
+        assert values.dtype == x.dtype and places.dtype == np.int64
+        np.testing.assert_array_equal(places, find(x, dim, keepdims=keepdim))
+        np.testing.assert_array_equal(values, reduce(x, dim, keepdims=keepdim))
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "i8"])
+@pytest.mark.parametrize("shape", [(300_001,), (700, 801), (40, 50, 60), (3, 100_000, 2)])
+def test_places_in_large_arrays(shape: tuple[int, ...], kind: str) -> None:
+    x = np.random.default_rng(0).integers(0, 1000, shape).astype(kind)
+    for dim in (None, *range(len(shape))):
+        np.testing.assert_array_equal(extremes.argmax.kernel(x, dim, False), x.argmax(dim))
+        np.testing.assert_array_equal(extremes.argmin.kernel(x, dim, False), x.argmin(dim))
+
+
 def test_many_threads_at_once() -> None:
     x = np.random.default_rng(0).random((1000, 300), np.float32)
     expected = common.total(x, (0,))

@@ -24,7 +24,9 @@ else:
     NATIVE = True
 
 Reduction: Any = None
+Search: Any = None
 try:
+    from leafgrad.kernels._reductions import Native as Search
     from leafgrad.kernels._reductions import Reduction
 except ImportError:
     pass
@@ -100,6 +102,13 @@ def native_reduction(name: str) -> Callable[[Callable[..., Any]], Any]:
     if Reduction is None:
         return lambda otherwise: otherwise
     return lambda otherwise: Reduction(name, otherwise)
+
+
+def native_search(name: str) -> Callable[[Callable[..., Any]], Any]:
+    """Before a function (x, dim, keepdim) on NumPy that finds extremes and their places: see extreme_loops.h."""
+    if Search is None:
+        return lambda otherwise: otherwise
+    return lambda otherwise: Search(name, otherwise)
 
 
 use_threads(available_cores())

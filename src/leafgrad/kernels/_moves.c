@@ -2,8 +2,10 @@
 
        copied(x)                    a copy, row by row
        written(out, x)              out[...] = x
-       joined(*arrays, dim)         one after the other along a dimension, row by row
+       joined(*arrays, dim, sizes)  one after the other along a dimension, row by row
        flipped(x, dims)             in reverse order along dimensions
+       zeroed(x)                    zeros, in the memory of x
+       chosen(condition, a, b)      elements of a where the condition holds, of b elsewhere
        and those of indexing.h
 
    They take exact ndarrays of up to 16 bytes for an element, and no objects. */
@@ -18,11 +20,7 @@
 #include <numpy/arrayobject.h>
 
 #include "copying.h"
-
-typedef struct {
-    const char *name;
-    PyObject *(*run)(PyObject *const *args, Py_ssize_t given);
-} NativeFunction;
+#include "native.h"
 
 /* An array whose elements are plain bytes, one, two, four, eight or sixteen of them. */
 static int is_plain(PyObject *object)
@@ -103,7 +101,7 @@ static int fit_together(PyObject *const *args, Py_ssize_t count, int dim, npy_in
 
 static PyObject *joined(PyObject *const *args, Py_ssize_t given)
 {
-    Py_ssize_t count = given - 1;
+    Py_ssize_t count = given - 2;
     npy_intp shape[NPY_MAXDIMS];
     if (count < 1 || !is_plain(args[0]) || !PyLong_CheckExact(args[count])) return NULL;
     int dim = (int)PyLong_AsLong(args[count]);
@@ -150,21 +148,112 @@ static PyObject *flipped(PyObject *const *args, Py_ssize_t given)
 
 #include "indexing.h"
 
+/* -- zeroed, chosen ------------------------------------------------------------------------------------------------ */
+
+static void zero_bytes(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    memset((char *)context + first, 0, last - first);
+}
+
+static PyObject *zeroed(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 1 || !is_dense(args[0]) || !PyArray_ISWRITEABLE((PyArrayObject *)args[0])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    npy_intp bytes = PyArray_NBYTES(x);
+    if (bytes < LET_OTHERS_RUN) {
+        memset(PyArray_BYTES(x), 0, bytes);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        if (bytes < SPLIT_FROM) {
+            memset(PyArray_BYTES(x), 0, bytes);
+        } else {
+            pool_run(zero_bytes, PyArray_BYTES(x), bytes, 1, bytes >= LONG_COPY);
+        }
+        Py_END_ALLOW_THREADS
+    }
+    return Py_NewRef((PyObject *)x);
+}
+
+typedef struct {
+    const npy_bool *condition;
+    const char *a, *b;
+    char *out;
+    int one_a, one_b; /* is it a single number? */
+    npy_intp item;
+} Choice;
+
+#define DEFINE_CHOOSE(T)                                                                                               \
+    VECTORISED static void choose_##T(const Choice *work, npy_intp first, npy_intp last)                               \
+    {                                                                                                                  \
+        const npy_bool *restrict condition = work->condition;                                                          \
+        const T *restrict a = (const T *)work->a, *restrict b = (const T *)work->b;                                    \
+        T *restrict out = (T *)work->out;                                                                              \
+        T from_a = *a, from_b = *b;                                                                                    \
+        if (work->one_a && work->one_b) {                                                                              \
+            for (npy_intp i = first; i < last; i++) out[i] = condition[i] ? from_a : from_b;                           \
+        } else if (work->one_a) {                                                                                      \
+            for (npy_intp i = first; i < last; i++) out[i] = condition[i] ? from_a : b[i];                             \
+        } else if (work->one_b) {                                                                                      \
+            for (npy_intp i = first; i < last; i++) out[i] = condition[i] ? a[i] : from_b;                             \
+        } else {                                                                                                       \
+            for (npy_intp i = first; i < last; i++) { /* both are read: no branch that would be guessed */             \
+                T one = a[i], other = b[i];                                                                            \
+                out[i] = condition[i] ? one : other;                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+DEFINE_CHOOSE(uint32_t)
+DEFINE_CHOOSE(uint64_t)
+
+static void choose_part(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    const Choice *work = context;
+    (work->item == 4 ? choose_uint32_t : choose_uint64_t)(work, first, last);
+}
+
+static PyObject *chosen(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 3 || !is_dense(args[0]) || !is_dense(args[1]) || !is_dense(args[2])) return NULL;
+    PyArrayObject *condition = (PyArrayObject *)args[0], *a = (PyArrayObject *)args[1], *b = (PyArrayObject *)args[2];
+    Choice work = {(npy_bool *)PyArray_DATA(condition), PyArray_BYTES(a), PyArray_BYTES(b), NULL,
+                   PyArray_NDIM(a) == 0, PyArray_NDIM(b) == 0, PyArray_ITEMSIZE(a)};
+    npy_intp size = PyArray_SIZE(condition);
+    if (PyArray_TYPE(condition) != NPY_BOOL || PyArray_DESCR(a) != PyArray_DESCR(b) || size == 0) return NULL;
+    if (work.item != 4 && work.item != 8) return NULL;
+    if (!work.one_a && !PyArray_SAMESHAPE(a, condition)) return NULL;
+    if (!work.one_b && !PyArray_SAMESHAPE(b, condition)) return NULL;
+    PyArrayObject *out = new_like(a, PyArray_NDIM(condition), PyArray_DIMS(condition));
+    if (out == NULL) return NULL;
+    work.out = PyArray_BYTES(out);
+    if (size * work.item < LET_OTHERS_RUN) {
+        choose_part(&work, 0, size);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        if (size * work.item < SPLIT_FROM) {
+            choose_part(&work, 0, size);
+        } else {
+            pool_run(choose_part, &work, size, work.item, size * work.item >= LONG_COPY);
+        }
+        Py_END_ALLOW_THREADS
+    }
+    return (PyObject *)out;
+}
+
 /* -- the module ---------------------------------------------------------------------------------------------------- */
 
-static const NativeFunction native_functions[] = {
+static const NativeFunction functions[] = {
     {"copied", copied},
     {"written", written},
     {"joined", joined},
     {"flipped", flipped},
+    {"zeroed", zeroed},
+    {"chosen", chosen},
     {"taken", taken},
     {"gathered", gathered},
     {"scattered", scattered},
     {"slices_added", slices_added},
     {NULL},
 };
-
-#include "native.h"
 
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
@@ -179,6 +268,6 @@ PyMODINIT_FUNC PyInit__moves(void)
     if (pool_import() < 0) return NULL;
     indexing_prepare();
     PyObject *module = PyModule_Create(&definition);
-    if (module != NULL && native_prepare(module) < 0) Py_CLEAR(module);
+    if (module != NULL && native_prepare(module, functions) < 0) Py_CLEAR(module);
     return module;
 }

@@ -19,6 +19,8 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "extreme_loops.h"
+#include "native.h"
 #include "reduction_plan.h"
 
 static const Method methods[] = {
@@ -207,6 +209,14 @@ static PyTypeObject Reduction_type = {
     .tp_vectorcall_offset = offsetof(Reduction, call),
 };
 
+static const NativeFunction functions[] = {
+    {"argmax", argmax},
+    {"argmin", argmin},
+    {"max_along", max_along},
+    {"min_along", min_along},
+    {NULL},
+};
+
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "leafgrad.kernels._reductions",
@@ -221,5 +231,6 @@ PyMODINIT_FUNC PyInit__reductions(void)
     for (int kind = 0; kind < KINDS; kind++) kinds[kind] = PyArray_DescrFromType(type_numbers[kind]);
     PyObject *module = PyModule_Create(&definition);
     if (module != NULL && PyModule_AddObjectRef(module, "Reduction", (PyObject *)&Reduction_type) < 0) Py_CLEAR(module);
+    if (module != NULL && native_prepare(module, functions) < 0) Py_CLEAR(module);
     return module;
 }

@@ -3,11 +3,18 @@
    It is called with positional arguments. The function in C returns a new reference, NULL with an exception, or NULL
    without one: then it does not take these arguments, and `otherwise` gets them. An extension defines
 
-       static const NativeFunction native_functions[] = {{"name", function}, ..., {NULL}};
+       static const NativeFunction functions[] = {{"name", function}, ..., {NULL}};
 
-   before it includes this, and calls native_prepare(module) when it is imported. */
+   after it has included this, and calls native_prepare(module, functions) when it is imported. */
 #ifndef LEAFGRAD_NATIVE_H
 #define LEAFGRAD_NATIVE_H
+
+typedef struct {
+    const char *name;
+    PyObject *(*run)(PyObject *const *args, Py_ssize_t given);
+} NativeFunction;
+
+static const NativeFunction *native_functions;
 
 typedef struct {
     PyObject_HEAD
@@ -79,8 +86,9 @@ static PyTypeObject Native_type = {
     .tp_vectorcall_offset = offsetof(Native, call),
 };
 
-static int native_prepare(PyObject *module)
+static int native_prepare(PyObject *module, const NativeFunction *functions)
 {
+    native_functions = functions;
     return PyType_Ready(&Native_type) < 0 ? -1 : PyModule_AddObjectRef(module, "Native", (PyObject *)&Native_type);
 }
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad.kernels.moving import native_move
+
 # Elements from which on this is faster, for two arrays and for an array and zero.
 BITS_FROM = 16_384
 BITS_FROM_FOR_ZERO = 2_048
@@ -25,6 +27,7 @@ INTEGERS: dict[Any, Any] = {
 _BOOL = np.dtype(np.bool_)
 
 
+@native_move("chosen")
 def choose(condition: Any, a: Any, b: Any) -> Any:
     """Elements of `a` where the condition holds, of `b` elsewhere."""
     if condition.size < BITS_FROM_FOR_ZERO or not (condition.__class__ is a.__class__ is b.__class__ is np.ndarray):

@@ -72,7 +72,9 @@ def in_rows(out: Any) -> Any:
 
 
 def in_row_major(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel whose results lie in memory row by row, whatever the layout of its input."""
+    """A kernel whose results lie in memory row by row, whatever the layout of its input. Native results do."""
+    if hasattr(plain, "otherwise"):
+        return type(plain)(plain.__name__, in_row_major(plain.otherwise))
 
     def kernel(*args: Any) -> Any:
         out = plain(*args)

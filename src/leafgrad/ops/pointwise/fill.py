@@ -14,6 +14,7 @@ from leafgrad._core.overrides import UNCHANGED, method_overridden, plain_tensors
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._device import contiguous_format
 from leafgrad._layouts import empty_like_array, is_dense
+from leafgrad.kernels.moving import zeroed
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.creation.from_data import copied
 from leafgrad.ops.index.overwrite import converted, fits
@@ -246,8 +247,7 @@ class zero(Family):
     def kernel(x: A, out: A = None) -> A:
         if out is None:
             return np.zeros(x.shape, x.dtype)
-        out.fill(0)
-        return out
+        return zeroed(out)
 
     def in_place(self: Tensor) -> Tensor:
         """zero_(): zeros everywhere."""

@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad import errors, return_types
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
-from leafgrad.kernels import native_reduction
+from leafgrad.kernels import native_reduction, native_search
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import gather
 from leafgrad.ops.pointwise.select import maximum, minimum
@@ -132,7 +132,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
             "options": ("dim", "keepdim"),
             "results": 2,
             "row_major": True,
-            "kernel": along_kernel,
+            "kernel": native_search(f"{name}_along")(along_kernel),
             "call": lambda input, dim, keepdim: tuple(along.record(input, dim, keepdim)),
             "vjp": along_vjp,
             "vmap": "dims",
@@ -262,7 +262,7 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Any:
         "__doc__": f"{name}(input, dim=None, keepdim=False): the index of the {best} element, the first of equals.",
         "options": ("dim", "keepdim"),
         "row_major": True,
-        "kernel": lambda x, dim, keepdim: find(x, dim, keepdims=keepdim),
+        "kernel": native_search(name)(lambda x, dim, keepdim: find(x, dim, keepdims=keepdim)),
         "call": call,
         "vmap": vmap,
         "differentiable": False,

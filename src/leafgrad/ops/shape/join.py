@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.overrides import TakesOver, taking_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._layouts import in_format_of_all
-from leafgrad.kernels.moving import joined
+from leafgrad.kernels.moving import native_move
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, common_dtype
@@ -64,6 +66,15 @@ def in_common_dtype(arrays: list[Any], tensors: Any) -> list[Any]:
     return arrays
 
 
+@native_move("joined")
+def _joined(*args: Any) -> A:
+    """(*arrays, dim, sizes): one after the other along a dimension."""
+    dim, sizes = args[-2:]
+    parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
+    whole = np.concatenate(parts, dim)
+    return in_rows(whole) if whole.ndim < 4 else in_format_of_all(parts, whole)
+
+
 @op
 class cat(Joining):
     """cat(tensors, dim=0): tensors one after the other along a dimension."""
@@ -73,11 +84,7 @@ class cat(Joining):
     aliases = ("concat", "concatenate")
     options = ("dim", "sizes")
 
-    def kernel(*args: Any) -> A:
-        dim, sizes = args[-2:]
-        parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
-        whole = joined(*parts, dim)
-        return in_rows(whole) if whole.ndim < 4 else in_format_of_all(parts, whole)
+    kernel = _joined
 
     def call(tensors: Tensors, dim: Dim = 0) -> Tensor:
         arrays = arrays_of(tensors)
@@ -177,9 +184,8 @@ class stack(Joining):
     def kernel(*args: Any) -> A:
         parts, dim = args[:-1], args[-1]
         if dim == parts[0].ndim:
-            return in_rows(joined(*[x[..., None] for x in parts], dim))
-        whole = joined(*parts, dim)
-        whole = in_rows(whole) if whole.ndim < 4 else in_format_of_all(parts, whole)
+            return in_rows(_joined(*[x[..., None] for x in parts], dim, ()))
+        whole = _joined(*parts, dim, ())
         shape = parts[0].shape
         return whole.reshape((*shape[:dim], len(parts), *shape[dim:]))
 
