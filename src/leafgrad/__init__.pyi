@@ -246,6 +246,8 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
     """beta input + alpha outer(vec1, vec2)."""
 def adjoint(input: Tensor) -> Tensor:
     """the last two dimensions exchanged, and conjugated."""
+def affine_grid_generator(theta: Tensor, size: Shape, align_corners: builtins.bool) -> Tensor:
+    """where the elements of images of this size are in images that are mapped to them by theta, (n, 2, 3) or (n, 3, 4)."""
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy."""
 def all(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -676,6 +678,12 @@ def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None)
     """is input greater than other, element by element?"""
 def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input at least other, element by element?"""
+def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: builtins.int, padding_mode: builtins.int, align_corners: builtins.bool) -> Tensor:
+    """the values of images (n, c, ...) at the places of a grid (n, ..., 2 or 3), whose coordinates go from -1 to 1."""
+def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: builtins.int, padding_mode: builtins.int, align_corners: builtins.bool) -> Tensor:
+    """the values of images (n, c, ...) at the places of a grid (n, ..., 2 or 3), whose coordinates go from -1 to 1."""
+def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: builtins.int, padding_mode: builtins.int, align_corners: builtins.bool) -> Tensor:
+    """the values of images (n, c, ...) at the places of a grid (n, ..., 2 or 3), whose coordinates go from -1 to 1."""
 def group_norm(input: Tensor, num_groups: builtins.int, weight: Tensor | None = None, bias: Tensor | None = None, eps: builtins.float = 1e-05, cudnn_enabled: builtins.bool = True) -> Tensor:
     """the channels, dimension 1, in groups, each of which is standardized by itself; weight and bias are those of channels."""
 @overload
@@ -702,6 +710,8 @@ def histogram(input: Tensor, bins: builtins.int = 100, *, range: Sequence[builti
     """how many elements (or how much weight) lie in each interval, and the ends of the intervals: `bins` are those ends, or how many of equal length there are."""
 @overload
 def histogram(input: Tensor, bins: Tensor, *, weight: Tensor | None = None, density: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.histogram: ...
+def histogramdd(input: Tensor, bins: builtins.int | Sequence[builtins.int] | Sequence[Tensor], range: Sequence[builtins.float] | None = None, weight: Tensor | None = None, density: builtins.bool = False) -> return_types.histogramdd:
+    """how many of the points, whose coordinates are the last dimension, lie in each box of a grid, and the ends of its intervals in each dimension: `bins` are those ends, or how many intervals of equal length there are."""
 @overload
 def hsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
     """pieces of columns, or of a vector, cut at indices, or in pieces of equal size."""
@@ -1168,6 +1178,8 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: 
     """where elements would have to be inserted into a sequence to keep it in order; with right=True behind those that are equal."""
 def seed() -> builtins.int:
     """start the default generator anew with a number from the operating system, which is returned."""
+def segment_reduce(data: Tensor, reduce: builtins.str, *, lengths: Tensor | None = None, indices: Tensor | None = None, offsets: Tensor | None = None, axis: Dim = 0, unsafe: builtins.bool = False, initial: Number | None = None) -> Tensor:
+    """the 'sum', 'mean', 'max', 'min' or 'prod' of each segment along a dimension. Their lengths are given, or where they begin, with the end of the last; in the dimensions before, each row has segments of its own."""
 def select(input: Tensor, dim: Dim, index: builtins.int) -> Tensor:
     """input without dimension `dim`, at position `index` of it."""
 def select_copy(input: Tensor, dim: Dim, index: builtins.int, *, out: Tensor | None = None) -> Tensor:

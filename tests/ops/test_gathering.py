@@ -186,3 +186,24 @@ def test_equal_elements_stay_in_their_order(kind: str, shape: tuple[int, ...]) -
             np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, indices.numpy(), dim))
             backwards = np.flip(x.shape[dim] - 1 - np.argsort(np.flip(x, dim), dim, "stable"), dim)
             np.testing.assert_array_equal(lg.from_numpy(x).argsort(dim, True).numpy(), backwards)
+
+
+def test_an_empty_segment_is_what_changes_nothing() -> None:
+    x, ends = lg.arange(6.0), lg.tensor([0, 2, 2, 6])
+    found = {r: lg.segment_reduce(x, r, offsets=ends).tolist() for r in ("sum", "prod", "max", "min")}
+    inf = float("inf")
+    assert found == {"sum": [1, 0, 14], "prod": [0, 1, 120], "max": [1, -inf, 5], "min": [0, inf, 2]}
+    assert lg.segment_reduce(x, "mean", lengths=lg.tensor([0, 6]), initial=2).tolist() == [2.0, 17 / 6]
+    assert lg.segment_reduce(x, "mean", lengths=lg.tensor([0, 6]))[0].isnan()
+
+
+def test_gradients_of_segments_where_elements_are_zero_or_equal() -> None:
+    x, lengths = lg.tensor([0.0, 2.0, 1.0, 0.0, 0.0], requires_grad=True), lg.tensor([3, 2])
+    lg.segment_reduce(x, "prod", lengths=lengths).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [2.0, 0.0, 0.0, 0.0, 0.0]
+    y = lg.tensor([2.0, 2.0, 1.0, 3.0, 3.0], requires_grad=True)
+    lg.segment_reduce(y, "max", lengths=lengths).sum().backward()
+    assert y.grad is not None and y.grad.tolist() == [0.5, 0.5, 0.0, 0.5, 0.5]
+    (first,) = lg.autograd.grad(lg.segment_reduce(y, "sum", lengths=lengths).pow(2).sum(), y, create_graph=True)
+    with pytest.raises(RuntimeError, match="derivative for aten::_segment_reduce_backward is not implemented"):
+        first.sum().backward()

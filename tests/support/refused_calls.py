@@ -51,11 +51,22 @@ LOW_RANK = """
     pca_lowrank(a, niter=-1) pca_lowrank(a.long()) svd_lowrank(a.long()) svd_lowrank(a[0])
 """
 
+# `i` is 4, 2, 4.
+BINS = """
+    segment_reduce(x, 'most', lengths=i) segment_reduce(x, 'sum') segment_reduce(x, 'sum', lengths=i[:2])
+    segment_reduce(x, 'sum', lengths=i, axis=1) segment_reduce(x, 'sum', lengths=i.float())
+    segment_reduce(x.long(), 'sum', lengths=i) segment_reduce(x, 'sum', lengths=-i) segment_reduce(x, 'sum', indices=i)
+    segment_reduce(a, 'sum', lengths=i, axis=1) segment_reduce(x + 0j, 'sum', lengths=i)
+    histogramdd(a, [2]) histogramdd(a, [2, 0, 1]) histogramdd(x, [2]) histogramdd(a, 2, range=[0, 1])
+    histogramdd(a.long(), 2) histogramdd(a, 2, weight=t) histogramdd(a, 2, weight=w.double()) histogramdd(a, [x])
+    histogramdd(a, 2, range=[1, 0, 0, 1, 0, 1]) histogramdd(a, [x.double()] * 3) histogramdd(a, [a] * 3)
+"""
+
 
 def calls() -> list[str]:
     """Each of them as an expression."""
     found = []
-    for text in (SHORT_TIME, WINDOWS, MASKED, REFLECTIONS, LOW_RANK):
+    for text in (SHORT_TIME, WINDOWS, MASKED, REFLECTIONS, LOW_RANK, BINS):
         words, depth = "", 0
         for letter in " ".join(text.split()) + " ":
             depth += (letter in "([{") - (letter in ")]}")
@@ -77,6 +88,7 @@ def said(torch: Any, call: str) -> str:
         "a": torch.ones(4, 3),
         "s": torch.ones(4, 4) + torch.eye(4),
         "t": torch.ones(3),
+        "i": torch.tensor([4, 2, 4]),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -18,7 +18,7 @@ from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.signature import Shape, Tensor
+from leafgrad.ops.signature import Shape, Tensor, twin
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -210,3 +210,11 @@ class affine_grid_generator(Family):
         return batch.apply((batch.value(theta),), (size, align_corners))
 
     samples = lambda t: [S(t(2, 2, 3), (2, 1, 3, 4), False), S(t(1, 3, 4), (1, 2, 2, 3, 1), True)]
+
+
+# Under `torch` as well, by PyTorch's own names; programs call them by those of nn.functional.
+FUNCTIONS = {
+    "affine_grid_generator": affine_grid_generator.function,
+    **{name: twin(grid_sampler, grid_sampler.__wrapped__) for name in ("grid_sampler_2d", "grid_sampler_3d")},  # type: ignore[attr-defined]
+    "grid_sampler": grid_sampler,
+}
