@@ -74,7 +74,8 @@ def in_rows(out: Any) -> Any:
 def in_row_major(plain: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel whose results lie in memory row by row, whatever the layout of its input. Native results do."""
     if hasattr(plain, "otherwise"):
-        return type(plain)(plain.__name__, in_row_major(plain.otherwise))
+        made: Any = type(plain)
+        return made(plain.__name__, in_row_major(plain.otherwise))  # type: ignore[no-any-return]
 
     def kernel(*args: Any) -> Any:
         out = plain(*args)
