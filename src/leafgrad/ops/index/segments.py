@@ -18,14 +18,19 @@ from leafgrad.ops.signature import Dim, Number, Tensor
 A = Any  # an array, or a tensor under create_graph
 Array = Any
 
-# How two numbers become one, and what an empty segment is.
-REDUCTIONS: dict[str, tuple[Any, float]] = {
-    "sum": (np.add, 0.0),
-    "mean": (np.add, 0.0),
-    "prod": (np.multiply, 1.0),
-    "max": (np.maximum, -math.inf),
-    "min": (np.minimum, math.inf),
-}
+
+def combination(reduce: str) -> tuple[Any, float] | None:
+    """How two numbers become one, and what an empty segment is; None if there is no such reduction."""
+    match reduce:
+        case "sum" | "mean":
+            return np.add, 0.0
+        case "prod":
+            return np.multiply, 1.0
+        case "max" | "amax":
+            return np.maximum, -math.inf
+        case "min" | "amin":
+            return np.minimum, math.inf
+    return None
 
 
 def rows(data: Array, lengths: Any, offsets: Any, axis: int) -> tuple[Array, Array]:
@@ -39,7 +44,7 @@ def rows(data: Array, lengths: Any, offsets: Any, axis: int) -> tuple[Array, Arr
 
 def of_segments(x: Array, ends: Array, reduce: str, initial: Any) -> Array:
     """The reductions of one row."""
-    combine, neutral = REDUCTIONS[reduce]
+    combine, neutral = combination(reduce) or (np.add, 0.0)
     counts = np.diff(ends)
     start = neutral if initial is None else initial
     out = np.full((len(counts), *x.shape[1:]), start, x.dtype)
@@ -123,13 +128,12 @@ class segment_reduce(OfSegments):
         initial: Number | None = None,
     ) -> Tensor:
         axis = wrap_dim(axis, data.array.ndim)
-        known = {"amax": "max", "amin": "min"}.get(reduce, reduce)
-        if known not in REDUCTIONS:
+        if combination(reduce) is None:
             first = f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
             raise errors.mistake(RuntimeError, first)
         _check(data, lengths, indices, offsets, axis, unsafe)
         given = (lengths, None) if offsets is None else (None, offsets)
-        return segment_reduce.record(data, *given, known, axis, initial)
+        return segment_reduce.record(data, *given, reduce.removeprefix("a"), axis, initial)
 
     def vjp_data(g: A, data: A, lengths: A, offsets: A, out: A, reduce: A, axis: A, initial: A) -> A:
         return segment_reduce_backward(g, data, lengths, offsets, out, reduce, axis, initial)
@@ -215,6 +219,8 @@ class segment_reduce_backward(OfSegments):
 
     samples = ValuesOnly(
         "has no derivative",
-        lambda t: [S(t(3, dtype="float64"), t(6, dtype="float64"), _ends(t), reduce) for reduce in REDUCTIONS],
+        lambda t: [
+            S(t(3, dtype="float64"), t(6, dtype="float64"), _ends(t), reduce) for reduce in ("mean", "max", "prod")
+        ],
         _gradient,
     )
