@@ -75,6 +75,14 @@ def outcome(torch: Any, code: str) -> str:
         torch.view_as_real(part).sum().backward()
         return list(part.grad.shape)
 
+    def hook_after_squeeze() -> Any:
+        y, seen = torch.ones(1, 3, requires_grad=True) * 1, []
+        y.register_hook(lambda g: None)
+        y.squeeze_()
+        y.register_hook(lambda g: seen.append(list(g.shape)))
+        y.sum().backward()
+        return seen[0]
+
     def two_passes_through_sgn() -> Any:
         x = torch.ones(1, requires_grad=True)
         x.sgn().sum().backward()

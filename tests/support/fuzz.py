@@ -299,11 +299,13 @@ FREED = r"RuntimeError: Trying to backward through the graph a second time"
 SHAPE_OR_DTYPE = (
     r"\w*Error: (.*not implemented for|.*not supported for|The size of tensors must match|mat1 and mat2 shapes|"
     r"Expected size for|dot : |Dimension out of range|zero-dimensional tensor|expected .* dtype|"
-    r"expected scalar type|inconsistent tensor size|addmv input tensors|t\(\) expects a tensor|size mismatch)"
+    r"expected scalar type|inconsistent tensor size|addmv input tensors|t\(\) expects a tensor|size mismatch|"
+    r".*does not support complex|Unlike NumPy, torch.sign|Tensor must have a last dimension with stride 1)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 EXPLAINED = [
-    ("", SHAPE_OR_DTYPE, r"RuntimeError: (Inference tensors cannot be saved|.* is a view and its base)",
+    ("", SHAPE_OR_DTYPE,
+     r"RuntimeError: (Inference tensors cannot be saved|.* is a view and its base|A view was created)",
      "two mistakes in one call"),
     ("backward|grad|end", rf"{MODIFIED}|{FREED}",
      r"RuntimeError: (Trying to use a saved tensor that has been detached in-place|Output is a view and its base)",
@@ -317,6 +319,7 @@ EXPLAINED = [
     ("nested linearize", rf"{GIVES}", r"TypeError: unsupported operand", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
     ("backward|grad|end", rf"{GIVES}", rf"{FREED}", "what nodes save"),
+    ("backward|grad|end|nested", r"\[[\d, ]+\]$", r"\[[\d, ]+\]$", "mistakes of PyTorch"),  # see `same_elements`
     ("backward|end", r"shape \(.*\b1\b", r"\(", "mistakes of PyTorch"),  # a gradient in another shape than its tensor
     ("", r"values .* dtype torch.complex.*inf", r".*\bnan", "sums of infinite complex numbers"),
     ("(binary|ternary|joined) .* of single elements", r"strides", r"\(", "strides of dimensions of one element"),
@@ -331,5 +334,11 @@ def explanation(found: str) -> str:
     ours, _, theirs = shown.partition(", not ")
     for where, a, b, row in EXPLAINED:
         if re.match(where, step) and re.match(a, ours) and re.match(b, theirs):
-            return row
+            return row if not a.startswith(r"\[") or same_elements(ours, theirs) else ""
     return ""
+
+
+def same_elements(ours: str, theirs: str) -> bool:
+    """May the shapes that a hook has seen be those of a tensor before and after a change of its shape in place?"""
+    a, b = [sorted([int(n) for n in re.findall(r"\d+", shape) if n != "1"]) for shape in (ours, theirs)]
+    return a == b

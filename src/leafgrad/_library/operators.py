@@ -215,14 +215,15 @@ def connected(op: Operator, kind: Kind, tensors: Sequence[Any], result: Any) -> 
         return [connected(op, kind, tensors, each) for each in result]
     if not isinstance(result, TensorBase) or result.array.dtype.kind not in "fcV":
         return result
+    made: Any = result
     changed = kind.alias_info is not None and kind.alias_info.is_write
-    if result.requires_grad:  # type: ignore[attr-defined]
-        base = result._base if changed else None  # type: ignore[attr-defined]
-        for each in (result, base):
+    if made.requires_grad:
+        base = made._base if changed else None
+        for each in (made, base):
             if each is not None and each.requires_grad:
                 each.register_hook(lambda g: warn_not_registered(op._name))
-        return result
-    return result if changed else WarnNotImplemented.apply(op._name, result, *tensors)
+        return made
+    return made if changed else WarnNotImplemented.apply(op._name, made, *tensors)
 
 
 class WarnNotImplemented(Function):
@@ -332,8 +333,8 @@ def defined(schema: Schema, tags: Sequence[Any] = ()) -> Operator:
             f"overload's schema should only be registered with a single call to def(). Original registration: "
             f"{packet.forms[overload]._schema}.\n  at {errors.here()}"
         )
-    packet.forms[overload] = Operator(packet, schema, tags)
-    return packet.forms[overload]
+    made = packet.forms[overload] = Operator(packet, schema, tags)
+    return made
 
 
 def forgotten(op: Operator) -> None:
