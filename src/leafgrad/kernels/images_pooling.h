@@ -7,12 +7,12 @@
 
 typedef INT NAME(places) __attribute__((vector_size(LANES * sizeof(INT))));
 
-/* What one thread needs: the rows of a row of results, and where taps are in them. */
+/* What one thread needs: the rows of a row of results. */
 typedef struct {
     REAL *rows;
     ptrdiff_t *numbers; /* of the first element of each row */
     ptrdiff_t count, extent, row;
-    ptrdiff_t *taps;
+    ptrdiff_t *taps, *inside; /* where taps are in them; which elements of a part are in the image */
     REAL *results;
     INT *places, *first; /* of the results; of the first elements of windows, in a row */
     int good;
@@ -27,11 +27,16 @@ static TARGET NAME(Rows) NAME(make_rows)(const Pool *p)
     r.rows = malloc((size_t)(most * r.row + 1) * sizeof(REAL));
     r.numbers = malloc((size_t)(most + 1) * sizeof(ptrdiff_t));
     r.taps = malloc((size_t)(x->taps + 1) * sizeof(ptrdiff_t));
+    r.inside = malloc((size_t)(2 * x->taps + 1) * sizeof(ptrdiff_t));
     r.results = malloc((size_t)wide * sizeof(REAL));
     r.places = calloc((size_t)wide, sizeof(INT));
     r.first = calloc((size_t)wide, sizeof(INT));
-    r.good = r.rows && r.numbers && r.taps && r.results && r.places && r.first;
+    r.good = r.rows && r.numbers && r.taps && r.inside && r.results && r.places && r.first;
     for (ptrdiff_t t = 0; r.good && t < x->taps; t++) r.taps[t] = x->tap_part[t] * r.extent + x->tap_shift[t];
+    for (ptrdiff_t part = 0; r.good && x->taps && part < x->parts; part++) {
+        ptrdiff_t *range = r.inside + 2 * part;
+        inside_of(x->remainder[part] - x->before, x->stride, x->in, r.extent, range, range + 1);
+    }
     for (ptrdiff_t q = 0; r.good && q < x->out; q++) r.first[q] = (INT)x->begin[q];
     return r;
 }
@@ -41,6 +46,7 @@ static void NAME(free_rows)(NAME(Rows) *r)
     free(r->rows);
     free(r->numbers);
     free(r->taps);
+    free(r->inside);
     free(r->results);
     free(r->places);
     free(r->first);
@@ -56,7 +62,8 @@ static TARGET void NAME(collect_rows)(const Pool *p, const REAL *image, ptrdiff_
             ptrdiff_t number = r->numbers[r->count] = (i * a[1].in + j) * x->in;
             REAL *to = r->rows + r->count * r->row;
             for (ptrdiff_t part = 0; x->taps && part < x->parts; part++, to += r->extent) {
-                NAME(lay_out_row)(image + number, x->in, x->remainder[part] - x->before, x->stride, fill, to, r->extent);
+                NAME(lay_out_row)(image + number, x->remainder[part] - x->before, x->stride, r->inside[2 * part],
+                                  r->inside[2 * part + 1], fill, to, r->extent);
             }
         }
     }

@@ -11,12 +11,10 @@ typedef REAL NAME(loaded) __attribute__((vector_size(LANES * sizeof(REAL)), alig
 
 /* -- laying out ---------------------------------------------------------------------------------------------------- */
 
-/* Elements at, at + step, ... of a row; outside of it there is `fill`. */
-static TARGET void NAME(lay_out_row)(const REAL *from, ptrdiff_t size, ptrdiff_t at, ptrdiff_t step, REAL fill, REAL *to,
-                                     ptrdiff_t count)
+/* Elements at, at + step, ... of a row, of which those from `begin` to `end` are inside; outside there is `fill`. */
+INLINE TARGET void NAME(lay_out_row)(const REAL *from, ptrdiff_t at, ptrdiff_t step, ptrdiff_t begin, ptrdiff_t end,
+                                     REAL fill, REAL *to, ptrdiff_t count)
 {
-    ptrdiff_t begin = at >= 0 ? 0 : MIN(ceil_div(-at, step), count);
-    ptrdiff_t end = at >= size ? begin : MAX(begin, MIN(ceil_div(size - at, step), count));
     for (ptrdiff_t i = 0; i < begin; i++) to[i] = fill;
     if (step == 1) {
         memcpy(to + begin, from + at + begin, (size_t)(end - begin) * sizeof(REAL));
@@ -28,29 +26,41 @@ static TARGET void NAME(lay_out_row)(const REAL *from, ptrdiff_t size, ptrdiff_t
     for (ptrdiff_t i = end; i < count; i++) to[i] = fill;
 }
 
+/* One part of a channel. */
+static TARGET void NAME(lay_out_part)(const Layout *l, const REAL *image, const ptrdiff_t *at, REAL *to)
+{
+    ptrdiff_t width = l->extent[2], begin, end;
+    inside_of(at[2], l->step[2], l->sizes[2], width, &begin, &end);
+    for (ptrdiff_t i = 0, z = at[0]; i < l->extent[0]; i++, z += l->step[0]) {
+        for (ptrdiff_t j = 0, y = at[1]; j < l->extent[1]; j++, y += l->step[1], to += width) {
+            if (z >= 0 && z < l->sizes[0] && y >= 0 && y < l->sizes[1]) {
+                const REAL *row = image + (z * l->sizes[1] + y) * l->sizes[2];
+                NAME(lay_out_row)(row, at[2], l->step[2], begin, end, 0, to, width);
+            } else {
+                memset(to, 0, (size_t)width * sizeof(REAL));
+            }
+        }
+    }
+}
+
 /* Channels of an image, from position `low` on. */
 static TARGET void NAME(lay_out)(const Layout *l, const REAL *image, ptrdiff_t channels, const ptrdiff_t *low, REAL *to)
 {
-    ptrdiff_t size = product(l->sizes), begin[DIMS];
+    ptrdiff_t begin[DIMS], size = product(l->sizes), part_size = product(l->extent);
     for (int i = 0; i < DIMS; i++) begin[i] = (low[i] + l->shift[i]) * l->step[i] - l->before[i];
-    for (ptrdiff_t c = 0; c < channels; c++, image += size) {
-        REAL *row = to + c * l->channel;
-        for (ptrdiff_t part = 0; part < product(l->parts); part++) {
-            ptrdiff_t px = part % l->parts[2], py = part / l->parts[2] % l->parts[1];
-            ptrdiff_t z = begin[0] + l->remainders[0][part / l->parts[2] / l->parts[1]];
-            for (ptrdiff_t i = 0; i < l->extent[0]; i++, z += l->step[0]) {
-                ptrdiff_t y = begin[1] + l->remainders[1][py];
-                for (ptrdiff_t j = 0; j < l->extent[1]; j++, y += l->step[1], row += l->extent[2]) {
-                    int inside = z >= 0 && z < l->sizes[0] && y >= 0 && y < l->sizes[1];
-                    const REAL *from = inside ? image + (z * l->sizes[1] + y) * l->sizes[2] : image;
-                    NAME(lay_out_row)(from, inside ? l->sizes[2] : 0, begin[2] + l->remainders[2][px], l->step[2], 0, row,
-                                      l->extent[2]);
+    for (ptrdiff_t c = 0; c < channels; c++, image += size, to += l->channel) {
+        REAL *part = to;
+        for (ptrdiff_t z = 0; z < l->parts[0]; z++) {
+            for (ptrdiff_t y = 0; y < l->parts[1]; y++) {
+                for (ptrdiff_t x = 0; x < l->parts[2]; x++, part += part_size) {
+                    ptrdiff_t at[DIMS] = {begin[0] + l->remainders[0][z], begin[1] + l->remainders[1][y],
+                                          begin[2] + l->remainders[2][x]};
+                    NAME(lay_out_part)(l, image, at, part);
                 }
             }
         }
     }
-    REAL *end = to + channels * l->channel;
-    for (ptrdiff_t i = 0; i < TAIL; i++) end[i] = 0;
+    for (ptrdiff_t i = 0; i < TAIL; i++) to[i] = 0;
 }
 
 /* -- a tile: some results, for some vectors of positions ----------------------------------------------------------- */
