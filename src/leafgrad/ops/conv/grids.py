@@ -13,6 +13,7 @@ from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from leafgrad.ops.conv.checks import refused
 from leafgrad.ops.conv.convolution import widened
 from leafgrad.ops.conv.resampling import cubic_weights
+from leafgrad.ops.creation.ranges import spaced
 from leafgrad.ops.linalg.products import is_half, matmul
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import raw
@@ -160,8 +161,9 @@ def base_grid(sizes: Ints, align_corners: bool, kind: Any) -> Array:
     """The coordinates of all elements and a one, (elements, dims + 1), the last dimension's first."""
     axes = []
     for n in sizes:
-        axis = np.linspace(-1, 1, n, dtype=kind) if n > 1 else np.zeros(1, kind)
-        axes.append(axis if align_corners else axis * kind.type((n - 1) / n))
+        # PyTorch's roundings: an image mapped to itself has its grid at its elements, where gradients jump
+        axis = spaced(-1, 1, n, from_numpy_dtype(kind)) if n > 1 else np.zeros(1, kind)
+        axes.append(axis if align_corners else axis * kind.type(n - 1) / kind.type(n))
     meshes = np.meshgrid(*axes, indexing="ij")[::-1]
     return np.stack([*[mesh.reshape(-1) for mesh in meshes], np.ones(prod(sizes), kind)], -1)
 

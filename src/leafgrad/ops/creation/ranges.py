@@ -195,7 +195,8 @@ def _spaced(
 
 
 def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
-    """Equal distances, counted from the nearer end so that the range is symmetric; integers are computed in float64."""
+    """Equal distances, counted from the nearer end so that the range is symmetric; integers are computed in float64.
+    PyTorch multiplies and adds in one instruction, which rounds once; so this is done in a wider type."""
     if kind.category == _dtypes.INTEGER:
         real: np.dtype[Any] = np.dtype(np.float64)
         start, end = int(start), int(end)
@@ -206,11 +207,21 @@ def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
     first, last = real.type(start), real.type(end)
     step = (last - first) / real.type(steps - 1)
     half = steps // 2
-    count = np.arange(steps - half).astype(real)
+    wide = WIDER.get(real, real)
+    first, last, step = wide.type(first), wide.type(last), wide.type(step)
+    count = np.arange(steps - half).astype(wide)
     out = np.empty(steps, real)
-    np.add(first, step * count[:half], out=out[:half])
-    np.subtract(last, step * count[::-1], out=out[half:])
+    out[:half] = first + step * count[:half]
+    out[half:] = last - step * count[::-1]
     return out
+
+
+WIDER: dict[Any, Any] = {
+    np.dtype(np.float32): np.dtype(np.float64),
+    np.dtype(np.float64): np.dtype(np.longdouble),
+    np.dtype(np.complex64): np.dtype(np.complex128),
+    np.dtype(np.complex128): np.dtype(np.clongdouble),
+}
 
 
 @declared_and_checked
