@@ -1,4 +1,4 @@
-"""Updates: the traced formula does in place, in blocks and with every combination of options what the formula does."""
+"""Updates: translated or traced, a formula does in place and with every combination of options what it says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import leafgrad.nn as nn
 import leafgrad.optim as optim
 from leafgrad._core.bind import execute
 from leafgrad._core.modes import Observer
-from leafgrad.optim import update
+from leafgrad.kernels.language import NATIVE, as_written
+from leafgrad.optim import trace, update
 from leafgrad.optim.adadelta import adadelta_step
 from leafgrad.optim.adagrad import adagrad_step
 from leafgrad.optim.adam import adam_step
@@ -55,10 +56,11 @@ def on_tensors(op: Any, arrays: list[Any], options: tuple[Any, ...]) -> list[Any
 
 @pytest.mark.parametrize(("op", "options"), CASES, ids=lambda value: getattr(value, "name", str(value)))
 @pytest.mark.parametrize("shape", [(), (1,), (2, 3), (70_000,)])
-def test_traced_formulas(op: Any, options: tuple[Any, ...], shape: tuple[int, ...], monkeypatch: Any) -> None:
-    monkeypatch.setattr(update, "WHOLE", 60_000)
+def test_formulas_in_place(op: Any, options: tuple[Any, ...], shape: tuple[int, ...], monkeypatch: Any) -> None:
+    monkeypatch.setattr(trace, "WHOLE", 60_000)
     rng = np.random.default_rng(0)
-    arrays = [np.asarray(rng.uniform(0.5, 1.5, shape)) for _ in op.inputs]  # all positive, as averages of squares are
+    # all positive, as averages of squares are, and averages smaller than those
+    arrays = [np.asarray(rng.uniform(0.5, 1.5, shape) * (0.3 if name == "grad_avg" else 1)) for name in op.inputs]
     expected = on_tensors(op, arrays, options)
     given = [a.copy() for a, new in zip(arrays, expected, strict=True) if new is not None]
     wanted = [new for new in expected if new is not None]
@@ -72,7 +74,8 @@ def test_traced_formulas(op: Any, options: tuple[Any, ...], shape: tuple[int, ..
         assert found[1] is in_place and found[2] is apart
         for results in found:
             for new, correct in zip(results, wanted, strict=True):
-                np.testing.assert_allclose(new, correct, rtol=1e-13)
+                # machine code rounds a product and a sum once
+                np.testing.assert_allclose(new, correct, rtol=1e-13, atol=1e-15 if NATIVE else 0)
     for a, new in zip([a for a, new in zip(arrays, expected, strict=True) if new is not None], given, strict=True):
         assert np.array_equal(a, new)  # a kernel leaves its inputs alone unless they are given for the results
 
@@ -225,3 +228,48 @@ def test_a_parameter_that_is_there_twice_takes_one_step_after_the_other() -> Non
     once.step()
     once.step()
     assert p.tolist() == q.tolist() and twice.state[p]["step"].item() == 2
+
+
+# -- machine code and traced NumPy calls ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("op", OPTIONS, ids=lambda op: op.name)
+@pytest.mark.parametrize("kind", ["float32", "float64", "float16", "bfloat16", "complex64", "complex128"])
+@pytest.mark.parametrize("layout", ["dense", "transposed", "strided", "single", "empty", "large"])
+def test_forms_of_an_update_agree(op: Any, kind: str, layout: str) -> None:
+    """What a kernel does, in whichever form leafgrad was installed, is what NumPy calls do."""
+    shape = {"single": (), "empty": (0, 3), "large": (30_001,)}.get(layout, (5, 7))
+    rng = np.random.default_rng(1)
+    options = tuple([choices[-1] if choices is not FLAG else False for choices in OPTIONS[op]])
+    arrays = []
+    for name in op.inputs:
+        numbers = rng.uniform(0.5, 1.5, shape) * (0.3 if name == "grad_avg" else 1)
+        tensor = lg.tensor(numbers + 1j * numbers if kind.startswith("complex") else numbers, dtype=getattr(lg, kind))
+        arrays.append(tensor.numpy() if kind != "bfloat16" else tensor.array)
+    if layout == "transposed":
+        arrays = [np.ascontiguousarray(a.T).T for a in arrays]
+    elif layout == "strided":
+        arrays = [np.repeat(a, 2, axis=1)[:, ::2] for a in arrays]
+    only_if = op.kernel.only_if
+    given = [a for name, a in zip(op.inputs, arrays) if name not in only_if or options[op.options.index(only_if[name])]]
+    traced = update.in_place(as_written(op.kernel.formula), op.inputs)
+    wide = kind in ("float64", "complex128")
+    for new, expected in zip(op.kernel(*given, *options), traced(*given, *options), strict=True):
+        assert new.dtype == expected.dtype and new.shape == expected.shape
+        pair = [a.astype(np.float32) if a.dtype.itemsize == 2 else a for a in (new, expected)]
+        tolerance = 1e-13 if wide else 1e-2 if pair[0] is not new else 2e-6
+        np.testing.assert_allclose(*pair, rtol=tolerance, atol=tolerance)
+
+
+def test_read_only_parameters_are_refused() -> None:
+    arrays = [np.ones(2), np.ones(2)]
+    arrays[0].flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        sgd_step.kernel(*arrays, 0.5, 0, 0, 0, False, False, False, arrays)
+
+
+def test_a_large_parameter_that_is_there_twice() -> None:
+    p, g = np.ones(500_000), np.ones(500_000)
+    arrays = [p, g, p, g]
+    sgd_step.kernel(*arrays, 0.25, 0, 0, 0, False, False, False, arrays)
+    assert (p == 0.5).all()

@@ -75,6 +75,8 @@ static int size_of(char letter, int kind)
     return letter == 'm' ? 1 : letter == 'i' || letter == 't' ? 8 : kind == FLOAT32 ? 4 : 8;
 }
 
+static int is_option(char letter) { return letter == 'n' || letter == 'b'; }
+
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
 
 static int is_of_type(PyObject *object, int type)
@@ -86,29 +88,35 @@ static int is_of_type(PyObject *object, int type)
 /* By its number, not by its object: arrays that were unpickled have a dtype object of their own. */
 static int is_plain(PyObject *object, PyArray_Descr *descr) { return is_of_type(object, descr->type_num); }
 
-/* A number, or several as in betas=(0.9, 0.999). Returns how many there were, or -1 for something else. */
-static int read_number(PyObject *object, double *numbers, int room)
+/* An option. Returns 0 if it is something else than a number. */
+static int read_number(PyObject *object, double *number)
 {
-    if (room < 1) {
-        return -1;
-    }
-    if (PyFloat_CheckExact(object)) {
-        *numbers = PyFloat_AS_DOUBLE(object);
+    if (PyFloat_Check(object)) { /* np.float64 as well */
+        *number = PyFloat_AS_DOUBLE(object);
         return 1;
     }
     if (PyLong_Check(object)) { /* bools as well */
-        *numbers = PyLong_AsDouble(object);
-        if (*numbers == -1 && PyErr_Occurred()) {
+        *number = PyLong_AsDouble(object);
+        if (*number == -1 && PyErr_Occurred()) {
             PyErr_Clear();
-            return -1;
+            return 0;
         }
         return 1;
     }
-    if (PyFloat_Check(object)) { /* np.float64 */
-        *numbers = PyFloat_AS_DOUBLE(object);
-        return 1;
+    return 0;
+}
+
+/* An option as its letter says: a number, or two as in betas=(0.9, 0.999). Returns how many there were. */
+static int read_option(char letter, PyObject *object, double *numbers)
+{
+    if (letter == 'n') {
+        return read_number(object, numbers);
     }
-    return -1;
+    if (!(PyTuple_Check(object) || PyList_Check(object)) || PySequence_Fast_GET_SIZE(object) != 2) {
+        return 0;
+    }
+    PyObject **items = PySequence_Fast_ITEMS(object);
+    return read_number(items[0], numbers) && read_number(items[1], numbers + 1) ? 2 : 0;
 }
 
 /* Read the arguments. Returns 0 if they are for the function in Python. */
@@ -118,9 +126,10 @@ static int read_arguments(const Kernel *self, PyObject *const *args, Py_ssize_t 
     int arrays = 0, numbers = 0;
     call->kind = -1;
     for (int i = 0; i < self->given; i++) {
-        if (letters[i] == 'n') {
-            if (read_number(args[i], call->numbers + numbers, MOST_NUMBERS - numbers) < 0) return 0;
-            numbers++;
+        if (is_option(letters[i])) {
+            int found = read_option(letters[i], args[i], call->numbers + numbers);
+            if (found == 0) return 0;
+            numbers += found;
             continue;
         }
         PyArrayObject *array = (PyArrayObject *)args[i];
@@ -763,12 +772,12 @@ static PyObject *call_summed(const Kernel *self, Call *call)
 typedef struct {
     Function run;
     int each, operands;  /* arrays of a parameter; those and the results */
-    int *homes;          /* for each result, the argument whose memory it goes to */
+    int homes[MOST_ARRAYS]; /* for each result, the argument whose memory it goes to */
     npy_intp *starts;    /* for each parameter, the number of its first block; then that of all */
     npy_intp *counts;    /* elements */
     char **bases;
-    npy_intp size, parameters;
-    const double *numbers;
+    npy_intp size, parameters, elements;
+    double numbers[MOST_NUMBERS];
 } Updates;
 
 static void run_updates(void *context, ptrdiff_t from, ptrdiff_t to)
@@ -795,107 +804,149 @@ static void run_updates(void *context, ptrdiff_t from, ptrdiff_t to)
     }
 }
 
-/* Can the arrays of a parameter be worked on as they lie? Those that are None are absent. */
-static int is_updatable(PyObject *const *items, int each, PyArray_Descr *descr)
+/* Can the arrays of a parameter be worked on as they lie? */
+static int is_updatable(PyObject *const *items, Py_ssize_t given, PyArray_Descr *descr)
 {
     PyArrayObject *param = (PyArrayObject *)items[0];
-    for (int i = 0; i < each; i++) {
+    for (Py_ssize_t i = 0; i < given; i++) {
         PyArrayObject *array = (PyArrayObject *)items[i];
-        if (items[i] == Py_None && i > 1) continue;
-        if (!is_plain(items[i], descr) || !PyArray_IS_C_CONTIGUOUS(array) || PyArray_SIZE(array) != PyArray_SIZE(param) ||
-            (i != 1 && !PyArray_ISWRITEABLE(array))) return 0;
+        if (!is_plain(items[i], descr) || !PyArray_IS_C_CONTIGUOUS(array) ||
+            PyArray_SIZE(array) != PyArray_SIZE(param) || (i != 1 && !PyArray_ISWRITEABLE(array))) return 0;
     }
     return 1;
 }
 
+static int by_address(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    return (x > y) - (x < y);
+}
+
+/* Is a parameter there twice? Two threads must not work on it. `addresses`: memory for them. */
+static int is_repeated(const Updates *u, char **addresses)
+{
+    for (npy_intp p = 0; p < u->parameters; p++) addresses[p] = u->bases[p * u->each];
+    qsort(addresses, (size_t)u->parameters, sizeof(char *), by_address);
+    for (npy_intp p = 1; p < u->parameters; p++) {
+        if (addresses[p] == addresses[p - 1]) return 1;
+    }
+    return 0;
+}
+
+/* Note the parameters of one dtype, whose arrays lie one after the other from `items` on. Those of no dtype of ours go
+   to `others`, if that is not NULL. `places` tells which argument each array is. */
+static int collect(Updates *u, PyObject *const *items, Py_ssize_t parameters, PyObject *const *places,
+                   Py_ssize_t given, int kind, PyObject *others)
+{
+    npy_intp blocks = 0;
+    u->parameters = u->elements = 0;
+    u->size = size_of('v', kind);
+    for (Py_ssize_t p = 0; p < parameters; p++) {
+        PyObject *const *mine = items + p * given;
+        if (!is_updatable(mine, given, kinds[kind])) {
+            if (others != NULL && !is_updatable(mine, given, kinds[FLOAT32])) {
+                PyObject *number = PyLong_FromSsize_t(p);
+                int failed = number == NULL || PyList_Append(others, number) < 0;
+                Py_XDECREF(number);
+                if (failed) return -1;
+            }
+            continue;
+        }
+        char **bases = u->bases + u->parameters * u->each;
+        memset(bases, 0, (size_t)u->each * sizeof(char *));
+        for (Py_ssize_t i = 0; i < given; i++) {
+            bases[PyLong_AsLong(places[i])] = PyArray_BYTES((PyArrayObject *)mine[i]);
+        }
+        npy_intp count = PyArray_SIZE((PyArrayObject *)mine[0]);
+        u->starts[u->parameters] = blocks;
+        u->counts[u->parameters++] = count;
+        blocks += (count + BLOCK - 1) / BLOCK;
+        u->elements += count;
+    }
+    u->starts[u->parameters] = blocks;
+    return 0;
+}
+
+static void run_all_updates(Updates *u, int cost, char **addresses)
+{
+    npy_intp blocks = u->starts[u->parameters];
+    double work = (double)u->elements * cost;
+    if (work < LET_OTHERS_RUN) {
+        run_updates(u, 0, blocks);
+        return;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    if (work < SPLIT_WORK || blocks < 2 || is_repeated(u, addresses)) {
+        run_updates(u, 0, blocks);
+    } else {
+        pool_run(run_updates, u, blocks, u->elements / blocks * 8, work >= LONG_WORK);
+    }
+    Py_END_ALLOW_THREADS
+}
+
+/* The options and where results go. Returns 0 if an option is no number. */
+static int read_options(const Kernel *self, PyObject *options, Updates *u)
+{
+    int results = 0, numbers = 0, option = 0;
+    for (int i = 0; i < self->given; i++) {
+        char letter = self->entry->arguments[i];
+        if (is_option(letter)) {
+            int found = read_option(letter, PyTuple_GET_ITEM(options, option++), u->numbers + numbers);
+            if (found == 0) return 0;
+            numbers += found;
+        } else if (letter == 'u') {
+            u->homes[results++] = i;
+        }
+    }
+    u->each = self->arrays;
+    u->operands = self->arrays + self->results;
+    return 1;
+}
+
 PyDoc_STRVAR(update_doc,
-"update(arrays, options): compute new values for parameters, in place.\n\n"
-"`arrays` is a list: each parameter, its gradient, and what is kept for it, one parameter after the other; None for what\n"
-"is not kept. Returns the numbers of the parameters whose arrays are not as the loops want them, which were left alone;\n"
-"None if the options are not numbers.");
+"update(arrays, options, places): compute new values for parameters, in place.\n\n"
+"`arrays` is a list: each parameter, its gradient, and what is kept for it, one parameter after the other; `places` is a\n"
+"tuple that tells which argument each of these is: those that are not there are not kept. Returns the numbers of the\n"
+"parameters whose arrays are not as the loops want them, which were left alone; None if the options are not numbers.");
 
 static PyObject *Kernel_update(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     Kernel *self = (Kernel *)object;
-    double numbers[MOST_NUMBERS];
-    int homes[MOST_ARRAYS], results = 0;
-    if (count != 2 || !PyList_CheckExact(args[0]) || !PyTuple_CheckExact(args[1]) ||
+    Updates u;
+    if (count != 3 || !PyList_CheckExact(args[0]) || !PyTuple_CheckExact(args[1]) || !PyTuple_CheckExact(args[2]) ||
         strcmp(self->entry->kind, "elementwise") != 0) {
-        PyErr_SetString(PyExc_TypeError, "update: expected a list of arrays and a tuple of numbers");
+        PyErr_SetString(PyExc_TypeError, "update: expected a list of arrays, a tuple of numbers and one of places");
         return NULL;
     }
-    for (int i = 0; i < self->arrays; i++) {
-        if (self->entry->arguments[i] == 'u') homes[results++] = i;
+    Py_ssize_t size = PyList_GET_SIZE(args[0]), given = PyTuple_GET_SIZE(args[2]);
+    PyObject *const *places = ((PyTupleObject *)args[2])->ob_item;
+    int fits = given > 0 && size % given == 0 && PyTuple_GET_SIZE(args[1]) == self->given - self->arrays;
+    for (Py_ssize_t i = 0; i < given && fits; i++) {
+        fits = PyLong_Check(places[i]) && PyLong_AsLong(places[i]) >= 0 && PyLong_AsLong(places[i]) < self->arrays;
     }
-    Py_ssize_t size = PyList_GET_SIZE(args[0]), parameters = size / self->arrays;
-    if (results != self->results || parameters * self->arrays != size ||
-        PyTuple_GET_SIZE(args[1]) != self->numbers) {
+    if (!fits) {
         return PyErr_Format(PyExc_TypeError, "update: %s has other arguments", self->entry->name);
     }
-    for (int i = 0; i < self->numbers; i++) {
-        if (read_number(PyTuple_GET_ITEM(args[1], i), numbers + i, 1) < 0) Py_RETURN_NONE;
+    if (!read_options(self, args[1], &u)) {
+        Py_RETURN_NONE;
     }
+    Py_ssize_t parameters = size / given;
     PyObject *others = PyList_New(0);
-    if (others == NULL || parameters == 0) {
-        return others;
-    }
-    npy_intp *starts = malloc((size_t)(2 * parameters + 1) * sizeof(npy_intp));
-    char **bases = malloc((size_t)size * sizeof(char *));
-    if (starts == NULL || bases == NULL) {
-        free(starts), free(bases);
-        Py_DECREF(others);
-        return PyErr_NoMemory();
-    }
-    PyObject *const *items = ((PyListObject *)args[0])->ob_item;
-    Updates u = {.each = self->arrays, .operands = self->arrays + self->results, .homes = homes, .starts = starts,
-                 .counts = starts + parameters + 1, .bases = bases, .numbers = numbers};
-    for (int kind = 0; kind < KINDS; kind++) {
-        npy_intp blocks = 0, elements = 0;
-        u.parameters = 0;
-        for (Py_ssize_t p = 0; p < parameters; p++) {
-            PyObject *const *mine = items + p * self->arrays;
-            if (!is_updatable(mine, self->arrays, kinds[kind])) {
-                if (kind == FLOAT64 && !is_updatable(mine, self->arrays, kinds[FLOAT32])) {
-                    PyObject *number = PyLong_FromSsize_t(p);
-                    if (number == NULL || PyList_Append(others, number) < 0) {
-                        Py_XDECREF(number);
-                        free(starts), free(bases);
-                        Py_DECREF(others);
-                        return NULL;
-                    }
-                    Py_DECREF(number);
-                }
-                continue;
-            }
-            npy_intp own = PyArray_SIZE((PyArrayObject *)mine[0]);
-            u.starts[u.parameters] = blocks;
-            u.counts[u.parameters] = own;
-            for (int i = 0; i < self->arrays; i++) {
-                bases[u.parameters * self->arrays + i] =
-                    mine[i] == Py_None ? NULL : PyArray_BYTES((PyArrayObject *)mine[i]);
-            }
-            u.parameters++;
-            blocks += (own + BLOCK - 1) / BLOCK;
-            elements += own;
-        }
-        u.starts[u.parameters] = blocks;
+    u.starts = malloc((size_t)(2 * parameters + 1) * sizeof(npy_intp));
+    u.bases = malloc((size_t)(parameters * (self->arrays + 1)) * sizeof(char *) + 1); /* the rest is for addresses */
+    u.counts = u.starts + parameters + 1;
+    int failed = others == NULL || u.starts == NULL || u.bases == NULL;
+    if (failed) PyErr_NoMemory();
+    for (int kind = 0; kind < KINDS && !failed; kind++) {
+        PyObject *const *items = ((PyListObject *)args[0])->ob_item;
+        failed = collect(&u, items, parameters, places, given, kind, kind == FLOAT64 ? others : NULL) < 0;
         u.run = self->entry->run[kind];
-        u.size = size_of('v', kind);
-        double work = (double)elements * self->entry->cost;
-        if (blocks == 0) continue;
-        if (work < LET_OTHERS_RUN) {
-            run_updates(&u, 0, blocks);
-            continue;
+        if (!failed && u.elements > 0) {
+            run_all_updates(&u, self->entry->cost, u.bases + parameters * self->arrays);
         }
-        Py_BEGIN_ALLOW_THREADS
-        if (work < SPLIT_WORK || blocks < 2) {
-            run_updates(&u, 0, blocks);
-        } else {
-            pool_run(run_updates, &u, blocks, elements / blocks * 8, work >= LONG_WORK);
-        }
-        Py_END_ALLOW_THREADS
     }
-    free(starts), free(bases);
+    free(u.starts), free(u.bases);
+    if (failed) Py_CLEAR(others);
     return others;
 }
 
@@ -944,7 +995,7 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     self->given = (int)strlen(entry->arguments);
     self->results = (int)strlen(entry->results);
     for (const char *letter = entry->arguments; *letter; letter++) {
-        *(*letter == 'n' ? &self->numbers : &self->arrays) += 1;
+        *(is_option(*letter) ? &self->numbers : &self->arrays) += *letter == 'b' ? 2 : 1;
     }
     if (self->arrays + self->results > MOST_ARRAYS || self->numbers > MOST_NUMBERS) {
         Py_DECREF(self);

@@ -24,6 +24,7 @@ Arguments, by their annotations:
     Updated   an array that the function returns a new value of, in this order; None if the caller has none
     Mask      an array of bools, like a Vector
     Number    an option
+    Pair      two options in a tuple, which get names of their own: beta1, beta2 = betas
     PerRow    one number for each row: an array whose last dimension is 1
     Index     the same with int64, the place of an element in its row
     Shared    one vector for all rows
@@ -33,7 +34,8 @@ give one more argument: the array, or a tuple of arrays, to which results are wr
 memory of arguments.
 
 Statements are assignments, a return at the end and, elementwise, `if option:` with assignments. Expressions have
-+ - * /, **2, comparisons, & | ~ of conditions, the functions below, and elementwise kernels of the same file.
++ - * /, **2, comparisons, & | ~ of conditions, `x if option else y`, the functions below, and elementwise kernels of the
+same file. What is computed of options alone is double, and has every power.
 """
 
 from __future__ import annotations
@@ -58,6 +60,7 @@ Vector: TypeAlias = Any
 Updated: TypeAlias = Any
 Mask: TypeAlias = Any
 Number: TypeAlias = Any
+Pair: TypeAlias = Any
 PerRow: TypeAlias = Any
 Index: TypeAlias = Any
 Shared: TypeAlias = Any
@@ -97,11 +100,17 @@ def kernel_of(function: Callable[..., Any]) -> Any:
         return results if out is None else written(results, out)
 
     python.__name__, python.__doc__ = function.__name__, function.__doc__
+    python.__wrapped__ = function  # type: ignore[attr-defined]
     kernel: Callable[..., Any] = python
     if NATIVE:
         with contextlib.suppress(KeyError):  # of a build that is older than the source
             kernel = _fused.Kernel(function.__qualname__.replace(".", "_"), python)
     return kernel
+
+
+def as_written(kernel: Any) -> Any:
+    """The function that a kernel was made of."""
+    return getattr(getattr(kernel, "python", kernel), "__wrapped__", kernel)
 
 
 def is_half(dtype: Any) -> bool:
@@ -203,6 +212,16 @@ def where(condition: A, yes: A, no: A) -> A:
     if isinstance(no, float | int):
         no = np.asarray(no, yes.dtype)
     return choose(condition, yes, no)
+
+
+def copied(x: A) -> A:
+    """The same in memory of its own."""
+    return x.clone() if is_tensor(x) else np.positive(x)
+
+
+def detached(x: A) -> A:
+    """The same without its history."""
+    return x.detach() if is_tensor(x) else x
 
 
 def is_tensor(x: A) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Updated, Vector, elementwise, sqrt
 from leafgrad.ops.registry import op
-from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options
+from leafgrad.optim.optimizer import Optimizer, Params, check_options
 from leafgrad.optim.update import Update, in_place, steps
-
-Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -21,15 +20,17 @@ class adadelta_step(Update):
     options = ("lr", "rho", "eps", "weight_decay", "maximize")
     results = 3
 
+    @elementwise
     def formula(
-        p: Value, g: Value, v: Value, d: Value, lr: Value, rho: Value, eps: Value, weight_decay: Value, maximize: bool,
-    ) -> tuple[Value, ...]:  # fmt: skip
+        p: Updated, g: Vector, v: Updated, d: Updated, lr: Number, rho: Number, eps: Number, weight_decay: Number,
+        maximize: Number,
+    ) -> Any:  # fmt: skip
         if maximize:
             g = -g
         if weight_decay:
             g = p * weight_decay + g
         v = v * rho + g * (1 - rho) * g
-        change = (d + eps).sqrt() / (v + eps).sqrt() * g
+        change = sqrt(d + eps) / sqrt(v + eps) * g
         d = d * rho + change * (1 - rho) * change
         return p - change * lr, v, d
 
@@ -66,6 +67,3 @@ class Adadelta(Optimizer):
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _kept(self, group: Group) -> tuple[str, ...]:
-        return "square_avg", "acc_delta"

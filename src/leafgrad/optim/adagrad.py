@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Updated, Vector, elementwise, sqrt
 from leafgrad.nn.parameter import is_lazy, uninitialized_in
 from leafgrad.ops.registry import op
 from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options, full_for, step_counter
 from leafgrad.optim.update import Update, in_place, steps
-
-Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -22,16 +21,17 @@ class adagrad_step(Update):
     options = ("lr", "lr_decay", "weight_decay", "eps", "maximize", "step")
     results = 2
 
+    @elementwise
     def formula(
-        p: Value, g: Value, s: Value, lr: Value, lr_decay: Value, weight_decay: Value, eps: Value, maximize: bool,
-        t: Value,
-    ) -> tuple[Value, ...]:  # fmt: skip
+        p: Updated, g: Vector, s: Updated, lr: Number, lr_decay: Number, weight_decay: Number, eps: Number,
+        maximize: Number, t: Number,
+    ) -> Any:  # fmt: skip
         if maximize:
             g = -g
         if weight_decay:
             g = p * weight_decay + g
         s = s + g * g
-        return p - g / (s.sqrt() + eps) * (lr / (1 + (t - 1) * lr_decay)), s
+        return p - g / (sqrt(s) + eps) * (lr / (1 + (t - 1) * lr_decay)), s
 
     kernel = in_place(formula, inputs)
     samples = steps(
@@ -75,9 +75,6 @@ class Adagrad(Optimizer):
                 if is_lazy(p):
                     raise uninitialized_in(type(self), type(p))
                 self.state[p].update(step=step_counter(), sum=self._first("sum", p, group))
-
-    def _kept(self, group: Group) -> tuple[str, ...]:
-        return ("sum",)
 
     def _first(self, name: str, p: Any, group: Group) -> Any:
         return full_for(p, self.defaults["initial_accumulator_value"])

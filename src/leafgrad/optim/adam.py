@@ -6,11 +6,10 @@ from typing import Any
 
 from leafgrad._core.tensor import TensorBase
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Pair, Updated, Vector, elementwise, maximum, sqrt
 from leafgrad.ops.registry import op
-from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_betas, check_options
+from leafgrad.optim.optimizer import Optimizer, Params, State, check_betas, check_options
 from leafgrad.optim.update import Update, in_place, steps
-
-Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -26,10 +25,11 @@ class adam_step(Update):
     options = ("lr", "betas", "eps", "weight_decay", "amsgrad", "maximize", "decoupled_weight_decay", "step")
     results = 4
 
+    @elementwise
     def formula(
-        p: Value, g: Value, m: Value, v: Value, largest: Value, lr: Value, betas: tuple[Value, Value], eps: Value,
-        weight_decay: Value, amsgrad: bool, maximize: bool, decoupled: bool, t: Value,
-    ) -> tuple[Value, ...]:  # fmt: skip
+        p: Updated, g: Vector, m: Updated, v: Updated, largest: Updated, lr: Number, betas: Pair, eps: Number,
+        weight_decay: Number, amsgrad: Number, maximize: Number, decoupled: Number, t: Number,
+    ) -> Any:  # fmt: skip
         beta1, beta2 = betas
         if maximize:
             g = -g
@@ -39,15 +39,15 @@ class adam_step(Update):
         v = v * beta2 + g * (1 - beta2) * g
         size = v
         if amsgrad:
-            size = largest = largest.maximum(v)
+            size = largest = maximum(largest, v)
         # sqrt(v) / correction + eps, multiplied by the correction: one pass over the memory less
-        correction = (1 - beta2**t).sqrt()
-        change = m / (size.sqrt() + eps * correction) * (lr / (1 - beta1**t) * correction)
+        correction = (1 - beta2**t) ** 0.5
+        change = m / (sqrt(size) + eps * correction) * (lr / (1 - beta1**t) * correction)
         if weight_decay and decoupled:
             change = p * (lr * weight_decay) + change
         return p - change, m, v, largest
 
-    kernel = in_place(formula, inputs)
+    kernel = in_place(formula, inputs, only_if={"max_exp_avg_sq": "amsgrad"})
     samples = steps(
         "Adam", {"lr": 0.1}, {"betas": (0.5, 0.7), "eps": 1e-3, "weight_decay": 0.1}, {"amsgrad": True},
         {"lr": 0.1, "weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True},
@@ -93,9 +93,6 @@ class Adam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _kept(self, group: Group) -> tuple[str, ...]:
-        return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
 
     def _recorded_count(self, state: State, count: Any) -> Any:
         # PyTorch's corrections are as precise as the number of the step, a tensor: float32 as a rule

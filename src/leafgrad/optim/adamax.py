@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Pair, Updated, Vector, abs, elementwise, maximum
 from leafgrad.ops.registry import op
-from leafgrad.optim.optimizer import Group, Optimizer, Params, check_betas, check_options
+from leafgrad.optim.optimizer import Optimizer, Params, check_betas, check_options
 from leafgrad.optim.update import Update, in_place, steps
-
-Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -21,17 +20,18 @@ class adamax_step(Update):
     options = ("lr", "betas", "eps", "weight_decay", "maximize", "step")
     results = 3
 
+    @elementwise
     def formula(
-        p: Value, g: Value, m: Value, u: Value, lr: Value, betas: tuple[Value, Value], eps: Value, weight_decay: Value,
-        maximize: bool, t: Value,
-    ) -> tuple[Value, ...]:  # fmt: skip
+        p: Updated, g: Vector, m: Updated, u: Updated, lr: Number, betas: Pair, eps: Number, weight_decay: Number,
+        maximize: Number, t: Number,
+    ) -> Any:  # fmt: skip
         beta1, beta2 = betas
         if maximize:
             g = -g
         if weight_decay:
             g = p * weight_decay + g
         m = m + (g - m) * (1 - beta1)
-        u = (u * beta2).maximum(g.abs() + eps)
+        u = maximum(u * beta2, abs(g) + eps)
         return p - m / u * (lr / (1 - beta1**t)), m, u
 
     kernel = in_place(formula, inputs)
@@ -66,6 +66,3 @@ class Adamax(Optimizer):
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _kept(self, group: Group) -> tuple[str, ...]:
-        return "exp_avg", "exp_inf"

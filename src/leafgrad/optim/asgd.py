@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Pair, Updated, Vector, copied, elementwise
 from leafgrad.ops.registry import op
 from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options, step_counter, zeros_for
 from leafgrad.optim.update import Update, in_place, steps
-
-Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -21,17 +20,18 @@ class asgd_step(Update):
     options = ("lr", "lambd", "weight_decay", "maximize", "step")
     results = 2
 
+    @elementwise
     def formula(
-        p: Value, g: Value, a: Value, lr: Value, lambd: Value, weight_decay: Value, maximize: bool,
-        step: tuple[Value, Value],
-    ) -> tuple[Value, ...]:  # fmt: skip
+        p: Updated, g: Vector, a: Updated, lr: Number, lambd: Number, weight_decay: Number, maximize: Number,
+        step: Pair,
+    ) -> Any:  # fmt: skip
         eta, mu = step
         if maximize:
             g = -g
         if weight_decay:
             g = p * weight_decay + g
         p = p * (1 - lambd * eta) - g * eta
-        return p, a + (p - a) * mu if mu else p.clone()
+        return p, a + (p - a) * mu if mu else copied(p)
 
     kernel = in_place(formula, inputs)
     samples = steps(
@@ -67,9 +67,6 @@ class ASGD(Optimizer):
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _kept(self, group: Group) -> tuple[str, ...]:
-        return ("ax",)
 
     def _prepare(self, p: Any, kept: tuple[str, ...], group: Group) -> tuple[State, Any]:
         """The state of a parameter; the rate of this step and the weight in the average. Those of the next one are in

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Pair, Updated, Vector, elementwise, sqrt
 from leafgrad.ops.registry import op
 from leafgrad.optim.optimizer import (
     Group,
@@ -17,8 +18,6 @@ from leafgrad.optim.optimizer import (
     zeros_for,
 )
 from leafgrad.optim.update import Update, in_place, steps
-
-Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -37,10 +36,11 @@ class nadam_step(Update):
     )  # fmt: skip
     results = 3
 
+    @elementwise
     def formula(
-        p: Value, g: Value, m: Value, v: Value, lr: Value, betas: tuple[Value, Value], eps: Value, weight_decay: Value,
-        momentum_decay: Value, decoupled: bool, maximize: bool, step: tuple[Value, Value],
-    ) -> tuple[Value, ...]:  # fmt: skip
+        p: Updated, g: Vector, m: Updated, v: Updated, lr: Number, betas: Pair, eps: Number, weight_decay: Number,
+        momentum_decay: Number, decoupled: Number, maximize: Number, step: Pair,
+    ) -> Any:  # fmt: skip
         beta1, beta2 = betas
         t, product = step
         if maximize:
@@ -49,10 +49,11 @@ class nadam_step(Update):
             p = p * (1 - lr * weight_decay)
         elif weight_decay:
             g = p * weight_decay + g
-        present, coming = momentum(beta1, momentum_decay, t), momentum(beta1, momentum_decay, t + 1)
+        present = beta1 * (1 - 0.5 * 0.96 ** (t * momentum_decay))
+        coming = beta1 * (1 - 0.5 * 0.96 ** ((t + 1) * momentum_decay))
         m = m + (g - m) * (1 - beta1)
         v = v * beta2 + g * (1 - beta2) * g
-        size = (v / (1 - beta2**t)).sqrt() + eps
+        size = sqrt(v / (1 - beta2**t)) + eps
         change = g * (lr * (1 - present) / (1 - product)) + m * (lr * coming / (1 - product * coming))
         return p - change / size, m, v
 
@@ -63,7 +64,7 @@ class nadam_step(Update):
     )  # fmt: skip
 
 
-def momentum(beta1: Value, decay: Value, t: Value) -> Value:
+def momentum(beta1: Any, decay: Any, t: Any) -> Any:
     return beta1 * (1.0 - 0.5 * 0.96 ** (t * decay))
 
 
@@ -97,9 +98,6 @@ class NAdam(Optimizer):
             "capturable": capturable, "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _kept(self, group: Group) -> tuple[str, ...]:
-        return "exp_avg", "exp_avg_sq"
 
     def _prepare(self, p: Any, kept: tuple[str, ...], group: Group) -> tuple[State, Any]:
         """The state of a parameter; how many steps it has had and the product of their momentums."""

@@ -138,7 +138,10 @@ class Optimizer(Hooked):
 
     def _kept(self, group: Group) -> tuple[str, ...]:
         """What is updated beside a parameter: names in its state, in the order of the inputs of the update."""
-        raise NotImplementedError(f"{type(self).__name__} defines neither an update nor step()")
+        if self._update is None:
+            raise NotImplementedError(f"{type(self).__name__} defines neither an update nor step()")
+        only_if = self._update.kernel.only_if
+        return tuple([name for name in self._update.inputs[2:] if name not in only_if or group[only_if[name]]])
 
     def _first(self, name: str, p: Any, group: Group) -> Any:
         """What is kept for a parameter, before its first step."""

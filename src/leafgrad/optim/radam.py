@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Pair, Updated, Vector, elementwise, sqrt
 from leafgrad.ops.registry import op
 from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_betas, check_options
 from leafgrad.optim.update import Update, in_place, steps
-
-Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -24,10 +23,11 @@ class radam_step(Update):
     options = ("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay", "maximize", "step")
     results = 3
 
+    @elementwise
     def formula(
-        p: Value, g: Value, m: Value, v: Value, lr: Value, betas: tuple[Value, Value], eps: Value, weight_decay: Value,
-        decoupled: bool, maximize: bool, step: tuple[Value, Value],
-    ) -> tuple[Value, ...]:  # fmt: skip
+        p: Updated, g: Vector, m: Updated, v: Updated, lr: Number, betas: Pair, eps: Number, weight_decay: Number,
+        decoupled: Number, maximize: Number, step: Pair,
+    ) -> Any:  # fmt: skip
         beta1, beta2 = betas
         t, rectification = step
         if maximize:
@@ -40,7 +40,7 @@ class radam_step(Update):
         v = v * beta2 + g * (1 - beta2) * g
         rate = lr / (1 - beta1**t)
         if rectification:
-            change = m / (v.sqrt() + eps) * (rate * (1 - beta2**t) ** 0.5 * rectification)
+            change = m / (sqrt(v) + eps) * (rate * (1 - beta2**t) ** 0.5 * rectification)
         else:
             change = m * rate
         return p - change, m, v
@@ -81,9 +81,6 @@ class RAdam(Optimizer):
             "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _kept(self, group: Group) -> tuple[str, ...]:
-        return "exp_avg", "exp_avg_sq"
 
     def _prepare(self, p: Any, kept: tuple[str, ...], group: Group) -> tuple[State, Any]:
         """The state of a parameter; how many steps it has had and the rectification."""

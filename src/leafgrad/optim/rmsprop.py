@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Updated, Vector, elementwise, sqrt
 from leafgrad.ops.registry import op
-from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options
+from leafgrad.optim.optimizer import Optimizer, Params, check_options
 from leafgrad.optim.update import Update, in_place, steps
-
-Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -24,10 +23,11 @@ class rmsprop_step(Update):
     options = ("lr", "alpha", "eps", "weight_decay", "momentum", "centered", "maximize")
     results = 4
 
+    @elementwise
     def formula(
-        p: Value, g: Value, v: Value, b: Value, m: Value, lr: Value, alpha: Value, eps: Value, weight_decay: Value,
-        momentum: Value, centered: bool, maximize: bool,
-    ) -> tuple[Value, ...]:  # fmt: skip
+        p: Updated, g: Vector, v: Updated, b: Updated, m: Updated, lr: Number, alpha: Number, eps: Number,
+        weight_decay: Number, momentum: Number, centered: Number, maximize: Number,
+    ) -> Any:  # fmt: skip
         if maximize:
             g = -g
         if weight_decay:
@@ -37,12 +37,12 @@ class rmsprop_step(Update):
         if centered:
             m = m + (g - m) * (1 - alpha)
             size = v - m * m
-        change = g / (size.sqrt() + eps)
+        change = g / (sqrt(size) + eps)
         if momentum:
             change = b = b * momentum + change
         return p - change * lr, v, b, m
 
-    kernel = in_place(formula, inputs)
+    kernel = in_place(formula, inputs, only_if={"momentum_buffer": "momentum", "grad_avg": "centered"})
     samples = steps(
         "RMSprop", {"lr": 0.1}, {"alpha": 0.7, "eps": 1e-3, "weight_decay": 0.1}, {"momentum": 0.9, "maximize": True},
         {"lr": 0.1, "alpha": 0.5, "centered": True, "momentum": 0.5},
@@ -75,7 +75,3 @@ class RMSprop(Optimizer):
             "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _kept(self, group: Group) -> tuple[str, ...]:
-        momentum = ("momentum_buffer",) if group["momentum"] > 0 else ()
-        return "square_avg", *momentum, *(("grad_avg",) if group["centered"] else ())

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Pair, Updated, Vector, elementwise, maximum, minimum, sign
 from leafgrad.ops.registry import op
 from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options, full_for
 from leafgrad.optim.update import Update, in_place, steps
-
-Value = Any  # an array, a number, or a tensor in place of either
 
 LARGE = 1e38  # larger than any gradient, and a float32
 
@@ -24,21 +23,22 @@ class rprop_step(Update):
     options = ("lr", "etas", "step_sizes", "maximize")
     results = 3
 
+    @elementwise
     def formula(
-        p: Value, g: Value, before: Value, size: Value, lr: Value, etas: tuple[Value, Value],
-        limits: tuple[Value, Value], maximize: bool,
-    ) -> tuple[Value, ...]:  # fmt: skip
+        p: Updated, g: Vector, before: Updated, size: Updated, lr: Number, etas: Pair, limits: Pair, maximize: Number,
+    ) -> Any:  # fmt: skip
         if maximize:
             g = -g
-        sign = (g * before).sign()
-        same, other = sign.relu(), (-sign).relu()  # one or zero
+        change = sign(g * before)
+        same = maximum(change, 0)  # one or zero
+        other = maximum(-change, 0)
         shorter, longer = etas
         size = size * (same * longer + other * shorter + (1 - same - other))
         smallest, largest = limits
-        size = size.clamp(smallest, largest)
+        size = minimum(maximum(size, smallest), largest)
         bound = (1 - other) * LARGE  # not g (1 - other), which is nan where a gradient is infinite
-        g = g.clamp(-bound, bound)
-        return p - g.sign() * size, g, size
+        g = minimum(maximum(g, -bound), bound)
+        return p - sign(g) * size, g, size
 
     kernel = in_place(formula, inputs)
     samples = steps(
@@ -71,9 +71,6 @@ class Rprop(Optimizer):
             "differentiable": differentiable, "capturable": capturable,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _kept(self, group: Group) -> tuple[str, ...]:
-        return "prev", "step_size"
 
     def _first(self, name: str, p: Any, group: Group) -> Any:
         return full_for(p, group["lr"] if name == "step_size" else 0)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Updated, Vector, copied, detached, elementwise
 from leafgrad.ops.registry import op
 from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options, zeros_for
 from leafgrad.optim.update import Update, in_place, steps
-
-Value = Any  # an array, a number, or a tensor in place of either
 
 
 @op
@@ -24,10 +23,11 @@ class sgd_step(Update):
     options = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize", "first")
     results = 2
 
+    @elementwise
     def formula(
-        p: Value, g: Value, v: Value, lr: Value, momentum: Value, dampening: Value, weight_decay: Value,
-        nesterov: bool, maximize: bool, first: bool,
-    ) -> tuple[Value, ...]:  # fmt: skip
+        p: Updated, g: Vector, v: Updated, lr: Number, momentum: Number, dampening: Number, weight_decay: Number,
+        nesterov: Number, maximize: Number, first: Number,
+    ) -> Any:  # fmt: skip
         if maximize:
             g = -g
         if weight_decay:
@@ -35,13 +35,13 @@ class sgd_step(Update):
         change = g
         if momentum:
             if first:
-                v = g.detach().clone()
+                v = copied(detached(g))
             else:
                 v = v * momentum + (g * (1 - dampening) if dampening else g)
             change = v * momentum + g if nesterov else v
         return p - change * lr, v
 
-    kernel = in_place(formula, inputs)
+    kernel = in_place(formula, inputs, only_if={"momentum_buffer": "momentum"})
     samples = steps(
         "SGD", {"lr": 0.1}, {"momentum": 0.9, "dampening": 0.2}, {"weight_decay": 0.1, "maximize": True},
         {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1},
@@ -75,9 +75,6 @@ class SGD(Optimizer):
             "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _kept(self, group: Group) -> tuple[str, ...]:
-        return ("momentum_buffer",) if group["momentum"] else ()
 
     def _prepare(self, p: Any, kept: tuple[str, ...], group: Group) -> tuple[State, Any]:
         """The state of a parameter, and whether this is its first step."""

@@ -44,6 +44,11 @@ class Expressions(Loops):
             return self.joined(f"({left.text} {COMPARISONS[type(node.ops[0])]} {right.text})", (left, right), 1, BOOL)
         if isinstance(node, ast.Call):
             return self.call(node)
+        if isinstance(node, ast.IfExp):
+            test, yes, no = [self.expression(each) for each in (node.test, node.body, node.orelse)]
+            if test.shape != NUMBER:
+                raise self.error(node, "what is done may depend on numbers only; where(...) chooses among elements")
+            return self.choice(Value(self.truth(f"({test.text} != 0)"), NUMBER, BOOL, test.level), yes, no)
         raise self.error(node, f"the language has no such expression: {ast.unparse(node)}")
 
     def name_of(self, node: ast.Name) -> Value:
@@ -139,10 +144,10 @@ class Expressions(Loops):
         if name in REDUCTIONS[self.kind]:
             return self.reduction(node, name, self.expression(arguments[0]))
         values = [self.expression(each) for each in arguments]
+        if name in ("copied", "detached") and len(values) == 1:
+            return values[0]  # history and memory are the affair of tensors
         if name == "where" and len(values) == 3:
-            condition, yes, no = values
-            yes, no = self.operands([yes, no]) if VECTOR in (yes.shape, no.shape) else self.as_reals([yes, no])
-            return self.joined(f"({condition.text} ? {yes.text} : {no.text})", (condition, yes, no), 1)
+            return self.choice(*values)
         if name == "at" and self.by_rows and len(values) == 2 and values[0].kind == INTEGER:
             place = self.hoisted(values[0], "ptrdiff_t")
             return Value(f"(i == {place})", VECTOR, BOOL, values[0].level)
@@ -176,6 +181,15 @@ class Expressions(Loops):
             elif not isinstance(statement, ast.Expr):
                 break
         raise self.error(node, f"{function.name} is more than assignments and a return, and cannot be called")
+
+    def choice(self, condition: Value, yes: Value, no: Value) -> Value:
+        yes, no = self.operands([yes, no]) if VECTOR in (yes.shape, no.shape) else self.as_reals([yes, no])
+        return self.joined(f"({condition.text} ? {yes.text} : {no.text})", (condition, yes, no), 1)
+
+    def truth(self, test: str) -> str:
+        """A condition of options, known before the loop. As a real: of an int gcc (12) makes so many versions of the
+        loop that it vectorises none."""
+        return f"{self.hoisted(Value(test, NUMBER))} != 0"
 
     def as_reals(self, values: Sequence[Value]) -> list[Value]:
         return [Value(self.hoisted(v), NUMBER, REAL, v.level) for v in values]

@@ -23,8 +23,10 @@ class Kernel(Expressions):
         for node in nodes:
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 continue  # the docstring
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                self.assign(node, node.targets[0].id)
+            if isinstance(node, ast.Assign) and all([isinstance(target, ast.Name) for target in node.targets]):
+                self.assign(node, [target.id for target in node.targets if isinstance(target, ast.Name)])
+            elif isinstance(node, ast.Assign) and self.is_pair(node.value):
+                self.unpack(node)
             elif isinstance(node, ast.If) and not self.by_rows:
                 self.branch(node)
             elif isinstance(node, ast.Return) and node.value is not None and node is self.node.body[-1]:
@@ -32,25 +34,41 @@ class Kernel(Expressions):
             else:
                 raise self.error(node, f"the language has no such statement: {ast.unparse(node).splitlines()[0]}")
 
-    def assign(self, node: ast.Assign, name: str) -> None:
+    def assign(self, node: ast.Assign, names: Sequence[str]) -> None:
         value = self.expression(node.value)
-        if value.shape == NUMBER:
-            if self.condition or name in self.numbers or name in self.letters:
-                raise self.error(node, f"the number {name} gets a value in more than one place")
-            self.define_number(name, value)
-        elif self.by_rows:
-            if name in self.named or name in self.letters:
-                raise self.error(node, f"{name} gets a value twice")
-            self.named[name] = Named(value)
-        else:  # element by element a name may get a new value, as may an argument
-            self.assigned(name, value)
+        for name in names:
+            if value.shape == NUMBER:
+                if self.condition or name in self.numbers or name in self.letters:
+                    raise self.error(node, f"the number {name} gets a value in more than one place")
+                self.define_number(name, value)
+            elif self.by_rows:
+                if name in self.named or name in self.letters:
+                    raise self.error(node, f"{name} gets a value twice")
+                self.named[name] = Named(value)
+            else:  # element by element a name may get a new value, as may an argument
+                self.assigned(name, value)
+                value = self.named[name].value  # for the next name
+
+    def is_pair(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and self.letters.get(node.id) == "b"
+
+    def unpack(self, node: ast.Assign) -> None:
+        """`beta1, beta2 = betas`"""
+        names = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else []
+        if len(names) != 2 or self.condition:
+            raise self.error(node, "a pair is two numbers, which get names of their own")
+        for name, part in zip(names, "01"):
+            self.define_number(ast.unparse(name), Value(f"{ast.unparse(node.value)}[{part}]", NUMBER))
 
     def assigned(self, name: str, value: Value) -> None:
         if value.kind != REAL:
+            if self.condition:
+                raise self.error(self.node, f"{name}, a condition, depends on an option")
             self.named[name] = Named(value)  # a condition is written out where it is used
             return
-        if name not in self.named and self.letters.get(name) not in ("v", "u"):
-            self.loops[0].locals.append(f"real {name} = 0;")
+        local = f"real {name} = 0;"
+        if self.letters.get(name) not in ("v", "u") and local not in self.loops[0].locals:
+            self.loops[0].locals.append(local)
         self.named[name] = Named(Value(name, VECTOR))
         text = f"{self.condition} ? {value.text} : {name}" if self.condition else value.text
         self.loops[0].body.append(f"{name} = {text};")
@@ -61,15 +79,16 @@ class Kernel(Expressions):
         test = self.expression(node.test)
         if test.shape != NUMBER:
             raise self.error(node, "what is done may depend on numbers only; where(...) chooses among elements")
-        if self.condition or node.orelse:
-            raise self.error(node, "no else, and no if inside of another")
-        before = set(self.named)
-        # as a real: of an int gcc (12) makes so many versions of the loop that it vectorises none
-        self.condition = f"{self.hoisted(Value(f'({test.text}) != 0', NUMBER))} != 0"
-        self.statements(node.body)
-        self.condition = ""
-        for name in self.named.keys() - before - self.letters.keys():
-            del self.named[name]  # it has no value otherwise
+        before, outside = dict(self.named), self.condition
+        known = []  # the names that have a value at the end of each way
+        for text, nodes in ((f"({test.text} != 0)", node.body), (f"({test.text} == 0)", node.orelse)):
+            if nodes:
+                self.condition = self.truth(f"{outside} && {text}" if outside else text)
+                self.statements(nodes)
+            known.append(set(self.named))
+            self.named = {name: named for name, named in self.named.items() if name in before}
+        self.condition = outside
+        self.named |= {name: Named(Value(name, VECTOR)) for name in known[0] & known[1] - before.keys()}
 
     def give_back(self, node: ast.expr) -> None:
         values = node.elts if isinstance(node, ast.Tuple) else [node]
@@ -119,9 +138,11 @@ class Kernel(Expressions):
         arrays = numbers = 0
         pointer = "" if self.by_rows else "in_"
         for name, letter in self.arguments:
-            if letter == "n":
-                lines.append(f"const double {name} = options[{numbers}]; (void){name};")
-                numbers += 1
+            if letter in "nb":
+                kind = "double *" if letter == "b" else "double "
+                place = f"options + {numbers}" if letter == "b" else f"options[{numbers}]"
+                lines.append(f"const {kind}{name} = {place}; (void){name};")
+                numbers += 1 + (letter == "b")
             else:
                 own = name if letter not in "vu" else pointer + name
                 lines.append(f"const {types[letter]} *{own} = (const void *)arrays[{arrays}]; (void){own};")

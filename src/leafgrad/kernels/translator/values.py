@@ -7,7 +7,10 @@ import re
 from dataclasses import dataclass, field
 
 # The letters by which the launcher (fused.h) knows what an argument or a result is.
-ARGUMENTS = {"Vector": "v", "Mask": "m", "Number": "n", "PerRow": "p", "Index": "i", "Shared": "s", "Updated": "u"}
+ARGUMENTS = {
+    "Vector": "v", "Mask": "m", "Number": "n", "PerRow": "p", "Index": "i", "Shared": "s", "Updated": "u",
+    "Pair": "b",
+}  # fmt: skip
 REDUCTIONS = {"rowwise": ("row_sum", "row_mean", "row_max"), "summed": ("total",), "elementwise": ()}
 CALLS = {  # how many arguments, and what a vector of them costs in units of an addition
     "exp": (1, 8), "expm1": (1, 8), "log": (1, 10), "log1p": (1, 14), "tanh": (1, 12), "sigmoid": (1, 10),
