@@ -407,7 +407,7 @@ EXEMPT_LISTS = {
     ("ops.pointwise.foreach", "OF_TWO"): "the same",
     ("ops.names", "ATTRIBUTES"): "made from the blocks by tools/make_stubs.py",
     ("ops.signature", "OPTION_KINDS"): "keywords of the functions that make tensors",
-    ("optim.update", "SIGNS"): "NumPy's ufuncs",
+    ("optim.trace", "SIGNS"): "NumPy's ufuncs",
 }
 
 # What a module exports, what an object has, and which functions that are no operations it puts where.

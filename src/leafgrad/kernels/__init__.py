@@ -61,7 +61,7 @@ def negated(x: Any, *out: Any) -> Any:
     return np.negative(x, *out)
 
 
-negated.__name__ = np.negative.__name__  # by which leafgrad/optim/update.py calls it
+negated.__name__ = np.negative.__name__  # by which leafgrad/optim/trace.py calls it
 
 
 def one_divided_by(x: Any, *out: Any) -> Any:

@@ -34,8 +34,8 @@ give one more argument: the array, or a tuple of arrays, to which results are wr
 memory of arguments.
 
 Statements are assignments, a return at the end and, elementwise, `if option:` with assignments. Expressions have
-+ - * /, **2, comparisons, & | ~ of conditions, `x if option else y`, the functions below, and elementwise kernels of the
-same file. What is computed of options alone is double, and has every power.
++ - * /, **2, comparisons, & | ~ of conditions, `x if option else y`, the functions below, and elementwise kernels of
+the same file. What is computed of options alone is double, and has every power.
 """
 
 from __future__ import annotations

@@ -95,6 +95,8 @@ class Symbol(NDArrayOperatorsMixin):
         self.trace.asked[self.name] = self.truth
         return self.truth
 
+    sign: Any = lambda self: np.sign(self)  # which is no single ufunc for arrays
+
 
 class Trace:
     """What a formula does: lines of Python for the numbers, and calls of kernels: (name, operands, result)."""
