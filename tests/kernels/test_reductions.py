@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafgrad import kernels
-from leafgrad.ops.reduce import common, extremes, norms, reductions, statistics
+from leafgrad.ops.reduce import common, extremes, norms, reductions, running, scans, statistics
 
 SUMS: dict[str, Any] = {
     "sum": common.total,
@@ -195,6 +195,39 @@ def test_places_in_large_arrays(shape: tuple[int, ...], kind: str) -> None:
     for dim in (None, *range(len(shape))):
         np.testing.assert_array_equal(extremes.argmax.kernel(x, dim, False), x.argmax(dim))
         np.testing.assert_array_equal(extremes.argmin.kernel(x, dim, False), x.argmin(dim))
+
+
+SCANS = [
+    (reductions.cumsum, (False,)),
+    (reductions.cumsum, (True,)),
+    (scans.cumprod, ()),
+    (running.cummax, ()),
+    (running.cummin, ()),
+]
+
+
+@pytest.mark.parametrize(("entry", "options"), SCANS)
+@settings(deadline=None)
+@given(arrays())
+def test_scans(entry: Any, options: Any, case: Any) -> None:
+    x, dims, _ = case
+    if x.dtype.kind == "b" or not dims:
+        return
+    found = entry.kernel(x, dims[0], *options)
+    expected = getattr(entry.kernel, "otherwise", entry.kernel)(x, dims[0], *options)
+    for one, other in zip(*[list(r) if isinstance(r, (tuple, list)) else [r] for r in (found, expected)], strict=True):
+        assert one.dtype == other.dtype and one.shape == other.shape
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("entry", "options"), SCANS)
+@pytest.mark.parametrize("shape", [(300_001,), (700, 801), (40, 50, 60), (3, 50_000, 2)])
+def test_large_scans(entry: Any, options: Any, shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(0).normal(1, 0.01, shape).astype(np.float32)
+    for dim in range(len(shape)):
+        found = entry.kernel(x, dim, *options)
+        expected = getattr(entry.kernel, "otherwise", entry.kernel)(x, dim, *options)
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_many_threads_at_once() -> None:

@@ -105,7 +105,8 @@ def native_reduction(name: str) -> Callable[[Callable[..., Any]], Any]:
 
 
 def native_search(name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Before a function (x, dim, keepdim) on NumPy that finds extremes and their places: see extreme_loops.h."""
+    """Before a function (x, dim, ...) on NumPy that finds extremes and their places, or what is known so far at each
+    element: see extreme_loops.h and scan_loops.h."""
     if Search is None:
         return lambda otherwise: otherwise
     return lambda otherwise: Search(name, otherwise)

@@ -307,53 +307,6 @@ static PyTypeObject Loop_type = {
     .tp_vectorcall_offset = offsetof(Loop, call),
 };
 
-/* -- running sums -------------------------------------------------------------------------------------------------- */
-
-/* NumPy reads each sum back from memory before it adds the next element, which takes four times as long. The sums are
- * double, so that long ones of floats lose no digits. */
-#define DEFINE_RUNNING_SUMS(type)                                                                                      \
-    static void running_sums_##type(const type *x, type *out, npy_intp rows, npy_intp columns, int backwards)          \
-    {                                                                                                                  \
-        npy_intp first = backwards ? columns - 1 : 0, step = backwards ? -1 : 1;                                       \
-        for (; rows--; x += columns, out += columns) {                                                                 \
-            const type *next = x + first;                                                                              \
-            type *to = out + first;                                                                                    \
-            double sum = *next;                                                                                        \
-            *to = *next;                                                                                               \
-            for (npy_intp i = 1; i < columns; i++) {                                                                   \
-                next += step, to += step;                                                                              \
-                sum += *next;                                                                                          \
-                *to = (type)sum;                                                                                       \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
-DEFINE_RUNNING_SUMS(float)
-DEFINE_RUNNING_SUMS(double)
-
-static PyObject *running_sums(PyObject *module, PyObject *const *args, Py_ssize_t given)
-{
-    if (given != 2 || !(is_dense(args[0], kinds[FLOAT32]) || is_dense(args[0], kinds[FLOAT64]))) {
-        PyErr_SetString(PyExc_TypeError, "running_sums: expected a contiguous array of float32 or float64, and a bool");
-        return NULL;
-    }
-    PyArrayObject *x = (PyArrayObject *)args[0];
-    int dimensions = PyArray_NDIM(x), backwards = PyObject_IsTrue(args[1]);
-    npy_intp size = PyArray_SIZE(x), columns = dimensions ? PyArray_DIM(x, dimensions - 1) : 1;
-    PyObject *out = backwards < 0 ? NULL : PyArray_SimpleNew(dimensions, PyArray_DIMS(x), PyArray_TYPE(x));
-    if (out == NULL || size == 0) {
-        return out;
-    }
-    void *from = PyArray_DATA(x), *to = PyArray_DATA((PyArrayObject *)out);
-    Py_BEGIN_ALLOW_THREADS
-    if (PyArray_TYPE(x) == NPY_FLOAT) {
-        running_sums_float(from, to, size / columns, columns, backwards);
-    } else {
-        running_sums_double(from, to, size / columns, columns, backwards);
-    }
-    Py_END_ALLOW_THREADS
-    return out;
-}
-
 /* -- the module ---------------------------------------------------------------------------------------------------- */
 
 static PyObject *set_threads(PyObject *module, PyObject *count)
@@ -375,8 +328,6 @@ static PyObject *get_threads(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-    {"running_sums", (PyCFunction)(void (*)(void))running_sums, METH_FASTCALL,
-     "running_sums(x, backwards): the sums up to each element along the last dimension, from its begin or its end"},
     {"set_threads", set_threads, METH_O, "set_threads(count): how many threads work on a large array"},
     {"get_threads", get_threads, METH_NOARGS, "get_threads(): how many threads work on a large array"},
     {NULL},

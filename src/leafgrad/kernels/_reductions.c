@@ -22,6 +22,7 @@
 #include "extreme_loops.h"
 #include "native.h"
 #include "reduction_plan.h"
+#include "scan_loops.h"
 
 static const Method methods[] = {
     {"sum", ITSELF, 1, {LOOPS(sum_f32), LOOPS(sum_f64), LOOPS(sum_i64), LOOPS(nonzero_bool)}},
@@ -214,6 +215,10 @@ static const NativeFunction functions[] = {
     {"argmin", argmin},
     {"max_along", max_along},
     {"min_along", min_along},
+    {"running_sum", running_sum},
+    {"running_product", running_product},
+    {"running_max", running_max},
+    {"running_min", running_min},
     {NULL},
 };
 

@@ -16,7 +16,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import links
 from leafgrad._dtypes import BOOL, FLOAT, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad.kernels import NATIVE, native_reduction
+from leafgrad.kernels import native_reduction, native_search
 from leafgrad.ops.dimensions import shape_arguments
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.promotion import cast, sum_dtype
@@ -46,9 +46,6 @@ from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
 from leafgrad.ops.shape.split import range_of
 from leafgrad.ops.signature import Dim, DimOrDims, Sizes, Tensor
-
-if NATIVE:
-    from leafgrad.kernels import _loops
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -250,6 +247,29 @@ def shifted(x: A, by: int, dim: int, fill: Callable[..., Any] = np.ones) -> A:
 # -- cumsum -----------------------------------------------------------------------------------------------------------
 
 
+@native_search("running_sum")
+def _running_sum(x: Any, dim: int, reverse: bool) -> Any:
+    if x.ndim == 0:
+        return x.copy()
+    kind = x.dtype
+    if dim == x.ndim - 1 and (kind is F32 or kind is F64) and x.flags.c_contiguous:  # the usual case at once
+        if not reverse:
+            return add_accumulate(x, dim, F64).astype(kind, copy=False)
+        return add_accumulate(x[..., ::-1], dim, F64)[..., ::-1].astype(kind, "C")
+    kind = F32 if is_half(kind) else WIDER.get(kind, kind)
+    out = empty(x.shape, kind)
+    source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
+    if reverse:
+        source, target = source[::-1], target[::-1]
+    if dim < x.ndim - 1 and x.size > 64 * len(source):  # NumPy would go along memory that is far apart
+        target[0] = source[0]
+        for i in range(1, len(source)):
+            np.add(target[i - 1], source[i], target[i], dtype=kind)
+    else:
+        np.cumsum(source, 0, kind, target)
+    return out.astype(x.dtype, copy=False)
+
+
 @op
 class cumsum(Reduction):
     """cumsum(input, dim, *, dtype=None): the sum up to and including each element along a dimension."""
@@ -262,28 +282,7 @@ class cumsum(Reduction):
     in_place = True
     in_place_function = False
 
-    def kernel(x: A, dim: int, reverse: bool) -> A:
-        if x.ndim == 0:
-            return x.copy()
-        kind = x.dtype
-        if dim == x.ndim - 1 and (kind is F32 or kind is F64) and x.flags.c_contiguous:  # the usual case at once
-            if NATIVE and x.flags.aligned and x.__class__ is np.ndarray:
-                return _loops.running_sums(x, reverse)
-            if not reverse:
-                return add_accumulate(x, dim, F64).astype(kind, copy=False)
-            return add_accumulate(x[..., ::-1], dim, F64)[..., ::-1].astype(kind, "C")
-        kind = F32 if is_half(kind) else WIDER.get(kind, kind)
-        out = empty(x.shape, kind)
-        source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
-        if reverse:
-            source, target = source[::-1], target[::-1]
-        if dim < x.ndim - 1 and x.size > 64 * len(source):  # NumPy would go along memory that is far apart
-            target[0] = source[0]
-            for i in range(1, len(source)):
-                np.add(target[i - 1], source[i], target[i], dtype=kind)
-        else:
-            np.cumsum(source, 0, kind, target)
-        return out.astype(x.dtype, copy=False)
+    kernel = _running_sum
 
     def call(input: Tensor, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
         x = input.array

@@ -9,6 +9,7 @@ import numpy as np
 from leafgrad import errors, return_types
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import COMPLEX, FLOAT
+from leafgrad.kernels import native_search
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import gather_array, gather_sum
 from leafgrad.ops.pointwise.elementwise import exp
@@ -59,8 +60,7 @@ class cummax(Running):
 
     kernel_name = "cummax_cpu"
 
-    def kernel(x: A, dim: int) -> Any:
-        return running(x, dim, np.maximum)
+    kernel = native_search("running_max")(lambda x, dim: running(x, dim, np.maximum))
 
     def call(input: Tensor, dim: Dim) -> return_types.cummax:
         cummax.check(input.dtype)
@@ -73,8 +73,7 @@ class cummin(Running):
 
     kernel_name = "cummin_cpu"
 
-    def kernel(x: A, dim: int) -> Any:
-        return running(x, dim, np.minimum)
+    kernel = native_search("running_min")(lambda x, dim: running(x, dim, np.minimum))
 
     def call(input: Tensor, dim: Dim) -> return_types.cummin:
         cummin.check(input.dtype)

@@ -8,6 +8,7 @@ import numpy as np
 
 from leafgrad._core.bind import bind
 from leafgrad._dtypes import BOOL, from_numpy_dtype
+from leafgrad.kernels import native_search
 from leafgrad.ops.promotion import cast, sum_dtype
 from leafgrad.ops.reduce.common import F32, Reduction, is_half, one_dim, raw, refuse_integers
 from leafgrad.ops.reduce.reductions import cumsum, shifted
@@ -20,6 +21,14 @@ A = Any  # an array, or a tensor under create_graph
 WIDE = {np.dtype(np.float32): np.float64, np.dtype(np.complex64): np.complex128}
 
 
+@native_search("running_product")
+def _running_product(x: Any, dim: int) -> Any:
+    if x.ndim == 0:
+        return x.copy()
+    kind = F32 if is_half(x.dtype) else WIDE.get(x.dtype, x.dtype)
+    return np.cumprod(x, dim, kind, np.empty(x.shape, kind)).astype(x.dtype, copy=False)
+
+
 @op
 class cumprod(Reduction):
     """cumprod(input, dim, *, dtype=None): the product up to and including each element along a dimension."""
@@ -30,11 +39,7 @@ class cumprod(Reduction):
     in_place = True
     in_place_function = False
 
-    def kernel(x: A, dim: int) -> A:
-        if x.ndim == 0:
-            return x.copy()
-        kind = F32 if is_half(x.dtype) else WIDE.get(x.dtype, x.dtype)
-        return np.cumprod(x, dim, kind, np.empty(x.shape, kind)).astype(x.dtype, copy=False)
+    kernel = _running_product
 
     def call(input: Tensor, dim: Dim, *, dtype: Dtype | None = None) -> Tensor:
         x = cast(input.array, dtype or sum_dtype(from_numpy_dtype(input.array.dtype)))
