@@ -227,3 +227,31 @@ def what_transformed_functions_must_not_do(T: Any) -> Any:
     one = T.ones(())
     numbers = [(0, -2), (0, 0), -3, (), 0.5, (0.5,)]
     return seen + [attempt(func.grad(T.mul, argnums=n), one, one) for n in numbers]
+
+
+@scenario
+def what_a_function_is_told_and_called_in_transforms(T: Any) -> Any:
+    """Where the samples lie, and the class of its node."""
+    func = T.func
+    seen: list[Any] = []
+
+    def many(info: Any, in_dims: Any, x: Any, y: Any) -> Any:
+        seen.append([info.batch_size, list(in_dims), list(x.shape)])
+        return x + y, in_dims[0]
+
+    Sum = make(
+        T, lambda x, y: x + y, lambda ctx, g: (g, g), "Sum", setup_context=lambda ctx, inputs, output: None, vmap=many
+    )
+    results = [
+        func.vmap(Sum.apply, in_dims=dims)(T.ones(3, 4), T.ones(())) for dims in ((1, None), (-1, None), (0, None))
+    ]
+    results.append(func.vmap(lambda x: Sum.apply(x * 2, T.ones(())), in_dims=1)(T.ones(3, 4)))
+
+    def named(x: Any) -> Any:
+        y = Sum.apply(x, x)
+        seen.append(type(y.grad_fn).__name__)
+        return y
+
+    func.grad(named)(T.ones(()))
+    named(T.ones((), requires_grad=True))
+    return [*seen, *[list(r.shape) for r in results]]

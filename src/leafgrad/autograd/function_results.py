@@ -21,7 +21,7 @@ from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW, UNRECORDED_CUSTOM_VIEW
 from leafgrad.autograd import forward_ad, grad_mode, hooks
 from leafgrad.autograd.function_methods import FunctionMethods
-from leafgrad.autograd.function_node import operation
+from leafgrad.autograd.function_node import node_class, operation
 from leafgrad.autograd.function_saved import NO_RESULT, save
 
 
@@ -98,11 +98,23 @@ def refuse_to_save_arguments(ctx: Any, args: tuple[Any, ...], outputs: Sequence[
         raise errors.mistake(RuntimeError, first)
 
 
+def is_differentiated() -> bool:
+    """Is a derivative of torch.func being taken? There PyTorch makes another Function of each."""
+    return any([mode.transforms and not mode.batches for mode in state.modes])
+
+
+def generated_class(cls: Any) -> Any:
+    """The class of the nodes of a Function inside of such a derivative."""
+    if "_generated_cls" not in vars(cls):
+        cls._generated_cls = node_class(f"{cls.__name__}GeneratedBackward", cls)
+    return cls._generated_cls
+
+
 def make_node(cls: Any, ctx: Any, edges: tuple[Any, ...], outputs: Sequence[Any]) -> Any:
     """The node of one call. What a call saves can be freed, so it has a version, although one that never changes."""
     if cls._op is None:
         cls._op = operation(cls)
-    node = cls._backward_cls()
+    node = generated_class(cls)() if is_differentiated() else cls._backward_cls()
     frame = user_frame()
     forms = [(t.array.shape, t.array.dtype) if isinstance(t, TensorBase) else None for t in outputs]
     if len(forms) == 1 and forms[0] is not None:

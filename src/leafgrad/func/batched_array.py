@@ -33,14 +33,16 @@ RULES: dict[Any, Callable[..., Any]] = {}  # what NumPy's functions do to all sa
 
 
 class BatchedArray(BatchedArrayBase):
-    """See above. `value` has the samples along its first dimension."""
+    """See above. `value` has the samples along its first dimension. In an argument of a mapped function they were along
+    the dimension `place`, for those who ask."""
 
-    __slots__ = ("level", "value")
+    __slots__ = ("level", "place", "value")
     __hash__ = object.__hash__
 
-    def __init__(self, value: Array, level: int) -> None:
+    def __init__(self, value: Array, level: int, place: int = 0) -> None:
         self.value = unmarked(value)
         self.level = level
+        self.place = place
 
     # -- how it looks: as one sample does -----------------------------------------------------------------------------
 

@@ -41,8 +41,8 @@ def apply_in_transform(cls: Any, args: tuple[Any, ...]) -> tuple[Any] | None:
         return None  # a derivative that is taken for each sample is recorded for each sample
     size = size_at(arrays, level)
     assert size is not None
-    dims = [0 if isinstance(t, TensorBase) and size_at(t.array, level) is not None else None for t in leaves]
-    outside = [t if dim is None else leave(t, 0, level) for t, dim in zip(leaves, dims, strict=True)]
+    dims = [place_at(t.array, level) if isinstance(t, TensorBase) else None for t in leaves]
+    outside = [t if dim is None else leave(t, dim, level) for t, dim in zip(leaves, dims, strict=True)]
     mode = next((m.randomness for m in running() if isinstance(m, Map) and m.level == level), "error")
     info = VmapInfo(size, mode)
     returned = cls.vmap(info, trees.unflatten(dims, spec), *trees.unflatten(outside, spec))
@@ -52,6 +52,13 @@ def apply_in_transform(cls: Any, args: tuple[Any, ...]) -> tuple[Any] | None:
         for t, dim in zip(results, places, strict=True)
     ]
     return (trees.unflatten(inside, out_spec),)
+
+
+def place_at(array: Any, level: int) -> int | None:
+    """Along which dimension the samples of a level lie, None if there are none of it."""
+    if size_at(array, level) is None:
+        return None
+    return array.place if array.level == level else 0
 
 
 def has_own_vmap(cls: type[FunctionMethods]) -> bool:

@@ -39,7 +39,7 @@ class enter_map(Family):
     def kernel(x: A, dim: int, level: int, trace: Trace) -> A:
         if x.__class__ is BatchedArray and x.level > level:  # a gradient may be in a map that is further in
             return BatchedArray(enter_map.kernel(x.value, dim + 1, level, trace), x.level)
-        return BatchedArray(np.moveaxis(x, dim, 0) if dim else x, level)
+        return BatchedArray(np.moveaxis(x, dim, 0) if dim else x, level, dim)
 
     def call(input: Any, dim: int, level: int) -> Any:
         return enter(input, dim, level)
