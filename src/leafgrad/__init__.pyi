@@ -558,8 +558,12 @@ def dsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
 def dsplit(input: Tensor, indices: Shape) -> tuple[Tensor, ...]: ...
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """behind each other, along dimension 2."""
+def eig(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """removed from PyTorch. Instead: torch.linalg.eig(A)."""
 def einsum(equation: builtins.str, *operands: Tensor) -> Tensor:
     """the sum of products that an equation names: 'ij,jk->ik' is a product of matrices, 'ii' a trace, '...ij->...ji' a transpose of many. Letters that are missing on the right are summed over; without an arrow those are the ones that stand there twice. Also einsum(operand, [0, 1], ..., [1, 0]), with numbers."""
+def embedding(weight: Tensor, indices: Tensor, padding_idx: builtins.int = -1, scale_grad_by_freq: builtins.bool = False, sparse: builtins.bool = False) -> Tensor:
+    """the rows of weight that the indices name. nn.functional.embedding is the form for programs."""
 @overload
 def empty(*size: builtins.int, memory_format: MemoryFormat | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
     """a tensor whose values are whatever was in memory."""
@@ -701,6 +705,8 @@ def hann_window(window_length: builtins.int, periodic: builtins.bool = True, *, 
     """(1 - cos(2 pi x)) / 2."""
 def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor:
     """each element, or zero where it is between -lambd and lambd."""
+def hash_tensor(input: Tensor, dim: DimOrDims = (), *, keepdim: builtins.bool = False, mode: builtins.int = 0, out: Tensor | None = None) -> Tensor:
+    """the bits of all elements (as float64 or int64), or of those along dimensions, combined by exclusive or: a number of 64 bits, which most changes of an element change."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 below zero, 1 above, and `values` at zero. It has no derivative, as in PyTorch."""
 def histc(input: Tensor, bins: builtins.int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
@@ -873,6 +879,8 @@ def lstm(data: Tensor, batch_sizes: Tensor, hx: Sequence[Tensor], params: Sequen
 def lstm(input: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: builtins.bool, num_layers: builtins.int, dropout: builtins.float, train: builtins.bool, bidirectional: builtins.bool, batch_first: builtins.bool) -> tuple[Tensor, Tensor, Tensor]: ...
 def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """the states after one step. See nn.LSTMCell."""
+def lstsq(input: Tensor, A: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """removed from PyTorch. Instead: torch.linalg.lstsq(A, B), with the arguments in this order."""
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input less than other, element by element?"""
 def lu(input: Tensor, pivot: builtins.bool = True, get_infos: builtins.bool = False, out: Any = None) -> tuple[Tensor, ...]:
@@ -895,6 +903,8 @@ def matrix_exp(A: Tensor) -> Tensor:
     """the exponential of a square matrix, 1 + A + A A / 2 + ..."""
 def matrix_power(input: Tensor, n: builtins.int, *, out: Tensor | None = None) -> Tensor:
     """a square matrix times itself, n times; of its inverse, if n is negative."""
+def matrix_rank(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """removed from PyTorch. Instead: torch.linalg.matrix_rank(A)."""
 @overload
 def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the largest element; the largest along a dimension as (values, indices); the largest of each two."""
@@ -972,6 +982,12 @@ def narrow(input: Tensor, dim: Dim, start: builtins.int | Tensor, length: builti
     """`length` positions of dimension `dim`, from `start` on, as a view."""
 def narrow_copy(input: Tensor, dim: Dim, start: builtins.int | Tensor, length: builtins.int, *, out: Tensor | None = None) -> Tensor:
     """a copy of narrow(dim, start, length)."""
+def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: builtins.bool, momentum: builtins.float, eps: builtins.float) -> tuple[Tensor, Tensor, Tensor]:
+    """batch_norm, and in training the means and one over the standard deviations."""
+def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: builtins.int, C: builtins.int, HxW: builtins.int, group: builtins.int, eps: builtins.float) -> tuple[Tensor, Tensor, Tensor]:
+    """group_norm of N samples with C channels of HxW elements, the means, and one over the standard deviations."""
+def native_layer_norm(input: Tensor, normalized_shape: Shape, weight: Tensor | None, bias: Tensor | None, eps: builtins.float) -> tuple[Tensor, Tensor, Tensor]:
+    """layer_norm, the means, and one over the standard deviations."""
 def ne(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input different from other, element by element?"""
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1222,6 +1238,8 @@ def slogdet(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_t
     """the sign of the determinant, and the logarithm of its absolute value."""
 def softmax(input: Tensor, dim: Dim, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(input) divided by its sum along a dimension."""
+def solve(input: Tensor, A: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """removed from PyTorch. Instead: torch.linalg.solve(A, B)."""
 def sort(input: Tensor, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool | None = None, out: tuple[Tensor, ...] | None = None) -> return_types.sort:
     """the elements in order along a dimension, and the indices of where they were."""
 @overload
@@ -1282,6 +1300,8 @@ def swapaxes(input: Tensor, axis0: Dim, axis1: Dim) -> Tensor:
     """another name of transpose."""
 def swapdims(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
     """two dimensions exchanged."""
+def symeig(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """removed from PyTorch. Instead: torch.linalg.eigh(A), or with UPLO='U' of the upper triangle."""
 def t(input: Tensor) -> Tensor:
     """a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
 def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:

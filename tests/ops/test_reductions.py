@@ -442,3 +442,11 @@ def test_a_named_result_is_a_container_for_vmap() -> None:
     x = torch.tensor([[1.0, 5.0], [7.0, 2.0]])
     found = torch.vmap(lambda row: row.max(0))(x)
     assert type(found) is torch.return_types.max and found.indices.tolist() == [1, 0]
+
+
+def test_a_hash_is_the_same_in_all_layouts_and_differs_by_an_element() -> None:
+    x = torch.arange(12.0).reshape(3, 4)
+    whole = torch.hash_tensor(x)
+    assert whole.dtype is torch.uint64 and whole == torch.hash_tensor(x.t())
+    x[1, 2] = 7.5
+    assert torch.hash_tensor(x) != whole and x.hash_tensor(1).tolist()[0] == torch.hash_tensor(x[0])

@@ -62,11 +62,17 @@ BINS = """
     histogramdd(a, 2, range=[1, 0, 0, 1, 0, 1]) histogramdd(a, [x.double()] * 3) histogramdd(a, [a] * 3)
 """
 
+OTHERS = """
+    hash_tensor(x + 0j) hash_tensor(x, mode=1) hash_tensor(x[:0]) hash_tensor(x[:0], 0)
+    native_group_norm(a, None, None, 4, 3, 2, 1, 0.1) eig(a) symeig(a) lstsq(a, a) solve(a, a) matrix_rank(a)
+    Tensor.eig(a) Tensor.solve(a, a)
+"""
+
 
 def calls() -> list[str]:
     """Each of them as an expression."""
     found = []
-    for text in (SHORT_TIME, WINDOWS, MASKED, REFLECTIONS, LOW_RANK, BINS):
+    for text in (SHORT_TIME, WINDOWS, MASKED, REFLECTIONS, LOW_RANK, BINS, OTHERS):
         words, depth = "", 0
         for letter in " ".join(text.split()) + " ":
             depth += (letter in "([{") - (letter in ")]}")

@@ -369,6 +369,8 @@ class OpMethods:
         """pieces along the third dimension, cut at indices, or in pieces of equal size."""
     @overload
     def dsplit(self, indices: Shape) -> tuple[Tensor, ...]: ...
+    def eig(self, *args: Any, **kwargs: Any) -> Tensor:
+        """removed from PyTorch. Instead: torch.linalg.eig(A)."""
     def eq(self, other: Tensor | Number) -> Tensor:
         """is input equal to other, element by element?"""
     def eq_(self, other: Tensor | Number) -> Self:
@@ -487,6 +489,8 @@ class OpMethods:
         """as torch.float16."""
     def hardshrink(self, lambd: Number = 0.5) -> Tensor:
         """each element, or zero where it is between -lambd and lambd."""
+    def hash_tensor(self, dim: DimOrDims = (), *, keepdim: builtins.bool = False, mode: builtins.int = 0) -> Tensor:
+        """the bits of all elements (as float64 or int64), or of those along dimensions, combined by exclusive or: a number of 64 bits, which most changes of an element change."""
     def heaviside(self, values: Tensor) -> Tensor:
         """0 below zero, 1 above, and `values` at zero. It has no derivative, as in PyTorch."""
     def heaviside_(self, values: Tensor) -> Self:
@@ -666,6 +670,8 @@ class OpMethods:
         """log(sum(exp(input))) along dimensions."""
     def long(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.int64."""
+    def lstsq(self, A: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """removed from PyTorch. Instead: torch.linalg.lstsq(A, B), with the arguments in this order."""
     def lt(self, other: Tensor | Number) -> Tensor:
         """is input less than other, element by element?"""
     def lt_(self, other: Tensor | Number) -> Self:
@@ -1007,6 +1013,8 @@ class OpMethods:
         """the sign of the determinant, and the logarithm of its absolute value."""
     def softmax(self, dim: Dim, dtype: Dtype | None = None) -> Tensor:
         """exp(input) divided by its sum along a dimension."""
+    def solve(self, A: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """removed from PyTorch. Instead: torch.linalg.solve(A, B)."""
     def sort(self, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool | None = None) -> return_types.sort:
         """the elements in order along a dimension, and the indices of where they were."""
     def sparse_dim(self) -> builtins.int:
@@ -1071,6 +1079,8 @@ class OpMethods:
         """two dimensions exchanged."""
     def swapdims_(self, dim0: Dim, dim1: Dim) -> Self:
         """swapdims, in place."""
+    def symeig(self, *args: Any, **kwargs: Any) -> Tensor:
+        """removed from PyTorch. Instead: torch.linalg.eigh(A), or with UPLO='U' of the upper triangle."""
     def t(self) -> Tensor:
         """a matrix with rows and columns exchanged; vectors and numbers stay as they are."""
     def t_(self) -> Self:

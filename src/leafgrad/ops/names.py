@@ -29,6 +29,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.creation.ranges": "arange eye linspace logspace range tril_indices triu_indices",
     "ops.creation.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "ops.fourier.short_time": "istft stft",
+    "ops.index.embedding": "embedding",
     "ops.index.gather": "gather index_select take take_along_dim",
     "ops.index.getitem": "index_put index_put_",
     "ops.index.masks": "argwhere masked_fill masked_scatter masked_select nonzero nonzero_static tril triu",
@@ -50,11 +51,12 @@ FUNCTIONS: dict[str, str] = {
     "ops.linalg.powers": "chain_matmul matrix_exp matrix_power",
     "ops.linalg.products": "adjoint bmm dot ger matmul mm mv outer vdot",
     "ops.linalg.qr": "geqrf orgqr ormqr qr",
+    "ops.linalg.removed": "eig lstsq matrix_rank solve symeig",
     "ops.linalg.solving": "det inverse logdet slogdet",
     "ops.linalg.spectra": "svd",
     "ops.linalg.triangular": "cholesky_inverse cholesky_solve triangular_solve",
-    "ops.normalization.batch_norm": "batch_norm instance_norm",
-    "ops.normalization.layer_norm": "group_norm layer_norm rms_norm",
+    "ops.normalization.batch_norm": "batch_norm instance_norm native_batch_norm",
+    "ops.normalization.layer_norm": "group_norm layer_norm native_group_norm native_layer_norm rms_norm",
     "ops.pointwise.activations": "celu celu_ hardshrink selu selu_ threshold threshold_",
     "ops.pointwise.angles": "angle arctan2 atan2 hypot",
     "ops.pointwise.bessel": "i0 i0_",
@@ -131,7 +133,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.reduce.binning": "bincount bucketize histc histogram searchsorted",
     "ops.reduce.differences": "corrcoef cov cumulative_trapezoid diff gradient trapezoid trapz",
     "ops.reduce.distances": "cosine_similarity pairwise_distance",
-    "ops.reduce.distinct": "isin unique unique_consecutive",
+    "ops.reduce.distinct": "hash_tensor isin unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
     "ops.reduce.histograms": "histogramdd",
     "ops.reduce.medians": "median nanmedian",
@@ -223,6 +225,7 @@ METHODS: dict[str, str] = {
     "ops.linalg.powers": "matrix_exp matrix_power",
     "ops.linalg.products": "H T __matmul__ __rmatmul__ adjoint bmm dot ger mH mT matmul mm mv outer vdot",
     "ops.linalg.qr": "geqrf orgqr ormqr qr",
+    "ops.linalg.removed": "eig lstsq solve symeig",
     "ops.linalg.solving": "det inverse logdet slogdet",
     "ops.linalg.spectra": "svd",
     "ops.linalg.triangular": "cholesky_inverse cholesky_solve triangular_solve",
@@ -298,7 +301,7 @@ METHODS: dict[str, str] = {
     "ops.reduce.binning": "bincount histc histogram",
     "ops.reduce.differences": "corrcoef cov diff",
     "ops.reduce.distances": "",
-    "ops.reduce.distinct": "unique unique_consecutive",
+    "ops.reduce.distinct": "hash_tensor unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
     "ops.reduce.histograms": "",
     "ops.reduce.masked": "",
@@ -482,11 +485,10 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     },
 }
 ABSENT = (  # methods of PyTorch's tensors
-    "ccol_indices chalf coalesce col_indices crow_indices dequantize eig hash_tensor index indices int_repr "
-    "ipu is_coalesced is_distributed lstsq module_load mtia q_per_channel_axis q_per_channel_scales "
-    "q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce resize resize_as "
-    "resize_as_sparse_ row_indices slice_inverse smm solve sparse_mask sparse_resize_ "
-    "sparse_resize_and_clear_ sspaddmm symeig to_mkldnn to_padded_tensor to_sparse to_sparse_bsc "
-    "to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values "
+    "ccol_indices chalf coalesce col_indices crow_indices dequantize index indices int_repr ipu is_coalesced "
+    "is_distributed module_load mtia q_per_channel_axis q_per_channel_scales q_per_channel_zero_points "
+    "q_scale q_zero_point qscheme record_stream reinforce resize resize_as resize_as_sparse_ row_indices "
+    "slice_inverse smm sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm to_mkldnn "
+    "to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values "
 )
 ATTRIBUTES = ('H', 'T', 'imag', 'mH', 'mT', 'real')  # of METHODS, those that are no methods

@@ -13,7 +13,7 @@ from leafgrad.ops.index.gather import LONG_OR_INT, check_index, index_sum, outsi
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.signature import Tensor
+from leafgrad.ops.signature import Tensor, declared
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -101,3 +101,16 @@ def shrink_rows(weight: TensorBase, indices: Array, max_norm: float, norm_type: 
     if large.any():
         weight.array[rows[large]] *= (max_norm / (norms[large] + 1e-7))[:, None].astype(weight.array.dtype)
         count_change(weight)
+
+
+@declared()
+def rows_of(
+    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Tensor:
+    """embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False): the rows of weight that the
+    indices name. nn.functional.embedding is the form for programs."""
+    padding = None if padding_idx < 0 else padding_idx
+    return embedding.function(indices, weight, padding, None, 2.0, scale_grad_by_freq, sparse)
+
+
+FUNCTIONS = {"embedding": rows_of}

@@ -14,6 +14,7 @@ from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.loss.options import refuse_gradient
+from leafgrad.ops.normalization.layer_norm import statistics
 from leafgrad.ops.normalization.standardize import (
     Layout,
     Normalization,
@@ -26,7 +27,7 @@ from leafgrad.ops.normalization.standardize import (
 from leafgrad.ops.pointwise.elementwise import rsqrt
 from leafgrad.ops.reduce.common import F32, is_half
 from leafgrad.ops.registry import Family, composite, op
-from leafgrad.ops.samples import S
+from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -212,6 +213,39 @@ def check_kinds(input: TensorBase, weight: Any, bias: Any, *running: Any) -> Non
         if other is not None and other.array.dtype != first.array.dtype:
             wanted, found = [from_numpy_dtype(t.array.dtype).alias for t in (first, other)]
             raise errors.mistake(RuntimeError, f"expected scalar type {wanted} but found {found}")
+
+
+# -- with the statistics ----------------------------------------------------------------------------------------------
+
+
+@composite(
+    ValuesOnly(
+        "returns statistics, which have no gradient",
+        lambda t: [
+            S(t(4, 3), t(3), t(3), None, None, True, 0.1, 1e-5),
+            S(t(2, 3, 2), None, None, None, None, True, 0.1, 1),
+        ],
+        lambda torch, x, *args: [r if i == 0 else r.detach() for i, r in enumerate(torch.native_batch_norm(x, *args))],
+    ),
+    method=False,
+)
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps): batch_norm, and in
+    training the means and one over the standard deviations."""
+    out = batch_norm.function(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
+    if not training:
+        return out, input.new_empty(0), input.new_empty(0)
+    dims = tuple([d for d in range(input.array.ndim) if d != 1])
+    return out, *statistics(input.detach(), dims, False, eps)
 
 
 # -- instance_norm ----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from leafgrad._dtypes import float32, from_numpy_dtype
 from leafgrad.ops.normalization.standardize import Layout, Normalization, check_dtypes, standardize
 from leafgrad.ops.reduce.common import is_half, refused
 from leafgrad.ops.registry import composite, op
-from leafgrad.ops.samples import S
+from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Shape, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -148,3 +148,61 @@ def rms_norm(input: Tensor, normalized_shape: Shape, weight: Tensor | None = Non
     dims = tuple(range(-len(shape), 0))
     out = wide * (wide.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
     return (out if weight is None else out * weight).to(own).contiguous()
+
+
+IMPROVED = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+
+# -- with the statistics ----------------------------------------------------------------------------------------------
+
+
+def statistics(x: Any, dims: tuple[int, ...], keepdim: bool, eps: float) -> tuple[Any, Any]:
+    """The mean, and one over the standard deviation."""
+    wide = x.to(float32) if is_half(x.array.dtype) else x
+    found = wide.mean(dims, keepdim), (wide.var(dims, correction=0, keepdim=keepdim) + eps).rsqrt()
+    return found[0].to(x.dtype), found[1].to(x.dtype)
+
+
+def _both(name: str) -> Any:
+    """All three results, of which the tests want to differentiate the first only."""
+    return lambda torch, x, *args: [r if i == 0 else r.detach() for i, r in enumerate(getattr(torch, name)(x, *args))]
+
+
+@composite(
+    ValuesOnly(
+        "returns statistics, which have no gradient",
+        lambda t: [S(t(3, 4), (4,), t(4), t(4), 1e-5), S(t(2, 3, 2), (3, 2), None, None, 0.1)],
+        _both("native_layer_norm"),
+    ),
+    method=False,
+)
+def native_layer_norm(
+    input: Tensor, normalized_shape: Shape, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """native_layer_norm(input, normalized_shape, weight, bias, eps): layer_norm, the means, and one over the standard
+    deviations."""
+    out = layer_norm.function(input, normalized_shape, weight, bias, eps)
+    ndim = input.array.ndim
+    return out, *statistics(input.detach(), tuple(range(ndim - len(normalized_shape), ndim)), True, eps)
+
+
+@composite(
+    ValuesOnly(
+        "computes the statistics in steps of their own, which are one operation in PyTorch",
+        lambda t: [S(t(2, 4, 3), t(4), t(4), 2, 4, 3, 2, 1e-5), S(t(2, 3, 2, 2), None, None, 2, 3, 4, 1, 0.1)],
+        lambda torch, *args: list(torch.native_group_norm(*args)),
+    ),
+    method=False,
+)
+def native_group_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """native_group_norm(input, weight, bias, N, C, HxW, group, eps): group_norm of N samples with C channels of HxW
+    elements, the means, and one over the standard deviations."""
+    if input.array.size != N * C * HxW:
+        first = "Expected X.numel() == N * C * HxW to be true, but got false."
+        raise errors.mistake(RuntimeError, f"{first}  {IMPROVED}")
+    shape = input.array.shape
+    fits = shape[:2] == (N, C)
+    out = group_norm.function(input if fits else input.reshape((N, C, HxW)), group, weight, bias, eps)
+    out = out if fits else out.reshape(shape)
+    return out, *statistics(input.reshape((N, group, C // group * HxW)), (2,), False, eps)

@@ -1,4 +1,5 @@
-"""Elements that are equal: unique, unique_consecutive, isin. What is not a number is equal to nothing."""
+"""Elements that are equal: unique, unique_consecutive, isin. What is not a number is equal to nothing. And hash_tensor,
+a number that differs where elements do, in nearly all cases."""
 
 from __future__ import annotations
 
@@ -14,10 +15,11 @@ from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.promotion import cast, common_dtype, operand
+from leafgrad.ops.reduce.common import dims_of
 from leafgrad.ops.reduce.ordering import comparable, order_of
 from leafgrad.ops.registry import Family, composite, op
-from leafgrad.ops.samples import S
-from leafgrad.ops.signature import Dim, Number, Tensor
+from leafgrad.ops.samples import S, ValuesOnly
+from leafgrad.ops.signature import Dim, DimOrDims, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -223,3 +225,45 @@ class isin(Family):
         S(2, t(3, dtype="int64"), assume_unique=True),
         S(t(0), t(2)),
     ]
+
+
+# -- a number for many elements ---------------------------------------------------------------------------------------
+
+
+@op
+class hash_tensor(Family):
+    """hash_tensor(input, dim=(), *, keepdim=False, mode=0): the bits of all elements (as float64 or int64), or of those
+    along dimensions, combined by exclusive or: a number of 64 bits, which most changes of an element change."""
+
+    options = ("dims", "keepdim")
+    differentiable = False
+    out = True
+
+    def kernel(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+        wide = x.astype(np.float64 if x.dtype.kind not in "biu" else np.int64)
+        combine: Any = np.bitwise_xor.reduce
+        return np.asarray(combine(wide.view(np.uint64), axis=dims, keepdims=keepdim))
+
+    def vmap(batch: A, x: A, dims: Any, keepdim: bool) -> A:
+        return batch.by_sample()
+
+    def call(input: Tensor, dim: DimOrDims = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
+        x, kind = input.array, from_numpy_dtype(input.array.dtype)
+        if mode != 0:
+            raise errors.mistake(RuntimeError, f"Unknown hash_tensor mode: {mode}")
+        if not x.size and dim == ():
+            first = "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+            raise errors.mistake(RuntimeError, f"{first}dim with the 'dim' argument.")
+        dims = dims_of(dim, x.ndim)
+        for d in dims:
+            if x.ndim and not x.shape[d]:
+                raise errors.mistake(IndexError, f"hash_tensor: Expected reduction dim {d} to have non-zero size.")
+        if kind.category == COMPLEX or (x.dtype.kind == "u" and x.itemsize > 1):
+            raise errors.mistake(NotImplementedError, f"\"xor_sum_cpu\" not implemented for '{kind.alias}'")
+        return hash_tensor.record(input, dims, keepdim)
+
+    samples = ValuesOnly(
+        "returns uint64, whose bits are stored as int64",
+        lambda t: [S(t(3, 4)), S(t(3, 4), 1), S(t(2, 3, 2), (0, 2), keepdim=True), S(t())],
+        lambda torch, x, *args, **options: torch.hash_tensor(x.detach(), *args, **options).view(torch.int64),
+    )
