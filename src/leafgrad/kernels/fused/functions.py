@@ -1,4 +1,4 @@
-"""Functions of vector_math.h by themselves: `erf` for the operation, the others for tests, which measure their errors."""
+"""Functions of vector_math.h by themselves: `erf` for the operation, the others for tests, which measure errors."""
 
 from __future__ import annotations
 
