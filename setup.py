@@ -61,6 +61,7 @@ NATIVE: dict[str, tuple[list[str], list[str]]] = {
     "_loops": (["pool.h", "pool_threads.h"], []),
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
     "_random": (["random_loops.h"], ["-ffp-contract=off", "-fno-math-errno"]),
+    "_products": (["native.h", "pool.h"], []),
     "_fused": (["pool.h", "vector_math.h"], VECTORISED),
     "_moves": (["copying.h", "indexing.h", "native.h", "pool.h", "vectors.h"], VECTORISED),
     "_reductions": (

@@ -12,6 +12,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.overrides import UNCHANGED, modes_of_all_threads, overridden, plain
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import is_batched
+from leafgrad.kernels.products import product
 from leafgrad.ops.linalg import checks, folding
 from leafgrad.ops.linalg.checks import alike, factor
 from leafgrad.ops.linalg.products import any_product, flops_of_product, form, is_half, matmul, rows, times
@@ -84,7 +85,9 @@ class addmm(Family):
 
 
 def _addmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
-    out = a.dot(b)
+    if alpha == beta == 1 and x.ndim:
+        return product(a, b, x)
+    out = product(a, b)
     if alpha != 1:
         out *= alpha
     if beta != 0:  # with zero, PyTorch does not even look at the input: not at its nan either
@@ -132,7 +135,9 @@ class linear(Family):
             return any_product(x, weight.T)
         if kind is not _f32 and kind is not _f64 and is_half(kind):
             return (any_product(x.astype(_f32), weight.T.astype(_f32)) + bias.astype(_f32)).astype(kind)
-        out = x.dot(weight.T) if x.ndim == 2 else any_product(x, weight.T)
+        if x.ndim > 1:
+            return product(x, weight.T, bias)
+        out = any_product(x, weight.T)
         out += bias
         return out
 
@@ -161,8 +166,8 @@ class linear(Family):
         elif n == 1 or not needs_recording((input, weight, bias)) or is_batched(w):
             core = linear.named[OF_VECTOR if b is None else ADDED]
         else:
-            product = folding.composition(x, input.needs_grad, w.T, weight.needs_grad).replace("other", TRANSPOSED)
-            core = form(linear, product if b is None else f"AddBackward0({product}, bias)")
+            nodes = folding.composition(x, input.needs_grad, w.T, weight.needs_grad).replace("other", TRANSPOSED)
+            core = form(linear, nodes if b is None else f"AddBackward0({nodes}, bias)")
         return bind(core, (input, weight, bias), (), (x, w, b))
 
     def vjp_input(g: A, weight: A) -> A:

@@ -19,11 +19,12 @@ from leafgrad._core.op import Op
 from leafgrad._core.overrides import operator_overridden
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
+from leafgrad.kernels import products as kernels
 from leafgrad.ops.linalg import checks, folding
 from leafgrad.ops.linalg.checks import Call, alike
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
-from leafgrad.ops.registry import Family, composite, in_rows, op, renamed
+from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.view_history import view_of
 from leafgrad.ops.shape.views import permute, transpose, unsqueeze, view
@@ -39,12 +40,11 @@ ndarray: Any = np.ndarray
 
 
 def product(a: Any, b: Any) -> Any:
-    """The product of two arrays of at most two dimensions. `ndarray.dot` gives transposed arrays to BLAS without a
-    copy, as np.matmul does, and takes half as long on small ones."""
+    """The product of two arrays of at most two dimensions."""
     kind = a.dtype
     if kind is _f32 or kind is _f64 or not is_half(kind):
-        return a.dot(b)
-    return a.astype(_f32).dot(b.astype(_f32)).astype(kind)
+        return kernels.product(a, b)
+    return kernels.product(a.astype(_f32), b.astype(_f32)).astype(kind)
 
 
 def is_half(kind: Any) -> bool:
@@ -65,20 +65,15 @@ def rows(x: A) -> A:
 
 def any_product(a: Any, b: Any) -> Any:
     """The product of two arrays of any number of dimensions from one on."""
-    if b.ndim > 2:
-        if is_half(a.dtype):
-            return in_rows(np.matmul(a.astype(_f32), b.astype(_f32)).astype(a.dtype))
-        out = np.matmul(a, b)
-        return in_rows(out) if out.ndim > 3 else out  # one dimension of batches has no order
-    if a.ndim <= 2:
+    if a.ndim <= 2 and b.ndim <= 2:
         return product(a, b)
-    # a batch times one matrix is a single product of taller matrices
     if is_half(a.dtype):
         return any_product(a.astype(_f32), b.astype(_f32)).astype(a.dtype)
-    out = np.empty(a.shape[:-1] + b.shape[1:], a.dtype)
-    tall = rows(a)
-    tall.dot(b, out.reshape(tall.shape[:1] + b.shape[1:]))
-    return out
+    if b.ndim == 1:
+        out = np.empty(a.shape[:-1], a.dtype)
+        rows(a).dot(b, out.reshape(-1))
+        return out
+    return kernels.product(a, b)
 
 
 def batched_product(batch: Any, a: Any, b: Any) -> Any:

@@ -1,0 +1,91 @@
+"""Products of matrices: NumPy's, or by its BLAS on the threads of leafgrad (_products.c).
+
+NumPy's wheels bring OpenBLAS along. Its functions are looked for among the libraries that the process has loaded when
+the first product is computed; with another BLAS, or LEAFGRAD_BLAS=numpy in the environment, NumPy computes products.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sys
+from typing import Any
+
+import numpy as np
+
+try:
+    from leafgrad.kernels import _products
+except ImportError:  # not built
+    NATIVE = False
+else:
+    NATIVE = True
+
+# What OpenBLAS calls them: in NumPy's wheels and in those of other builders, with sizes of 64 bits and of 32.
+NAMES = [
+    ("scipy_cblas_{}gemm64_", "scipy_openblas_{}_num_threads64_", True),
+    ("cblas_{}gemm64_", "openblas_{}_num_threads64_", True),
+    ("scipy_cblas_{}gemm", "scipy_openblas_{}_num_threads", False),
+    ("cblas_{}gemm", "openblas_{}_num_threads", False),
+]
+_found: dict[str, str] = {}  # "library": its path, empty if there is none, after it was looked for
+
+
+def with_numpy(a: Any, b: Any, bias: Any = None) -> Any:
+    """a @ b + bias, for arrays that the native form does not take, or has not looked at yet."""
+    if NATIVE and not _found:
+        find_blas()
+        return product(a, b) if bias is None else product(a, b, bias)
+    if a.ndim <= 2 and b.ndim <= 2:
+        # which gives transposed arrays to BLAS without a copy, as matmul does, and takes half as long on small ones
+        out = a.dot(b)
+    elif b.ndim == 2:  # a single product of a taller matrix
+        out = np.empty(a.shape[:-1] + b.shape[1:], np.result_type(a, b))
+        tall = a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+        tall.dot(b, out.reshape(tall.shape[:1] + b.shape[1:]))
+    else:
+        out = np.matmul(a, b, order="C")
+    if bias is not None:
+        out += bias
+    return out
+
+
+product: Any = _products.Native("product", with_numpy) if NATIVE else with_numpy
+
+
+def find_blas() -> str:
+    """The path of the library whose functions compute products from now on; empty if NumPy does."""
+    if "library" not in _found:
+        _found["library"] = ""
+        for path in () if os.environ.get("LEAFGRAD_BLAS") == "numpy" else loaded_libraries():
+            if use_library(path):
+                _found["library"] = path
+                break
+    return _found["library"]
+
+
+def loaded_libraries() -> list[str]:
+    """The paths of libraries named after OpenBLAS that this process has loaded; none where that cannot be seen."""
+    if not sys.platform.startswith("linux"):
+        return []
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as lines:
+            return sorted(set(re.findall(r"/\S*openblas\S*\.so\S*", lines.read())))
+    except OSError:
+        return []
+
+
+def use_library(path: str) -> bool:
+    import ctypes  # NumPy has imported it already
+
+    try:
+        library = ctypes.CDLL(path, mode=getattr(os, "RTLD_NOLOAD", 0) | os.RTLD_LAZY)
+    except OSError:
+        return False
+    for gemm, threads, wide in NAMES:
+        names = [gemm.format("s"), gemm.format("d"), threads.format("set"), threads.format("get")]
+        if all([hasattr(library, name) for name in names]):
+            addresses = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names]
+            _products.use(*addresses, wide)
+            return True
+    return False

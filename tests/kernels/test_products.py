@@ -1,0 +1,109 @@
+"""Products of matrices: natively they are NumPy's, for all layouts, and BLAS keeps the threads that it had."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafgrad.kernels import available_cores, products, use_threads
+
+SIZES = st.sampled_from([1, 2, 3, 5, 16, 17, 33])
+
+
+def matrix(stack: tuple[int, ...], rows: int, columns: int, layout: str, dtype: Any, seed: int) -> Any:
+    """Numbers of this shape that lie in rows, in columns, with gaps, or are one matrix several times."""
+    generator = np.random.default_rng(seed)
+    if layout == "columns":
+        return generator.normal(size=(*stack, columns, rows)).astype(dtype).swapaxes(-1, -2)
+    if layout == "gaps":
+        return generator.normal(size=(*stack, rows, 2 * columns)).astype(dtype)[..., ::2]
+    if layout == "wider":
+        return generator.normal(size=(*stack, rows, columns + 3)).astype(dtype)[..., :columns]
+    if layout == "repeated":
+        return np.broadcast_to(generator.normal(size=(rows, columns)).astype(dtype), (*stack, rows, columns))
+    return generator.normal(size=(*stack, rows, columns)).astype(dtype)
+
+
+LAYOUTS = st.sampled_from(["rows", "columns", "gaps", "wider", "repeated"])
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    stack=st.sampled_from([(), (1,), (4,), (2, 3), (0,)]),
+    sizes=st.tuples(SIZES, SIZES, SIZES),
+    layouts=st.tuples(LAYOUTS, LAYOUTS),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    bias=st.sampled_from(["none", "vector", "matrix"]),
+    flat=st.booleans(),
+)
+def test_products_are_numpys(stack: Any, sizes: Any, layouts: Any, dtype: Any, bias: str, flat: bool) -> None:
+    m, k, n = sizes
+    a = matrix(stack, m, k, layouts[0], dtype, 0)
+    b = matrix(() if flat else stack, k, n, layouts[1], dtype, 1)
+    vector, full = matrix((), 1, n, "rows", dtype, 2)[0], matrix((), m, n, "columns", dtype, 2)
+    added = {"none": (), "vector": (vector,), "matrix": (full,)}
+    expected = np.matmul(a, b) + (added[bias][0] if bias != "none" else 0)
+    found = products.product(a, b, *added[bias])
+    assert found.shape == expected.shape and found.dtype == expected.dtype and found.flags.c_contiguous
+    tolerance = 1e-4 if dtype is np.float32 else 1e-12
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("shape", [(700, 300, 500), (64, 800, 1200), (1200, 800, 64)])
+def test_large_products_on_any_number_of_threads(shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    a, b = matrix((), m, k, "rows", np.float64, 0), matrix((), k, n, "columns", np.float64, 1)
+    expected = a @ b
+    try:
+        for threads in (1, 2, 3):
+            use_threads(threads)
+            np.testing.assert_allclose(products.product(a, b), expected, rtol=1e-10, atol=1e-10)
+            np.testing.assert_allclose(products.product(a, b, b[0]), expected + b[0], rtol=1e-10, atol=1e-10)
+    finally:
+        use_threads(available_cores())
+
+
+def test_several_threads_at_once() -> None:
+    a = matrix((), 300, 300, "rows", np.float64, 0)
+    expected = products.product(a, a)
+    wrong: list[int] = []
+
+    def work() -> None:
+        for i in range(10):
+            if not np.allclose(products.product(a, a), expected):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_blas_keeps_the_threads_that_it_had() -> None:
+    path = products.find_blas() if products.NATIVE else ""
+    if not path:  # NumPy has another BLAS, and computes products itself
+        assert products.product(np.ones((2, 2)), np.ones((2, 2))).tolist() == [[2, 2], [2, 2]]
+        return
+    import ctypes
+
+    library = ctypes.CDLL(path)
+    get = next(getattr(library, t.format("get")) for _, t, _ in products.NAMES if hasattr(library, t.format("get")))
+    before = get()
+    a = matrix((), 300, 300, "rows", np.float32, 0)
+    for _ in range(3):
+        products.product(a, a)
+    assert get() == before
+
+
+def test_shapes_that_do_not_fit_are_refused_as_by_numpy() -> None:
+    with pytest.raises(ValueError):
+        products.product(np.ones((2, 3)), np.ones((2, 3)))
+    with pytest.raises(ValueError):
+        products.product(np.ones((2, 3)), np.ones((3, 2)), np.ones(5))
