@@ -97,11 +97,11 @@ CYCLES: list[set[str]] = []
 INSIDE_FUNCTIONS = {
     "_core": (0, 4),
     "_tensor": (2, 6),
-    "autograd": (9, 8),
+    "autograd": (10, 7),
     "errors": (0, 1),
     "leafgrad": (3, 4),
     "nn": (2, 1),
-    "ops": (5, 5),
+    "ops": (7, 3),
 }
 
 # What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.

@@ -25,8 +25,8 @@ import leafgrad
 import leafgrad.return_types
 from leafgrad import _missing
 from leafgrad._device import layout, memory_format
+from leafgrad._missing import Absent, Later
 from leafgrad._tensor import install
-from leafgrad._tensor.install import Absent
 from leafgrad._tensor.op_methods import OpMethods
 from leafgrad.ops.creation.legacy import TensorType
 from leafgrad.ops.registry import entries
@@ -268,7 +268,7 @@ def methods_stub() -> str:
         "class OpMethods:",
     ]
     found = {**{name: None for name in OF_TENSOR_BASE}, **vars(OpMethods)}
-    found = {name: value for name, value in found.items() if not isinstance(value, (Absent, install.Later))}  # gone
+    found = {name: value for name, value in found.items() if not isinstance(value, (Absent, Later))}  # gone
     for name in sorted(found):
         value = found[name]
         if isinstance(value, property):

@@ -77,6 +77,34 @@ def part(place: str) -> ModuleType:
     return import_module(f"leafgrad.{place}")
 
 
+class Later(str):
+    """Stands for a method, an operator or an attribute of Tensor until it is first used. It is its name, and nothing
+    else: there are hundreds, and an `__init__` for each would be felt at import."""
+
+    __slots__ = ()
+
+    def loaded(self) -> Any:
+        """What it stands for, which has taken its place."""
+        return part("_tensor.install").method_called(self)
+
+    def __get__(self, tensor: Any, cls: type | None = None) -> Any:
+        return self.loaded().__get__(tensor, cls)
+
+    def __set__(self, tensor: Any, value: Any) -> None:
+        self.loaded()
+        setattr(tensor, self, value)
+
+
+class Absent(str):
+    """Stands for a method that PyTorch's tensors have and ours have not: who asks for it is told. (A `__getattr__`
+    would do the same, but a class that has one takes longer for all attributes: a tenth of a small step.)"""
+
+    __slots__ = ()
+
+    def __get__(self, tensor: Any, cls: type | None = None) -> Any:
+        raise missing_method(self, f"'{type(tensor).__name__}' object")
+
+
 def attributes_of(package: str, later: Mapping[str, str] | None = None) -> Callable[[str], Any]:
     """The `__getattr__` of a module: what is imported when it is first asked for (`later`: name -> the module of the
     package that is it, or has it), and the error for the rest."""

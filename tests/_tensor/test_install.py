@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import leafgrad
-from leafgrad._tensor.install import Later
+from leafgrad._missing import Later
 from leafgrad._tensor.op_methods import OpMethods
 from leafgrad.ops import names
 
@@ -31,7 +31,7 @@ def test_import_does_without_most_operations() -> None:
 def test_every_name_is_where_the_table_says() -> None:
     """In the order of the table and against it, because modules import each other."""
     program = """
-from leafgrad._tensor.install import Later
+from leafgrad._missing import Later
 from leafgrad._tensor.op_methods import OpMethods
 from leafgrad.ops import names
 for place, found in sorted(names.METHODS.items(), reverse={reverse}):

@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafgrad import kernels
-from leafgrad.ops.reduce import common, extremes, norms, reductions, running, scans, statistics
+from leafgrad.ops.reduce import common, extremes, norms, products, reductions, running, scans, statistics
 
 SUMS: dict[str, Any] = {
     "sum": common.total,
     "mean": reductions.mean_of,
     "norm": norms._euclidean_norm,
     "sum_of_sizes": norms._sum_of_sizes,
-    "prod": reductions._prod,
+    "prod": products._prod,
     "max": extremes.amax.kernel,
     "min": extremes.amin.kernel,
     "any": reductions.any.kernel,

@@ -110,27 +110,14 @@ def function_called(name: str) -> Callable[..., Any]:
     return links.functions[name]  # type: ignore[no-any-return]
 
 
-class Later(str):
-    """Stands for a method, an operator or an attribute of Tensor until it is first used. It is its name, and nothing
-    else: there are hundreds, and an `__init__` for each would be felt at import."""
-
-    __slots__ = ()
-
-    def loaded(self) -> Any:
-        """What it stands for, which has taken its place."""
-        place = next(place for place, found in names.METHODS.items() if self in found.split())
-        install(_missing.part(place))
-        found = vars(OpMethods)[self]
-        if found is self:
-            raise AttributeError(f"leafgrad.{place} has no {self}\n  fix: python tools/make_stubs.py")
-        return found
-
-    def __get__(self, tensor: Any, cls: type | None = None) -> Any:
-        return self.loaded().__get__(tensor, cls)
-
-    def __set__(self, tensor: Any, value: Any) -> None:
-        self.loaded()
-        setattr(tensor, self, value)
+def method_called(name: str) -> Any:
+    """A method, an operator or an attribute of Tensor that nobody has used before."""
+    place = next(place for place, found in names.METHODS.items() if name in found.split())
+    install(_missing.part(place))
+    found = vars(OpMethods)[name]
+    if isinstance(found, _missing.Later):
+        raise AttributeError(f"leafgrad.{place} has no {name}\n  fix: python tools/make_stubs.py")
+    return found
 
 
 # -- the forms of an operation -----------------------------------------------------------------------------------------
@@ -168,17 +155,3 @@ def methods_of(entry: Any) -> dict[str, Any]:
     for name in in_place_operators(entry):
         found[name] = found[in_place_names(entry)[0]]
     return found
-
-
-class Absent(str):
-    """Stands for a method that PyTorch's tensors have and ours have not: who asks for it is told. (A `__getattr__`
-    would do the same, but a class that has one takes longer for all attributes: a tenth of a small step.)"""
-
-    __slots__ = ()
-
-    def __get__(self, tensor: Any, cls: type | None = None) -> Any:
-        raise _missing.missing_method(self, f"'{type(tensor).__name__}' object")
-
-
-for _placeholder in (*map(Absent, names.ABSENT.split()), *map(Later, " ".join(names.METHODS.values()).split())):
-    setattr(OpMethods, _placeholder, _placeholder)

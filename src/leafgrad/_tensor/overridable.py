@@ -80,7 +80,7 @@ def original(name: str) -> Any:
 def method_of_tensor(name: str) -> Any:
     """What leafgrad itself has by this name."""
     found = vars(owners[name])[name]
-    return found.loaded() if hasattr(found, "loaded") else found  # see install.Later
+    return found.loaded() if hasattr(found, "loaded") else found  # see _missing.Later
 
 
 # -- methods and operators ---------------------------------------------------------------------------------------------

@@ -20,11 +20,11 @@ from leafgrad._core.views import bind_view
 from leafgrad._device import Size, device, layout, strided
 from leafgrad._dtypes import dtype
 from leafgrad._layouts import steps_of
+from leafgrad._missing import part
 from leafgrad._tensor.autograd import AutogradTensor
 from leafgrad._tensor.op_methods import OpMethods
 from leafgrad._tensor.overridable import OverridableType, absent, form_of, prepare
 from leafgrad.autograd.hooks import warn_if_has_hooks
-from leafgrad.ops.index.slices import alias
 
 _CPU = device("cpu")
 _getframe = sys._getframe
@@ -348,6 +348,7 @@ class TensorMethods(Bases):
     def as_subclass(self, cls: type) -> Any:
         """as_subclass(cls): the same tensor as an instance of a subclass of Tensor."""
         check_class(cls)
+        alias = part("ops.index.slices").alias
         made = bind_view(alias.core, alias, self, ((...,),))
         made.__class__ = cls
         return made

@@ -23,7 +23,6 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import copy_in_format
 from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
-from leafgrad.ops.index.gather import alias
 from leafgrad.ops.inplace import check_history, check_writable, rebase, stand_in
 from leafgrad.ops.registry import Family, Operation
 
@@ -170,7 +169,9 @@ def zero(g: A) -> Array:
 def same_dtype(x: Array, source: Array, message: str) -> None:
     """The message has {} where it names their dtypes."""
     if x.dtype != source.dtype:
-        raise errors.mistake(RuntimeError, message.format(alias(x), alias(source)))
+        raise errors.mistake(
+            RuntimeError, message.format(*[from_numpy_dtype(array.dtype).alias for array in (x, source)])
+        )
 
 
 def value_tensor(name: str, input: TensorBase, value: Any) -> Any:

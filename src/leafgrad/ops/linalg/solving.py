@@ -34,7 +34,7 @@ from leafgrad.ops.linalg.triangular import triangular, turned
 from leafgrad.ops.pointwise.convert import conj, imag_part
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import is_half, raw
-from leafgrad.ops.reduce.reductions import prod
+from leafgrad.ops.reduce.products import prod
 from leafgrad.ops.registry import composite, op, unseen
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.views import expand

@@ -16,7 +16,7 @@ from leafgrad.ops.pointwise.elementwise import exp
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import in_single, raw
 from leafgrad.ops.reduce.ordering import comparable, order_of, sort
-from leafgrad.ops.reduce.reductions import shifted
+from leafgrad.ops.reduce.products import shifted
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, Tensor

@@ -11,7 +11,8 @@ from leafgrad._dtypes import BOOL, from_numpy_dtype
 from leafgrad.kernels import native_search
 from leafgrad.ops.promotion import cast, sum_dtype
 from leafgrad.ops.reduce.common import F32, Reduction, is_half, one_dim, raw, refuse_integers
-from leafgrad.ops.reduce.reductions import cumsum, shifted
+from leafgrad.ops.reduce.products import shifted
+from leafgrad.ops.reduce.reductions import cumsum
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, Dtype, Tensor
