@@ -120,3 +120,25 @@ def gradients_of_pooling_as_functions(T: Any) -> Any:
         lambda: aten.max_pool2d_with_indices_backward(g[..., :1], x, *windows, at),
     ]  # fmt: skip
     return [attempt(call) for call in calls]
+
+
+@scenario
+def what_layers_refuse(T: Any) -> Any:
+    nn, F, x = T.nn, T.nn.functional, T.arange(12.0).reshape(3, 4)
+    calls = [
+        lambda: nn.BatchNorm1d(4, eps=0.0)(x), lambda: nn.BatchNorm1d(4, eps=0.0).eval()(x),
+        lambda: F.batch_norm(x, None, None, training=True, eps=-0.1),
+        lambda: F.multi_margin_loss(x, T.tensor([0, 1])), lambda: F.multi_margin_loss(x, T.zeros(3, 1).long()),
+        lambda: F.multi_margin_loss(x[0], T.tensor([0, 1])), lambda: F.multi_margin_loss(x, T.tensor([0, 1, 2])),
+        *[lambda shape=shape: F.gaussian_nll_loss(x, x + 1, T.ones(shape)) for shape in [3, 4, (1, 4), (3, 1), (1, 1)]],
+        lambda: nn.Embedding(-1, 3), lambda: nn.EmbeddingBag(3, -1), lambda: nn.Linear(-1, 3),
+        lambda: nn.Conv2d(-1, 3, 2),
+    ]  # fmt: skip
+    return [attempt(call) for call in calls]
+
+
+@scenario
+def dimensions_of_circular_padding(T: Any) -> Any:
+    shapes = [(2,), (2, 3), (2, 3, 2), (2, 3, 2, 3), (2, 2, 2, 2, 2), (1, 1, 1, 1, 1, 1)]
+    layers = [T.nn.CircularPad1d(1), T.nn.CircularPad2d(1), T.nn.CircularPad3d(1)]
+    return [attempt(lambda: layer(T.ones(shape)).shape) for layer in layers for shape in shapes]  # noqa: B023

@@ -99,7 +99,8 @@ def _variances(input: Any, var: Any) -> Any:
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             return var.unsqueeze(-1)
-        if not (var.ndim == input.ndim and input.shape[:-1] == var.shape[:-1] and var.shape[-1] == 1):
+        differing = [b for a, b in zip(input.shape, var.shape) if a != b]
+        if var.ndim != input.ndim or differing != [1]:  # the same variance along one dimension
             raise ValueError("var is of incorrect size")
     return var
 

@@ -137,8 +137,12 @@ def multi_margin_loss(
         )
     scores = input.reshape(-1, input.shape[-1] if input.ndim else 1)
     right = target.reshape(-1, 1)
-    if len(right) != len(scores):
-        raise RuntimeError(f"inconsistent target size, expected {len(scores)} but got {errors.size(target.shape)}")
+    if len(right) != len(scores) or target.ndim > 1:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size [{len(scores)}], but got {errors.size(target.shape)}. Input has shape "
+            f"{errors.size(input.shape)}."
+        )
     apart = (margin - scores.gather(1, right) + scores).clamp_min(0)
     apart = apart if p == 1 else apart * apart
     if weight is not None:

@@ -44,6 +44,8 @@ def batch_norm(
     ones follow, otherwise by the running ones."""
     if training:
         _check_several(input.shape, Size(input.shape))
+        if eps <= 0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 

@@ -17,6 +17,7 @@ from leafgrad.nn import init
 from leafgrad.nn.modules.lazy import LazyModuleMixin
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.parameter import Parameter, UninitializedParameter
+from leafgrad.ops.creation.factories import not_negative
 from leafgrad.ops.signature import Device, Dtype
 
 __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
@@ -164,7 +165,7 @@ class Bilinear(Module):
 def uninitialized(shape: tuple[int, ...], dtype: Any) -> Parameter:
     """A parameter of this shape whose values are still to be drawn."""
     kind = _dtypes.get_default_dtype() if dtype is None else dtype
-    parameter: Parameter = Parameter(wrap(np.empty(shape, kind.np)))
+    parameter: Parameter = Parameter(wrap(np.empty(not_negative("empty", shape), kind.np)))
     return parameter
 
 

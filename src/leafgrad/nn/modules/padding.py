@@ -131,19 +131,29 @@ class ReplicationPad3d(_Pad):
     dims, mode = 3, "replicate"
 
 
-class CircularPad1d(_Pad):
+class _CircularPad(_Pad):
+    mode = "circular"
+
+    def forward(self, input: Tensor) -> Tensor:
+        least = self.dims + 1
+        if input.dim() not in (least, least + 1):
+            raise ValueError(f"expected {least}D or {least + 1}D input (got {input.dim()}D input)")
+        return super().forward(input)
+
+
+class CircularPad1d(_CircularPad):
     """CircularPad1d(padding): the last dimension padded with the elements of the other end."""
 
-    dims, mode = 1, "circular"
+    dims = 1
 
 
-class CircularPad2d(_Pad):
+class CircularPad2d(_CircularPad):
     """CircularPad2d(padding): the last two dimensions padded with the elements of the other end."""
 
-    dims, mode = 2, "circular"
+    dims = 2
 
 
-class CircularPad3d(_Pad):
+class CircularPad3d(_CircularPad):
     """CircularPad3d(padding): the last three dimensions padded with the elements of the other end."""
 
-    dims, mode = 3, "circular"
+    dims = 3
