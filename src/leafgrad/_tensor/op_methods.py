@@ -13,3 +13,4 @@ _body.update([(name, Absent(name)) for name in names.ABSENT.split()])
 _body.update([(name, Later(name)) for name in " ".join(names.METHODS.values()).split()])
 # At once: to set one attribute after the other on a class that is there already takes three times as long.
 OpMethods = type("OpMethods", (), _body)
+del OpMethods.__hash__  # None, because there is an `__eq__`; tensors are compared by identity in dictionaries
