@@ -111,11 +111,13 @@ def names_module() -> str:
     functions = {place: found for place, m in modules.items() if (found := set(install.functions_in(m)))}
     on_tensor = {place: install.methods_in(module) for place, module in modules.items()}
     attributes = {name for found in on_tensor.values() for name, value in found.items() if isinstance(value, property)}
-    methods = {place: set(found) for place, found in on_tensor.items()}
+    methods = {place: set(found) for place, found in on_tensor.items() if found}
+    others = [place for place, found in on_tensor.items() if not found]
     doc = "Which module has a function of `leafgrad`, or a method of Tensor: it is imported when one is first used."
     text = [NOTE, f'"""{doc}"""\n', "# fmt: off"]
     for title, found in (("FUNCTIONS", functions), ("METHODS", methods)):
         text += [f"{title}: dict[str, str] = {{", *[row(place, names) for place, names in found.items()], "}"]
+    text += ["OTHERS = (  # the modules without methods", *[f'    "{line} "' for line in wrapped(others)], ")"]
     text.append("PLACES: dict[str, dict[str, str]] = {  # the same for namespaces")
     for namespace, there in placed().items():
         rows = [textwrap.indent(row(place, set(names)), "    ") for place, names in there.items()]

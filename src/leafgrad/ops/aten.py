@@ -123,6 +123,7 @@ def function_behind(name: str) -> Any:
     found = (
         OWN.get(name)
         or gradient_of_pooling(name)
+        or public_function(name)
         or public_function(name.lstrip("_"))
         or getattr(links.tensor_class, name, None)
     )

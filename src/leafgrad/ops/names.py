@@ -118,6 +118,10 @@ FUNCTIONS: dict[str, str] = {
         "rad2deg_ sinc sinc_ sinh sinh_ tan tan_ "
     ),
     "ops.pointwise.where": "where",
+    "ops.private_functions": (
+        "_chunk_cat _native_batch_norm_legit _safe_softmax _softmax_backward_data _unsafe_masked_index "
+        "_unsafe_masked_index_put_accumulate "
+    ),
     "ops.random.by_rejection": (
         "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson "
     ),
@@ -175,27 +179,9 @@ METHODS: dict[str, str] = {
         "is_shared isclose pin_memory positive sparse_dim type type_as "
     ),
     "_tensor.rare_methods": "dim_order share_memory_ to_dense xpu",
-    "ops.conv.avg_pooling": "",
-    "ops.conv.axis_maps": "",
-    "ops.conv.blocks": "",
-    "ops.conv.convolution": "",
-    "ops.conv.grids": "",
-    "ops.conv.layers": "",
-    "ops.conv.max_pooling": "",
-    "ops.conv.padding": "",
-    "ops.conv.pools": "",
-    "ops.conv.resampling": "",
     "ops.creation.factories": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
-    "ops.creation.fresh": "",
-    "ops.creation.from_data": "",
     "ops.creation.legacy": "new",
-    "ops.creation.ranges": "",
-    "ops.creation.signal_windows": "",
-    "ops.creation.windows": "",
-    "ops.fourier.functions": "",
     "ops.fourier.short_time": "istft stft",
-    "ops.fourier.transforms": "",
-    "ops.index.embedding": "",
     "ops.index.gather": "gather index_select take take_along_dim",
     "ops.index.getitem": "__delitem__ __getitem__ __setitem__ index_put index_put_",
     "ops.index.masks": (
@@ -207,20 +193,12 @@ METHODS: dict[str, str] = {
         "scatter_add_ "
     ),
     "ops.index.scatter_reduce": "index_reduce index_reduce_ scatter_reduce scatter_reduce_",
-    "ops.index.segments": "",
     "ops.index.slices": "narrow select select_scatter slice_scatter",
-    "ops.index.unravel": "",
-    "ops.inplace": "",
     "ops.linalg.added_products": "addbmm addbmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ cross inner kron",
     "ops.linalg.affine": "addmm addmm_",
-    "ops.linalg.bilinear": "",
     "ops.linalg.cholesky": "cholesky",
     "ops.linalg.distances": "dist renorm renorm_",
-    "ops.linalg.eigenvalues": "",
-    "ops.linalg.einsum": "",
-    "ops.linalg.ldl": "",
     "ops.linalg.least_squares": "pinverse",
-    "ops.linalg.low_rank": "",
     "ops.linalg.lu": "lu lu_solve",
     "ops.linalg.matrix_norms": "norm",
     "ops.linalg.powers": "matrix_exp matrix_power",
@@ -230,12 +208,6 @@ METHODS: dict[str, str] = {
     "ops.linalg.solving": "det inverse logdet slogdet",
     "ops.linalg.spectra": "svd",
     "ops.linalg.triangular": "cholesky_inverse cholesky_solve triangular_solve",
-    "ops.loss.binary": "",
-    "ops.loss.cross_entropy": "",
-    "ops.loss.ctc": "",
-    "ops.loss.elementwise": "",
-    "ops.normalization.batch_norm": "",
-    "ops.normalization.layer_norm": "",
     "ops.pointwise.activations": "hardshrink",
     "ops.pointwise.angles": "angle arctan2 arctan2_ atan2 atan2_ hypot hypot_",
     "ops.pointwise.bessel": "i0 i0_",
@@ -269,13 +241,11 @@ METHODS: dict[str, str] = {
     ),
     "ops.pointwise.fill": "copy_ fill_ zero_",
     "ops.pointwise.floating": "copysign copysign_ frexp heaviside heaviside_ ldexp ldexp_ nextafter nextafter_",
-    "ops.pointwise.foreach": "",
     "ops.pointwise.gamma": (
         "digamma digamma_ igamma igamma_ igammac igammac_ lgamma lgamma_ mvlgamma mvlgamma_ polygamma polygamma_ "
     ),
     "ops.pointwise.gates": "prelu",
     "ops.pointwise.integers": "gcd gcd_ lcm lcm_",
-    "ops.pointwise.polynomials": "",
     "ops.pointwise.powers": "__ipow__ __pow__ __rpow__ float_power float_power_ pow pow_ square square_",
     "ops.pointwise.relu": "relu relu_",
     "ops.pointwise.select": (
@@ -289,25 +259,14 @@ METHODS: dict[str, str] = {
         "rad2deg_ sinc sinc_ sinh sinh_ tan tan_ "
     ),
     "ops.pointwise.where": "where",
-    "ops.random.by_rejection": "",
-    "ops.random.drawing": "",
-    "ops.random.dropout": "",
     "ops.random.functions": (
         "bernoulli bernoulli_ cauchy_ exponential_ geometric_ log_normal_ multinomial normal_ random_ uniform_ "
     ),
-    "ops.recurrent.cells": "",
-    "ops.recurrent.layers": "",
-    "ops.recurrent.packing": "",
-    "ops.recurrent.sequences": "",
     "ops.reduce.binning": "bincount histc histogram",
     "ops.reduce.differences": "corrcoef cov diff",
-    "ops.reduce.distances": "",
     "ops.reduce.distinct": "hash_tensor unique unique_consecutive",
     "ops.reduce.extremes": "amax amin aminmax argmax argmin max min",
-    "ops.reduce.histograms": "",
-    "ops.reduce.masked": "",
     "ops.reduce.medians": "median nanmedian",
-    "ops.reduce.norms": "",
     "ops.reduce.ordering": "argsort kthvalue msort sort topk",
     "ops.reduce.products": "prod",
     "ops.reduce.reductions": "all any count_nonzero cumsum cumsum_ mean sum sum_to_size",
@@ -321,8 +280,6 @@ METHODS: dict[str, str] = {
     ),
     "ops.shape.copies": "narrow_copy",
     "ops.shape.diagonals": "as_strided_scatter diag diag_embed diagflat diagonal_scatter fill_diagonal_ trace",
-    "ops.shape.grids": "",
-    "ops.shape.join": "",
     "ops.shape.repeat": "repeat_interleave",
     "ops.shape.resize": "as_strided_ resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
     "ops.shape.split": (
@@ -331,10 +288,22 @@ METHODS: dict[str, str] = {
     ),
     "ops.shape.storage": "_typed_storage storage storage_type untyped_storage",
     "ops.shape.strides": "as_strided",
-    "ops.shape.view_history": "",
     "ops.shape.views": "expand permute reshape squeeze swapdims t transpose unsqueeze view",
     "ops.shape.windows": "unfold",
 }
+OTHERS = (  # the modules without methods
+    "ops.conv.avg_pooling ops.conv.axis_maps ops.conv.blocks ops.conv.convolution ops.conv.grids "
+    "ops.conv.layers ops.conv.max_pooling ops.conv.padding ops.conv.pools ops.conv.resampling "
+    "ops.creation.fresh ops.creation.from_data ops.creation.ranges ops.creation.signal_windows "
+    "ops.creation.windows ops.fourier.functions ops.fourier.transforms ops.index.embedding ops.index.segments "
+    "ops.index.unravel ops.inplace ops.linalg.bilinear ops.linalg.eigenvalues ops.linalg.einsum "
+    "ops.linalg.ldl ops.linalg.low_rank ops.loss.binary ops.loss.cross_entropy ops.loss.ctc "
+    "ops.loss.elementwise ops.normalization.batch_norm ops.normalization.layer_norm ops.pointwise.foreach "
+    "ops.pointwise.polynomials ops.private_functions ops.random.by_rejection ops.random.drawing "
+    "ops.random.dropout ops.recurrent.cells ops.recurrent.layers ops.recurrent.packing "
+    "ops.recurrent.sequences ops.reduce.distances ops.reduce.histograms ops.reduce.masked ops.reduce.norms "
+    "ops.shape.grids ops.shape.join ops.shape.view_history "
+)
 PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     "fft": {
         "ops.fourier.functions": (

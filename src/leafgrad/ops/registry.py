@@ -494,7 +494,7 @@ def composite(samples: Any, **known: Any) -> Callable[[Callable[..., Any]], Call
 def entries(module: str | None = None) -> list[Entry]:
     """All operations, and all functions composed of them; or those of a module that has been imported."""
     if module is None:
-        for place in [*names.METHODS, *[place for found in names.PLACES.values() for place in found]]:
+        for place in [*names.METHODS, *names.OTHERS.split(), *[p for found in names.PLACES.values() for p in found]]:
             _missing.part(place)
     found: list[Entry] = [*registry.values(), *composites.values()]
     return found if module is None else [entry for entry in found if entry.module == module]

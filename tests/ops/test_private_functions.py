@@ -1,0 +1,42 @@
+"""Functions with an underscore compute what their public parts do."""
+
+from __future__ import annotations
+
+import leafgrad as torch
+
+
+def test_the_gradient_of_softmax_from_its_result() -> None:
+    x, g = torch.randn(3, 4, requires_grad=True), torch.randn(3, 4)
+    out = torch.softmax(x, 1)
+    (wanted,) = torch.autograd.grad(out, x, g)
+    assert torch.allclose(torch._softmax_backward_data(g, out.detach(), 1, torch.float32), wanted)
+
+
+def test_a_row_without_anything_has_zeros_and_no_gradient() -> None:
+    x = torch.tensor([[0.0, 1.0], [-torch.inf, -torch.inf]], requires_grad=True)
+    out = torch.ops.aten._safe_softmax.default(x, 1)
+    (gradient,) = torch.autograd.grad(out[:, 0].sum(), x)
+    assert torch.allclose(out[0], torch.softmax(x[0], 0)) and out[1].tolist() == gradient[1].tolist() == [0.0, 0.0]
+
+
+def test_batch_norm_without_running_statistics() -> None:
+    x = torch.randn(5, 3)
+    for got, wanted in zip(
+        torch._native_batch_norm_legit(x, None, None, True, 0.1, 1e-5),
+        torch.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5),
+        strict=True,
+    ):
+        assert torch.equal(got, wanted)
+
+
+def test_chunks_side_by_side() -> None:
+    one, two = torch.arange(1, 4), torch.arange(4, 6)
+    assert torch._chunk_cat([one, two], 0, 2).tolist() == [[1, 2, 4], [3, 0, 5]]
+
+
+def test_indices_are_not_looked_at_where_a_mask_is_false() -> None:
+    x, mask = torch.arange(4.0), torch.tensor([True, False, True])
+    at = [torch.tensor([3, 99, 0])]
+    assert torch._unsafe_masked_index(x, mask, at, -1).tolist() == [3.0, -1.0, 0.0]
+    added = torch._unsafe_masked_index_put_accumulate(x, mask, at, torch.ones(3))
+    assert added.tolist() == [1.0, 1.0, 2.0, 4.0]
