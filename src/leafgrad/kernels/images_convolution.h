@@ -42,7 +42,7 @@ static int make_passes(Product *p, Side *const *sides, const ptrdiff_t *counts, 
     p->passes = product(counts);
     p->pass = take(arena, p->passes * (ptrdiff_t)sizeof(Pass));
     if (p->pass == NULL) return 0;
-    p->packed_rows = 0;
+    p->packed_rows = p->by_results ? ceil_div(p->results, loops->lanes) * loops->lanes : 0;
     while (p->packed_rows < p->results) {
         p->packed_rows += block_rows(p->results - p->packed_rows, loops->rows);
     }
@@ -59,6 +59,20 @@ static int make_passes(Product *p, Side *const *sides, const ptrdiff_t *counts, 
         find_terms(&p->layout, pass, p->channels, channel_step, window);
     }
     return 1;
+}
+
+/* Whether vectors of results have fewer lanes in vain than vectors of positions, so that it makes up for turning results
+   round at the end. */
+static int results_fill_vectors(const Product *p, Side *const *sides, int lanes)
+{
+    ptrdiff_t counts[DIMS], terms = p->channels;
+    for (int i = 0; i < DIMS; i++) {
+        counts[i] = i == p->dim ? MIN(p->band, sides[i][0].count) : sides[i][0].count;
+        terms *= sides[i][0].taps;
+    }
+    double by_positions = (double)product(counts) / (double)(segment_count(counts, p->layout.extent[2], lanes) * lanes);
+    double by_results = (double)p->results / (double)(ceil_div(p->results, lanes) * lanes);
+    return terms >= 64 && by_results > 1.1 * by_positions;
 }
 
 /* A window of one element with nothing around it: all positions are one row. */
@@ -107,6 +121,7 @@ static int multiply_images(Product *p, Convolution *c, int transposed, const Loo
     ptrdiff_t size = product(p->layout.sizes);
     p->in_place = plain && size >= loops->lanes && (size * bytes % 4096 != 0 || p->channels == 1);
     if (p->in_place) p->layout.channel = size;
+    p->by_results = !p->in_place && results_fill_vectors(p, sides, loops->lanes);
     if (!make_passes(p, sides, counts, loops, bytes, transposed ? c->c * taps : taps, c->window, &arena)) goto end;
     atomic_init(&p->failed, 0);
     ptrdiff_t products = p->n * p->groups * p->results * p->channels * product(c->positions) * taps;

@@ -185,16 +185,23 @@ static void repeat_segments(Segments *found, ptrdiff_t count, ptrdiff_t from, pt
     }
 }
 
-/* The places of all positions of a band in the layout, one after the other. Returns how many. */
+/* The places of all positions of a band in the layout, and if asked in the results, one after the other. Returns how
+   many. */
 static ptrdiff_t find_positions(const Layout *layout, const Pass *pass, const Band *band, const ptrdiff_t *low,
-                                ptrdiff_t *at)
+                                ptrdiff_t *at, const ptrdiff_t *place, ptrdiff_t *to)
 {
     ptrdiff_t first[DIMS], count[DIMS], found = 0;
+    const Side *side = pass->side;
     if (!positions_in(pass, band, first, count)) return 0;
-    for (ptrdiff_t z = first[0] - low[0]; z < first[0] - low[0] + count[0]; z++) {
-        for (ptrdiff_t y = first[1] - low[1]; y < first[1] - low[1] + count[1]; y++) {
-            ptrdiff_t row = (z * layout->extent[1] + y) * layout->extent[2] + first[2] - low[2];
-            for (ptrdiff_t x = 0; x < count[2]; x++) at[found++] = row + x;
+    for (ptrdiff_t z = first[0]; z < first[0] + count[0]; z++) {
+        for (ptrdiff_t y = first[1]; y < first[1] + count[1]; y++) {
+            ptrdiff_t row = ((z - low[0]) * layout->extent[1] + y - low[1]) * layout->extent[2] - low[2];
+            for (ptrdiff_t x = first[2]; x < first[2] + count[2]; x++, found++) {
+                at[found] = row + x;
+                if (to == NULL) continue;
+                to[found] = (side[0].start + z * side[0].step) * place[0] +
+                            (side[1].start + y * side[1].step) * place[1] + side[2].start + x * side[2].step;
+            }
         }
     }
     return found;

@@ -173,26 +173,31 @@ static TARGET void NAME(multiply)(const Pass *pass, const Segments *found, const
     }
 }
 
-/* -- weights: sums over all positions ------------------------------------------------------------------------------ */
+/* -- vectors of results -------------------------------------------------------------------------------------------- */
 
-/* Where there are enough results for vectors of them: y, with results side by side at each position. */
+/* Where positions do not fill vectors but results do, or where positions are what is summed over, there are vectors of
+   results. They lie in panels of up to VECTORS of them, each with all its terms (or positions) one after the other. */
 
 static TARGET void NAME(turn_results)(const REAL *y, ptrdiff_t y_channel, ptrdiff_t results, ptrdiff_t positions,
-                                      REAL *to, ptrdiff_t step)
+                                      REAL *to, ptrdiff_t all_positions, ptrdiff_t first)
 {
-    for (ptrdiff_t o = 0; o < step; o += LANES) {
-        ptrdiff_t given = MIN(LANES, results - o);
-        for (ptrdiff_t p = 0; p < positions; p++) {
-            const REAL *from = y + o * y_channel + p;
-            REAL *vector = to + p * step + o;
-            for (ptrdiff_t i = 0; i < LANES; i++) vector[i] = i < given ? from[i * y_channel] : 0;
+    ptrdiff_t vectors = ceil_div(results, LANES);
+    for (ptrdiff_t start = 0, width; start < vectors; start += width, to += all_positions * width * LANES) {
+        width = panel_width(vectors - start);
+        for (ptrdiff_t j = 0; j < width; j++) {
+            ptrdiff_t o = (start + j) * LANES, given = MIN(LANES, results - o);
+            for (ptrdiff_t p = 0; p < positions; p++) {
+                const REAL *from = y + o * y_channel + p;
+                REAL *vector = to + ((first + p) * width + j) * LANES;
+                for (ptrdiff_t i = 0; i < LANES; i++) vector[i] = i < given ? from[i * y_channel] : 0;
+            }
         }
     }
 }
 
-/* to[row][vector] += the sum over positions of the element at image + offsets[row] times the vector of y */
+/* to[row][vector] += the sum over i of the element at image + rows[row] + at[i] times the vector of y[i] */
 INLINE TARGET void NAME(outer)(int rows, int vectors, ptrdiff_t count, const ptrdiff_t *at, const REAL *image,
-                               const ptrdiff_t *offsets, const REAL *y, ptrdiff_t step, REAL *to)
+                               const ptrdiff_t *offsets, const REAL *y, REAL *to, ptrdiff_t step)
 {
     NAME(vector) sum[ROWS][VECTORS], own[VECTORS];
     const REAL *place[ROWS];
@@ -200,7 +205,7 @@ INLINE TARGET void NAME(outer)(int rows, int vectors, ptrdiff_t count, const ptr
         place[i] = image + offsets[i];
         for (int j = 0; j < vectors; j++) sum[i][j] = (NAME(vector)){0};
     }
-    for (ptrdiff_t p = 0; p < count; p++, y += step) {
+    for (ptrdiff_t p = 0; p < count; p++, y += vectors * LANES) {
         ptrdiff_t here = at[p];
         for (int j = 0; j < vectors; j++) own[j] = *(const NAME(loaded) *)(y + j * LANES);
         for (int i = 0; i < rows; i++) {
@@ -214,37 +219,67 @@ INLINE TARGET void NAME(outer)(int rows, int vectors, ptrdiff_t count, const ptr
 
 #define OUTER(rows, vectors)                                                                                           \
     static TARGET void NAME(outer_##rows##_##vectors)(ptrdiff_t count, const ptrdiff_t *at, const REAL *image,         \
-                                                      const ptrdiff_t *offsets, const REAL *y, ptrdiff_t step,         \
-                                                      REAL *to)                                                        \
+                                                      const ptrdiff_t *offsets, const REAL *y, REAL *to,               \
+                                                      ptrdiff_t step)                                                  \
     {                                                                                                                  \
-        NAME(outer)(rows, vectors, count, at, image, offsets, y, step, to);                                            \
+        NAME(outer)(rows, vectors, count, at, image, offsets, y, to, step);                                            \
     }
 EACH_TILE(OUTER)
 #undef OUTER
 
-typedef void (*NAME(outer_function))(ptrdiff_t, const ptrdiff_t *, const REAL *, const ptrdiff_t *, const REAL *,
-                                     ptrdiff_t, REAL *);
+typedef void (*NAME(outer_function))(ptrdiff_t, const ptrdiff_t *, const REAL *, const ptrdiff_t *, const REAL *, REAL *,
+                                     ptrdiff_t);
 static const NAME(outer_function) NAME(outers)[][VECTORS] = {TABLE_OF_TILES(outer)};
 
-/* Adds the products of all terms with all results, turned, at some positions to (terms, results). */
-static TARGET void NAME(add_outer)(const Pass *pass, ptrdiff_t count, const ptrdiff_t *at, const REAL *image,
-                                   const REAL *y, ptrdiff_t step, REAL *to)
+/* The same for any number of rows and vectors: to (rows, step) += image[offsets[row] + at[i]] times y[i], for all i. */
+static TARGET void NAME(add_outer)(ptrdiff_t rows, const ptrdiff_t *offsets, ptrdiff_t count, const ptrdiff_t *at,
+                                   const REAL *image, const REAL *y, REAL *to, ptrdiff_t step)
 {
-    for (ptrdiff_t first = 0; first < count; first += POSITIONS) {
-        ptrdiff_t positions = MIN(POSITIONS, count - first), vectors = step / LANES;
-        for (ptrdiff_t vector = 0; vector < vectors;) {
-            ptrdiff_t left = vectors - vector, width = ceil_div(left, ceil_div(left, VECTORS));
-            for (ptrdiff_t term = 0; term < pass->terms;) {
-                int rows = whole_rows(pass->terms - term, ROWS);
-                NAME(outers)[row_case(rows)][width - 1](positions, at + first, image, pass->offsets + term,
-                                                        y + first * step + vector * LANES, step,
-                                                        to + term * step + vector * LANES);
-                term += rows;
+    for (ptrdiff_t first = 0; first < count; first += AT_ONCE) {
+        ptrdiff_t some = MIN(AT_ONCE, count - first), width;
+        for (ptrdiff_t vector = 0; vector < step / LANES; vector += width) {
+            width = panel_width(step / LANES - vector);
+            const REAL *own = y + (vector * count + first * width) * LANES;
+            for (ptrdiff_t row = 0; row < rows;) {
+                int block = whole_rows(rows - row, ROWS);
+                NAME(outers)[row_case(block)][width - 1](some, at + first, image, offsets + row, own,
+                                                         to + row * step + vector * LANES, step);
+                row += block;
             }
-            vector += width;
         }
     }
 }
+
+/* One panel of the weights of a group. */
+static TARGET void NAME(pack_panel)(const REAL *weights, ptrdiff_t results, ptrdiff_t result_step, const Pass *pass,
+                                    ptrdiff_t width, REAL *to)
+{
+    for (ptrdiff_t term = 0; term < pass->terms; term++) {
+        for (ptrdiff_t o = 0; o < width * LANES; o++) {
+            *to++ = o < results ? weights[o * result_step + pass->weights[term]] : 0;
+        }
+    }
+}
+
+/* All results of one group at these positions: `at` in the image, `places` in the results. */
+static TARGET void NAME(multiply_by_results)(const Pass *pass, ptrdiff_t count, const ptrdiff_t *at,
+                                             const ptrdiff_t *places, const REAL *image, const REAL *packed,
+                                             ptrdiff_t results, ptrdiff_t step, const REAL *bias, REAL *out,
+                                             ptrdiff_t out_channel, REAL *sums)
+{
+    memset(sums, 0, (size_t)(count * step) * sizeof(REAL));
+    NAME(add_outer)(count, at, pass->terms, pass->offsets, image, packed, sums, step);
+    for (ptrdiff_t first = 0; first < count; first += LANES) {
+        ptrdiff_t some = MIN(LANES, count - first);
+        const REAL *from = sums + first * step;
+        for (ptrdiff_t o = 0; o < results; o++) {
+            REAL *to = out + o * out_channel, more = bias == NULL ? 0 : bias[o];
+            for (ptrdiff_t i = 0; i < some; i++) to[places[first + i]] = from[i * step + o] + more;
+        }
+    }
+}
+
+/* -- weights: sums over all positions ------------------------------------------------------------------------------ */
 
 /* Where there are few results: vectors of positions, whose lanes are added up at the end. */
 

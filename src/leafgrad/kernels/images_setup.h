@@ -8,7 +8,7 @@
 #define VECTORS 3           /* of positions, in a tile */
 #define TERMS 512           /* that are added up at once: their weights and vectors stay in the nearest cache */
 #define TILES 8             /* that are computed with the same weights */
-#define POSITIONS 256       /* that are added up at once in the gradient by the weights */
+#define AT_ONCE 256         /* that are added up, positions or terms, for vectors of results */
 #define PACKED_AT_ONCE 64   /* results, whose weights one thread packs */
 #define BAND_BYTES (384 * 1024)     /* of a laid out band: about half of a core's own cache */
 #define MOST_SUMS 16                /* of the gradient of weights, each over some of the samples */
@@ -60,7 +60,8 @@ typedef struct {
     ptrdiff_t n, groups, channels, results; /* channels and results of a group */
     ptrdiff_t out_sizes[DIMS];
     ptrdiff_t weight_group, weight_result; /* elements of the weights from group to group, and from result to result */
-    ptrdiff_t packed_rows;
+    int by_results;        /* are there vectors of results, not of positions? */
+    ptrdiff_t packed_rows; /* results with those that are computed in vain */
     Layout layout;
     Pass *pass;
     ptrdiff_t passes;
@@ -93,6 +94,9 @@ static inline int block_rows(ptrdiff_t left, int most)
     if (left >= most - 1 && most > 1) return most;
     return left >= 3 ? 4 : left == 2 ? 2 : 1;
 }
+
+/* Vectors in the next panel, if so many are left: as many as fit into registers, or equally many for two panels. */
+static inline ptrdiff_t panel_width(ptrdiff_t left) { return ceil_div(left, ceil_div(left, VECTORS)); }
 
 /* The same if nothing may be computed in vain. */
 static inline int whole_rows(ptrdiff_t left, int most)

@@ -15,21 +15,64 @@ static TARGET int NAME(segments_of)(Segments *found, const Layout *layout, const
     return 1;
 }
 
+/* Where a pass is computed in a band: vectors of positions, or positions one by one. */
+typedef struct {
+    Segments segments;
+    ptrdiff_t count, *at, *to;
+} NAME(Found);
+
+static TARGET int NAME(find)(NAME(Found) *found, const Product *p, const Pass *pass, const Band *band,
+                             const ptrdiff_t *low, ptrdiff_t samples)
+{
+    ptrdiff_t place[DIMS] = {p->out_sizes[1] * p->out_sizes[2], p->out_sizes[2], 1};
+    ptrdiff_t step = p->channels * p->layout.channel, out = p->groups * p->results * product(p->out_sizes);
+    ptrdiff_t first[DIMS], count[DIMS];
+    if (p->in_place) step *= p->groups;
+    if (!positions_in(pass, band, first, count)) return 1;
+    if (p->by_results) {
+        ptrdiff_t bytes = product(count) * samples * (ptrdiff_t)sizeof(ptrdiff_t);
+        found->at = malloc((size_t)bytes);
+        found->to = malloc((size_t)bytes);
+        if (found->at == NULL || found->to == NULL) return 0;
+        ptrdiff_t positions = find_positions(&p->layout, pass, band, low, found->at, place, found->to);
+        found->count = positions * samples;
+        for (ptrdiff_t i = positions; i < found->count; i++) {
+            found->at[i] = found->at[i - positions] + step;
+            found->to[i] = found->to[i - positions] + out;
+        }
+        return 1;
+    }
+    if (!NAME(segments_of)(&found->segments, &p->layout, pass, band, low, place, p->in_place, samples)) return 0;
+    ptrdiff_t segments = found->segments.count;
+    for (ptrdiff_t s = 0; s < segments && p->in_place; s++) { /* they count from the begin of the band */
+        found->segments.segments[s].from += band->from;
+    }
+    for (ptrdiff_t s = 1; s < samples; s++) repeat_segments(&found->segments, segments, step, out);
+    return 1;
+}
+
 /* Some samples, one group: laid out, unless they are read where they are, and multiplied. */
 static TARGET void NAME(convolve_group)(const Product *p, ptrdiff_t sample, ptrdiff_t samples, ptrdiff_t group,
-                                        const ptrdiff_t *low, const Segments *found, REAL *copy, REAL *sums)
+                                        const ptrdiff_t *low, const NAME(Found) *found, REAL *copy, REAL *sums)
 {
     ptrdiff_t in_size = product(p->layout.sizes), out_size = product(p->out_sizes), at = sample * p->groups + group;
     const REAL *image = (const REAL *)p->input + at * p->channels * in_size;
+    const REAL *bias = p->bias == NULL ? NULL : (const REAL *)p->bias + group * p->results;
+    REAL *out = (REAL *)p->output + at * p->results * out_size;
     for (ptrdiff_t s = 0; s < samples && !p->in_place; s++) {
         NAME(lay_out)(&p->layout, image + s * p->groups * p->channels * in_size, p->channels, low,
                       copy + s * p->channels * p->layout.channel);
     }
     for (ptrdiff_t i = 0; i < p->passes; i++) {
-        const REAL *packed = (const REAL *)p->pass[i].packed + group * p->packed_rows * p->pass[i].terms;
-        NAME(multiply)(&p->pass[i], &found[i], p->in_place ? image : copy, packed, p->results,
-                       p->bias == NULL ? NULL : (const REAL *)p->bias + group * p->results,
-                       (REAL *)p->output + at * p->results * out_size, out_size, sums);
+        const Pass *pass = &p->pass[i];
+        const REAL *packed = (const REAL *)pass->packed + group * p->packed_rows * pass->terms;
+        if (p->by_results) {
+            NAME(multiply_by_results)(pass, found[i].count, found[i].at, found[i].to, copy, packed, p->results,
+                                      p->packed_rows, bias, out, out_size, sums);
+        } else {
+            NAME(multiply)(pass, &found[i].segments, p->in_place ? image : copy, packed, p->results, bias, out, out_size,
+                           sums);
+        }
     }
 }
 
@@ -37,30 +80,30 @@ static TARGET void NAME(convolve_group)(const Product *p, ptrdiff_t sample, ptrd
 static TARGET int NAME(convolve_band)(const Product *p, ptrdiff_t sample, const Band *band, ptrdiff_t group,
                                       ptrdiff_t groups)
 {
-    ptrdiff_t low[DIMS], place[DIMS] = {p->out_sizes[1] * p->out_sizes[2], p->out_sizes[2], 1};
-    ptrdiff_t samples = MIN(p->samples, p->n - sample), step = p->channels * p->layout.channel;
+    ptrdiff_t low[DIMS], samples = MIN(p->samples, p->n - sample), most = TILES * ROWS * VECTORS * LANES;
     for (int i = 0; i < DIMS; i++) low[i] = i == band->dim ? band->from : p->low[i];
-    Segments *found = calloc((size_t)p->passes, sizeof(Segments));
-    REAL *sums = malloc((size_t)(TILES * ROWS * VECTORS * LANES) * sizeof(REAL));
-    REAL *copy = p->in_place ? NULL : malloc((size_t)(samples * step + TAIL) * sizeof(REAL));
-    int good = found != NULL && sums != NULL && (copy != NULL || p->in_place);
+    NAME(Found) *found = calloc((size_t)p->passes, sizeof *found);
+    REAL *copy = NULL, *sums = NULL;
+    int good = found != NULL;
     for (ptrdiff_t i = 0; good && i < p->passes; i++) {
-        good = NAME(segments_of)(&found[i], &p->layout, &p->pass[i], band, low, place, p->in_place, samples);
-        ptrdiff_t count = found[i].count;
-        for (ptrdiff_t s = 0; s < count && p->in_place; s++) { /* they count from the begin of the band */
-            found[i].segments[s].from += band->from;
+        good = NAME(find)(&found[i], p, &p->pass[i], band, low, samples);
+        most = MAX(most, found[i].count * p->packed_rows);
+    }
+    if (good) {
+        sums = malloc((size_t)most * sizeof(REAL));
+        if (!p->in_place) {
+            copy = malloc((size_t)(samples * p->channels * p->layout.channel + TAIL) * sizeof(REAL));
         }
-        for (ptrdiff_t s = 1; s < samples; s++) {
-            repeat_segments(&found[i], count, p->in_place ? p->groups * step : step,
-                            p->groups * p->results * product(p->out_sizes));
-        }
+        good = sums != NULL && (p->in_place || copy != NULL);
     }
     for (ptrdiff_t g = group; good && g < group + groups; g++) {
         NAME(convolve_group)(p, sample, samples, g, low, found, copy, sums);
     }
     for (ptrdiff_t i = 0; found != NULL && i < p->passes; i++) {
-        free(found[i].segments);
-        free(found[i].runs);
+        free(found[i].segments.segments);
+        free(found[i].segments.runs);
+        free(found[i].at);
+        free(found[i].to);
     }
     free(found);
     free(sums);
@@ -84,14 +127,23 @@ static TARGET void NAME(convolve)(void *context, ptrdiff_t from, ptrdiff_t to)
 static TARGET void NAME(pack_weights)(void *context, ptrdiff_t from, ptrdiff_t to)
 {
     Product *p = context;
-    ptrdiff_t parts = ceil_div(p->results, PACKED_AT_ONCE);
+    ptrdiff_t parts = ceil_div(p->results, PACKED_AT_ONCE), vectors = p->packed_rows / LANES;
     for (ptrdiff_t task = from; task < to; task++) {
-        ptrdiff_t first = task % parts * PACKED_AT_ONCE, group = task / parts % p->groups;
+        ptrdiff_t part = task % parts, first = part * PACKED_AT_ONCE, group = task / parts % p->groups;
         const Pass *pass = &p->pass[task / parts / p->groups];
-        const REAL *weights = (const REAL *)p->weights + group * p->weight_group + first * p->weight_result;
+        const REAL *weights = (const REAL *)p->weights + group * p->weight_group;
         REAL *to_group = (REAL *)pass->packed + group * p->packed_rows * pass->terms;
-        NAME(pack)(weights, MIN(PACKED_AT_ONCE, p->results - first), p->weight_result, pass,
-                   to_group + first * pass->terms);
+        if (!p->by_results) {
+            NAME(pack)(weights + first * p->weight_result, MIN(PACKED_AT_ONCE, p->results - first), p->weight_result,
+                       pass, to_group + first * pass->terms);
+            continue;
+        }
+        for (ptrdiff_t start = 0, panel = 0, width; start < vectors; start += width, panel++) {
+            width = panel_width(vectors - start);
+            if (panel % parts != part) continue;
+            NAME(pack_panel)(weights + start * LANES * p->weight_result, p->results - start * LANES, p->weight_result,
+                             pass, width, to_group + start * LANES * pass->terms);
+        }
     }
 }
 
@@ -110,7 +162,7 @@ static TARGET int NAME(correlate_unit)(const Gradient *w, const Pass *pass, ptrd
     ptrdiff_t *at = NULL, count = 0, y_start = begin * (w->dim == 2 ? 1 : place[w->dim]);
     if (w->by_results) {
         at = malloc((size_t)(w->segments * LANES * samples) * sizeof(ptrdiff_t));
-        if (at != NULL) count = find_positions(&w->layout, pass, &band, low, at);
+        if (at != NULL) count = find_positions(&w->layout, pass, &band, low, at, NULL, NULL);
     } else if (NAME(segments_of)(&found, &w->layout, pass, &band, low, place, 0, samples)) {
         count = found.count;
     }
@@ -120,7 +172,7 @@ static TARGET int NAME(correlate_unit)(const Gradient *w, const Pass *pass, ptrd
         NAME(lay_out)(&w->layout, (const REAL *)w->input + (here * w->channels + channel) * in_size, channels, low,
                       image + s * image_step);
         if (w->by_results) {
-            NAME(turn_results)(own + y_start, out_size, w->results, count, y + s * count * w->step, w->step);
+            NAME(turn_results)(own + y_start, out_size, w->results, count, y, count * samples, s * count);
             for (ptrdiff_t i = 0; i < count; i++) at[s * count + i] = at[i] + s * image_step;
         } else {
             found.count = count;
@@ -128,7 +180,7 @@ static TARGET int NAME(correlate_unit)(const Gradient *w, const Pass *pass, ptrd
         }
     }
     if (w->by_results) {
-        NAME(add_outer)(pass, count * samples, at, image, y, w->step, to);
+        NAME(add_outer)(pass->terms, pass->offsets, count * samples, at, image, y, to, w->step);
     } else {
         for (ptrdiff_t s = 1; s < samples; s++) repeat_segments(&found, count, image_step, 0);
         NAME(add_dots)(pass, &found, image, y, count * samples * LANES, w->results, to, w->step);
