@@ -182,7 +182,7 @@ static int correlate_images(Gradient *w, Convolution *c, const Loops *loops, ptr
     atomic_init(&w->failed, 0);
     run(loops->correlate, w, w->sum_count * w->groups * w->channel_parts,
         w->n * w->groups * w->pass.terms * w->results * product(c->positions));
-    loops->add(w, 0, w->groups * w->pass.terms);
+    run(loops->add, w, w->groups * ceil_div(w->pass.terms, ADDED_AT_ONCE), w->sum_count * size);
     arena.failed = atomic_load(&w->failed) & 1;
 end:
     give_back(&arena);

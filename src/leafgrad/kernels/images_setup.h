@@ -9,6 +9,7 @@
 #define TERMS 512           /* that are added up at once: their weights and vectors stay in the nearest cache */
 #define TILES 8             /* that are computed with the same weights */
 #define AT_ONCE 256         /* that are added up, positions or terms, for vectors of results */
+#define ADDED_AT_ONCE 16    /* terms, of which sums are added */
 #define PACKED_AT_ONCE 64   /* results, whose weights one thread packs */
 #define BAND_BYTES (384 * 1024)     /* of a laid out band: about half of a core's own cache */
 #define MOST_SUMS 16                /* of the gradient of weights, each over some of the samples */

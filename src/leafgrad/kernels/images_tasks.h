@@ -216,21 +216,26 @@ static TARGET void NAME(correlate_units)(void *context, ptrdiff_t from, ptrdiff_
     free(y);
 }
 
-/* The sum of all sums, one after the other; (groups, terms, step) becomes (groups, results, terms). A task is a term. */
+/* The sum of all sums, one after the other; (groups, terms, step) becomes (groups, results, terms). A task is some terms of
+   a group. */
 static TARGET void NAME(add_sums)(void *context, ptrdiff_t from, ptrdiff_t to)
 {
     Gradient *w = context;
-    ptrdiff_t terms = w->pass.terms, size = w->groups * terms * w->step;
+    ptrdiff_t terms = w->pass.terms, size = w->groups * terms * w->step, tasks = ceil_div(terms, ADDED_AT_ONCE);
     REAL zero = 0;
-    for (ptrdiff_t row = from; row < to; row++) {
-        REAL *first = (REAL *)w->sums + row * w->step;
-        REAL *out = (REAL *)w->output + row / terms * w->results * terms + row % terms;
+    for (ptrdiff_t task = from; task < to; task++) {
+        ptrdiff_t first = task % tasks * ADDED_AT_ONCE, count = MIN(ADDED_AT_ONCE, terms - first);
+        REAL *total = (REAL *)w->sums + (task / tasks * terms + first) * w->step;
+        REAL *out = (REAL *)w->output + task / tasks * w->results * terms + first;
         for (ptrdiff_t sum = 1; sum < w->sum_count; sum++) {
-            for (ptrdiff_t o = 0; o < w->results; o++) first[o] += first[sum * size + o];
+            for (ptrdiff_t i = 0; i < count * w->step; i++) total[i] += total[sum * size + i];
         }
         for (ptrdiff_t o = 0; o < w->results; o++) {
-            zero += first[o] * 0; /* which is nan of nan and of infinity */
-            out[o * terms] = first[o];
+            for (ptrdiff_t i = 0; i < count; i++) {
+                REAL value = total[i * w->step + o];
+                zero += value * 0; /* which is nan of nan and of infinity */
+                out[o * terms + i] = value;
+            }
         }
     }
     if (zero != 0 && !w->by_results) atomic_fetch_or(&w->failed, 2);
