@@ -147,5 +147,6 @@ def inputs_of_products_that_were_detached(T: Any) -> Any:
 @scenario
 def layouts_of_one_of_several_results(T: Any) -> Any:
     x, y = T.ones(2, 3, 4).permute(2, 1, 0).clone(), T.ones(4, 3, 2)
-    results = [x.sort(-1)[0], x.max(0, keepdim=True)[0], T.var_mean(x, 0, keepdim=True)[1], x.topk(1, 0)[0]]
+    own = make(T, lambda ctx, x: x * 2, lambda ctx, g: g * 2).apply(x.clone().requires_grad_())
+    results = [own, x.sort(-1)[0], x.max(0, keepdim=True)[0], T.var_mean(x, 0, keepdim=True)[1], x.topk(1, 0)[0]]
     return [[list(r.stride()), list((r + y).stride()), list((y + r).stride())] for r in results]

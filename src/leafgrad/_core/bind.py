@@ -187,9 +187,12 @@ def bind_many(
         results = record_many(op, tensors, arrays, options, outs)
     else:
         results = [unrecorded(op, tensors, out) for out in outs]
-    for i, out in enumerate(outs):
-        if out.ndim > 1 and out.__class__ is ndarray:
-            with_layout_noted(results[i])
+    for t in tensors:
+        if t is not None and t.rare is not None:  # results lie in memory row by row if all inputs do
+            for i, out in enumerate(outs):
+                if out.ndim > 1 and out.__class__ is ndarray:
+                    with_layout_noted(results[i])
+            break
     if state.recording is not True and state.recording is not False:
         applied_in_modes(op, tensors, arrays, options, results)
     return results

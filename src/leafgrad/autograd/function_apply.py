@@ -19,7 +19,7 @@ from leafgrad._core.modes import call_in_modes, in_transform
 from leafgrad._core.node import UNCHANGING
 from leafgrad._core.origin import COMPILED, internal_files, user_frame
 from leafgrad._core.recorder import settle
-from leafgrad._core.tensor import TensorBase, links
+from leafgrad._core.tensor import TensorBase, links, with_layout_noted
 from leafgrad._core.thread_state import RECORD_IN_MODES, SKIP_IN_MODES
 from leafgrad.autograd.function_methods import FunctionMethods, arity, with_defaults, without_keywords
 from leafgrad.autograd.function_node import operation
@@ -190,6 +190,8 @@ def record_call(cls: Any, ctx: Context, edges: tuple[Any, ...], t: TensorBase) -
     t.node = node
     t.needs_grad = True
     t.rare = None
+    if array.ndim > 1:
+        with_layout_noted(t)
     to_save = ctx.to_save
     if not to_save:
         return
