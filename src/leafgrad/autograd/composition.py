@@ -30,6 +30,12 @@ class Part:
         self.name = name
         self.sources = sources  # a Part, or the number of an input; and which result of it
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Part) and (self.name, self.sources) == (other.name, other.sources)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.sources))
+
 
 @functools.cache
 def read(expression: str, inputs: tuple[str, ...]) -> Part:
