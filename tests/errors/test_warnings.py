@@ -124,6 +124,14 @@ def indices() -> None:
 
 
 @case
+def transforms_of_pieces() -> None:
+    x = torch.ones(10)
+    z = torch.stft(x, 4, return_complex=True)
+    torch.stft(x, 4, window=torch.ones(4), return_complex=False)
+    torch.istft(z, 4, length=20)
+
+
+@case
 def other_functions() -> None:
     torch.meshgrid(torch.ones(2), torch.ones(2))
     torch.ones(1).var()
