@@ -1,8 +1,8 @@
 /* Convolution and pooling natively, on several cores: see images_layout.h for the idea of convolution, convolution.py
    and pooling.py for the definitions.
 
-   All functions take contiguous arrays, of float32 or of float64. Loops are compiled for several instruction sets; which
-   one fits is found out when the module is imported. */
+   All functions take contiguous arrays, of float32 or of float64. Loops are compiled for several instruction sets;
+   which one fits is found out when the module is imported. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -114,7 +114,7 @@ static PyObject *use_vectors(PyObject *module, PyObject *most)
 
 static PyMethodDef functions[] = {
     {"convolve", (PyCFunction)(void (*)(void))convolve, METH_FASTCALL,
-     "convolve(images, w, bias, stride, padding, dilation, groups, sizes=...): a convolution; with sizes, its transpose"},
+     "convolve(images, w, bias, stride, padding, dilation, groups[, sizes]): a convolution; with sizes, transposed"},
     {"weights", (PyCFunction)(void (*)(void))weights, METH_FASTCALL,
      "weights(x, y, window, stride, padding, dilation, groups): the gradient by the weights; None if it is not finite"},
     {"pool_max", (PyCFunction)(void (*)(void))pool_max, METH_FASTCALL,

@@ -21,7 +21,8 @@ static inline ptrdiff_t ceil_div(ptrdiff_t a, ptrdiff_t b) { return -floor_div(-
 static inline ptrdiff_t product(const ptrdiff_t *sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
 /* Of the elements at, at + step, ..., `count` of them: those from `begin` to `end` are between 0 and size. */
-static inline void inside_of(ptrdiff_t at, ptrdiff_t step, ptrdiff_t size, ptrdiff_t count, ptrdiff_t *begin, ptrdiff_t *end)
+static inline void inside_of(ptrdiff_t at, ptrdiff_t step, ptrdiff_t size, ptrdiff_t count, ptrdiff_t *begin,
+                             ptrdiff_t *end)
 {
     *begin = at >= 0 ? 0 : MIN(ceil_div(-at, step), count);
     *end = at >= size ? *begin : MAX(*begin, MIN(ceil_div(size - at, step), count));

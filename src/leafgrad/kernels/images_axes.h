@@ -15,7 +15,7 @@ typedef struct {
     ptrdiff_t taps;            /* elements of each window if all are alike, 0 if they are not: */
     ptrdiff_t stride, before;  /* element t of window q is at q * stride + t * apart - before */
     ptrdiff_t *tap_begin, *tap_end; /* the windows in which it is within the image */
-    ptrdiff_t parts, reach;         /* as in images_layout.h: remainders of taps by the stride, and the largest shift, */
+    ptrdiff_t parts, reach;         /* as in images_layout.h: remainders of taps by the stride, the largest shift, */
     ptrdiff_t *tap_part, *tap_shift, *remainder;
 } Axis;
 

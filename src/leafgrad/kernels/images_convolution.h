@@ -25,7 +25,8 @@ static void divide_product(Product *p, const ptrdiff_t *from, const ptrdiff_t *t
     p->group_parts = MIN(p->groups, MAX(1, wanted / (p->n * p->bands)));
     p->group_step = ceil_div(p->groups, p->group_parts);
     p->group_parts = ceil_div(p->groups, p->group_step);
-    ptrdiff_t tasks = ceil_div(p->n, p->samples) * p->bands * p->group_parts, least = p->dim == 2 ? 96 : MAX(1, p->layout.reach[p->dim]);
+    ptrdiff_t tasks = ceil_div(p->n, p->samples) * p->bands * p->group_parts;
+    ptrdiff_t least = p->dim == 2 ? 96 : MAX(1, p->layout.reach[p->dim]);
     if (tasks < wanted) {
         ptrdiff_t bands = p->bands * ceil_div(wanted, tasks);
         p->band = MIN(counts[p->dim], MAX(ceil_div(counts[p->dim], bands), least));
@@ -61,8 +62,8 @@ static int make_passes(Product *p, Side *const *sides, const ptrdiff_t *counts, 
     return 1;
 }
 
-/* Whether vectors of results have fewer lanes in vain than vectors of positions, so that it makes up for turning results
-   round at the end. */
+/* Whether vectors of results have fewer lanes in vain than vectors of positions, so that it makes up for turning
+   results round at the end. */
 static int results_fill_vectors(const Product *p, Side *const *sides, int lanes)
 {
     ptrdiff_t counts[DIMS], terms = p->channels;
@@ -213,7 +214,8 @@ static int windows_fit(const Convolution *c)
     return 1;
 }
 
-static PyArrayObject *new_array(ptrdiff_t first, ptrdiff_t second, const ptrdiff_t *sizes, int dims, PyArrayObject *like)
+static PyArrayObject *new_array(ptrdiff_t first, ptrdiff_t second, const ptrdiff_t *sizes, int dims,
+                                PyArrayObject *like)
 {
     npy_intp shape[DIMS + 2] = {first, second};
     for (int i = 0; i < dims; i++) shape[i + 2] = sizes[DIMS - dims + i];
@@ -228,7 +230,7 @@ static PyObject *convolve(PyObject *module, PyObject *const *args, Py_ssize_t gi
     int transposed = given == 8, dims = 0;
     if (given == 7 || given == 8) dims = PyArray_Check(args[0]) ? PyArray_NDIM((PyArrayObject *)args[0]) - 2 : 0;
     if (dims < 1 || dims > DIMS) {
-        PyErr_SetString(PyExc_TypeError, "convolve: expected images of one to three dimensions, and 6 or 7 arguments more");
+        PyErr_SetString(PyExc_TypeError, "convolve: expected images of one to three dimensions, and 6 or 7 arguments");
         return NULL;
     }
     PyArrayObject *input = checked(args[0], dims + 2, NULL);

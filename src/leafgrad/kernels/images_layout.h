@@ -117,8 +117,8 @@ static inline int positions_in(const Pass *pass, const Band *band, ptrdiff_t *fi
     return 1;
 }
 
-/* Whether vectors go on from row to row: where that makes fewer of them, although they have the end of the layout's rows
-   in them as well. */
+/* Whether vectors go on from row to row: where that makes fewer of them, although they have the ends of the layout's
+   rows in them as well. */
 static inline int is_flat(const ptrdiff_t *count, ptrdiff_t pitch, ptrdiff_t lanes)
 {
     return ceil_div((count[1] - 1) * pitch + count[2], lanes) < count[1] * ceil_div(count[2], lanes);

@@ -1,9 +1,9 @@
-/* The largest element and the mean of windows, and their gradients: one plane at a time. Included as images_products.h is,
-   with INT, a whole number as wide as REAL.
+/* The largest element and the mean of windows, and their gradients: one plane at a time. Included as images_products.h
+   is, with INT, a whole number as wide as REAL.
 
    Where windows are equally far apart, the rows of the image that a row of results needs are laid out as in
-   images_layout.h, so that each tap is a vector for a vector of results. Elsewhere (adaptive windows) results are computed
-   one by one. */
+   images_layout.h, so that each tap is a vector for a vector of results. Elsewhere (adaptive windows) results are
+   computed one by one. */
 
 typedef INT NAME(places) __attribute__((vector_size(LANES * sizeof(INT))));
 
@@ -53,7 +53,8 @@ static void NAME(free_rows)(NAME(Rows) *r)
 }
 
 /* The rows of the image in the windows of (z, y): numbered, and laid out. */
-static TARGET void NAME(collect_rows)(const Pool *p, const REAL *image, ptrdiff_t z, ptrdiff_t y, REAL fill, NAME(Rows) *r)
+static TARGET void NAME(collect_rows)(const Pool *p, const REAL *image, ptrdiff_t z, ptrdiff_t y, REAL fill,
+                                      NAME(Rows) *r)
 {
     const Axis *a = p->axis, *x = &a[2];
     r->count = 0;

@@ -164,8 +164,8 @@ static PyObject *pool_spread(PyObject *module, PyObject *const *args, Py_ssize_t
     return run_planes(loops_for(g)->spread, &p, PyArray_SIZE(g) / elements_out(&p), list, out);
 }
 
-/* pool_put(g, indices, size): each element of (planes, count) added to the element of zeros (planes, size) that its index
-   names. */
+/* pool_put(g, indices, size): each element of (planes, count) added to the element of zeros (planes, size) that its
+   index names. */
 static PyObject *pool_put(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
     Pool p = {.axis = {{.in = 1, .out = 1}, {.in = 1, .out = 1}, {.in = 0, .out = 1}}};
@@ -173,7 +173,7 @@ static PyObject *pool_put(PyObject *module, PyObject *const *args, Py_ssize_t gi
     PyArrayObject *indices = g == NULL ? NULL : (PyArrayObject *)args[1];
     if (g == NULL || !PyArray_Check(indices) || !PyArray_ISCARRAY_RO(indices) || PyArray_TYPE(indices) != NPY_INT64 ||
         !PyArray_SAMESHAPE(g, indices)) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "pool_put: expected (planes, count), its indices, a size");
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "pool_put: expected (planes, count), indices, a size");
         return NULL;
     }
     p.axis[2].in = PyLong_AsSsize_t(args[2]);

@@ -227,8 +227,8 @@ INLINE TARGET void NAME(outer)(int rows, int vectors, ptrdiff_t count, const ptr
 EACH_TILE(OUTER)
 #undef OUTER
 
-typedef void (*NAME(outer_function))(ptrdiff_t, const ptrdiff_t *, const REAL *, const ptrdiff_t *, const REAL *, REAL *,
-                                     ptrdiff_t);
+typedef void (*NAME(outer_function))(ptrdiff_t, const ptrdiff_t *, const REAL *, const ptrdiff_t *, const REAL *,
+                                     REAL *, ptrdiff_t);
 static const NAME(outer_function) NAME(outers)[][VECTORS] = {TABLE_OF_TILES(outer)};
 
 /* The same for any number of rows and vectors: to (rows, step) += image[offsets[row] + at[i]] times y[i], for all i. */

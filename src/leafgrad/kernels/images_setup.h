@@ -48,8 +48,8 @@ static void give_back(Arena *arena)
     }
 }
 
-/* Bands of the first dimension that has more than one position, from range[0] to range[1]; in the others the layout begins
-   at `low`. */
+/* Bands of the first dimension that has more than one position, from range[0] to range[1]; in the others the layout
+   begins at `low`. */
 #define BANDS                                                                                                          \
     int dim;                                                                                                           \
     ptrdiff_t range[2], low[DIMS], band, bands
@@ -88,8 +88,8 @@ typedef struct {
     atomic_int failed; /* 1: no memory; 2: something is not finite */
 } Gradient;
 
-/* How many rows a block of a tile has, if so many results are left. What is missing is computed in vain, which is better
-   than two small blocks if it is one row. */
+/* How many rows a block of a tile has, if so many results are left. What is missing is computed in vain, which is
+   better than two small blocks if it is one row. */
 static inline int block_rows(ptrdiff_t left, int most)
 {
     if (left >= most - 1 && most > 1) return most;
@@ -151,7 +151,8 @@ static ptrdiff_t backward_sides(const Convolution *c, int i, Layout *layout, Sid
         if (end <= first) continue;
         ptrdiff_t *numbers = take(arena, 3 * window * (ptrdiff_t)sizeof(ptrdiff_t)), taps = 0;
         if (numbers == NULL) return 0;
-        Side side = {first, end - first, rest - c->padding[i], stride, 0, numbers, numbers + window, numbers + 2 * window};
+        Side side = {first, end - first, rest - c->padding[i], stride, 0,
+                     numbers, numbers + window, numbers + 2 * window};
         for (ptrdiff_t tap = 0; tap < window; tap++) {
             if (tap * c->dilation[i] % stride != rest) continue;
             side.tap[taps] = tap;

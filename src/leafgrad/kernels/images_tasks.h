@@ -70,8 +70,8 @@ static TARGET void NAME(convolve_group)(const Product *p, ptrdiff_t sample, ptrd
             NAME(multiply_by_results)(pass, found[i].count, found[i].at, found[i].to, copy, packed, p->results,
                                       p->packed_rows, bias, out, out_size, sums);
         } else {
-            NAME(multiply)(pass, &found[i].segments, p->in_place ? image : copy, packed, p->results, bias, out, out_size,
-                           sums);
+            NAME(multiply)(pass, &found[i].segments, p->in_place ? image : copy, packed, p->results, bias, out,
+                           out_size, sums);
         }
     }
 }
@@ -147,8 +147,8 @@ static TARGET void NAME(pack_weights)(void *context, ptrdiff_t from, ptrdiff_t t
     }
 }
 
-/* The products of a unit, for one group and some of its channels, added to (terms, step). The pass has the terms of these
-   channels. */
+/* The products of a unit, for one group and some of its channels, added to (terms, step). The pass has the terms of
+   these channels. */
 static TARGET int NAME(correlate_unit)(const Gradient *w, const Pass *pass, ptrdiff_t unit, ptrdiff_t group,
                                        ptrdiff_t channel, ptrdiff_t channels, REAL *image, REAL *y, REAL *to)
 {
@@ -216,8 +216,8 @@ static TARGET void NAME(correlate_units)(void *context, ptrdiff_t from, ptrdiff_
     free(y);
 }
 
-/* The sum of all sums, one after the other; (groups, terms, step) becomes (groups, results, terms). A task is some terms of
-   a group. */
+/* The sum of all sums, one after the other; (groups, terms, step) becomes (groups, results, terms). A task is some
+   terms of a group. */
 static TARGET void NAME(add_sums)(void *context, ptrdiff_t from, ptrdiff_t to)
 {
     Gradient *w = context;

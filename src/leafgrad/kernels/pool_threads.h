@@ -51,7 +51,7 @@ static void run_shared(pool_work work, void *context, ptrdiff_t count, ptrdiff_t
 #define CLOSELY 50000
 #define A_WHILE 200000
 
-/* Nanoseconds to wait for helpers after which something must have come between; and for how many calls to do without. */
+/* Nanoseconds to wait for helpers after which something must have come between; for how many calls to do without. */
 #define TOO_LONG 100000
 #define ALONE_LEAST 16
 #define ALONE_MOST 512
@@ -155,8 +155,8 @@ static void hire(int wanted)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* How many elements are taken at once: one, if it is large. Otherwise whole kilobytes, so that pieces do not share cache
-   lines or vectors. */
+/* How many elements are taken at once: one, if it is large. Otherwise whole kilobytes, so that pieces do not share
+   cache lines or vectors. */
 static ptrdiff_t piece_of(ptrdiff_t count, ptrdiff_t size, int threads)
 {
     ptrdiff_t bytes = count * size / (POOL_SHARE * threads) & ~(ptrdiff_t)1023;
