@@ -300,7 +300,8 @@ SHAPE_OR_DTYPE = (
     r"\w*Error: (.*not implemented for|.*not supported for|The size of tensors must match|mat1 and mat2 shapes|"
     r"Expected size for|dot : |Dimension out of range|zero-dimensional tensor|expected .* dtype|"
     r"expected scalar type|inconsistent tensor size|addmv input tensors|t\(\) expects a tensor|size mismatch|"
-    r".*does not support complex|Unlike NumPy, torch.sign|Tensor must have a last dimension with stride 1)"
+    r".*does not support complex|Unlike NumPy, torch.sign|Tensor must have a last dimension with stride 1|"
+    r".* with a bool tensor is not supported|select\(\) cannot be applied)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 EXPLAINED = [
