@@ -9,6 +9,8 @@
 
 #include "reduction_plan.h"
 
+#define FEW 4096 /* elements, for which the time of a call matters more */
+
 typedef struct {
     const char *from;
     char *values;                    /* NULL if only the places are wanted */
@@ -23,12 +25,12 @@ typedef struct {
 #define BELOW(x, best) (((x) < (best)) | (((x) != (x)) & ((best) == (best))))
 
 #define DEFINE_EXTREME(name, T, BEATS, of_run)                                                                         \
-    static inline npy_intp name##_of_row(const T *x, npy_intp size, T *value)                                          \
+    INLINE npy_intp name##_of_row(const T *x, npy_intp size, T *value)                                                 \
     {                                                                                                                  \
         T best = x[0];                                                                                                 \
-        npy_intp start = 0, end = size < BLOCK ? size : BLOCK;                                                         \
-        for (npy_intp i = 0; i < size; i += BLOCK) {                                                                   \
-            npy_intp count = size - i < BLOCK ? size - i : BLOCK;                                                      \
+        npy_intp start = 0, end = 0;                                                                                   \
+        for (npy_intp i = 0; i < size; i += RUN) {                                                                     \
+            npy_intp count = size - i < RUN ? size - i : RUN;                                                          \
             T found = of_run(x + i, count);                                                                            \
             if (i == 0 || BEATS(found, best)) {                                                                        \
                 best = found;                                                                                          \
@@ -37,6 +39,11 @@ typedef struct {
             }                                                                                                          \
         }                                                                                                              \
         *value = best;                                                                                                 \
+        for (; best == best && start + LANES <= end; start += LANES) { /* here, or further on? */                      \
+            int hits = 0;                                                                                              \
+            for (int k = 0; k < LANES; k++) hits |= x[start + k] == best;                                              \
+            if (hits) break;                                                                                           \
+        }                                                                                                              \
         while (start < end - 1 && x[start] != best && (best == best || x[start] == x[start])) start++;                 \
         return start;                                                                                                  \
     }                                                                                                                  \
@@ -121,6 +128,7 @@ static int prepare_extreme(
         if (!reduced || keepdim) shape[(*ndim)++] = reduced ? 1 : PyArray_DIM(x, i);
     }
     if (work->size > INT32_MAX && work->inner > 1) return 0;
+    if (work->inner == 1 && work->size > LANES && PyArray_SIZE(x) > FEW) return 0; /* NumPy finds these faster */
     static void (*const largest_of[])(const void *, npy_intp, npy_intp, npy_intp, void *, int64_t *) = {
         max_f32, max_f64, max_i64};
     static void (*const smallest_of[])(const void *, npy_intp, npy_intp, npy_intp, void *, int64_t *) = {

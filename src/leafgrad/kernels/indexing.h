@@ -155,7 +155,11 @@ static int fits_along(PyArrayObject *x, PyArrayObject *index, int dim)
         const int64_t *at = work->at + block * part;                                                                   \
         T *x = (T *)(name##_reads ? (char *)work->from : work->to) + block * work->size * inner;                       \
         T *other = (T *)(name##_reads ? work->to : (char *)work->from) + block * part;                                 \
-        for (npy_intp k = 0; k < part; k += inner) {                                                                   \
+        for (npy_intp k = 0; inner == 1 && k < part; k++) {                                                            \
+            const npy_intp i = 0, place = from_front(at[k], work->size);                                               \
+            STATEMENT;                                                                                                 \
+        }                                                                                                              \
+        for (npy_intp k = 0; inner > 1 && k < part; k += inner) {                                                      \
             for (npy_intp i = 0; i < inner; i++) {                                                                     \
                 npy_intp place = from_front(at[k + i], work->size) * inner + i;                                        \
                 STATEMENT;                                                                                             \
@@ -233,7 +237,10 @@ static PyObject *scattered(PyObject *const *args, Py_ssize_t given)
     {                                                                                                                  \
         T *x = (T *)work->to + block * work->size * work->inner + start;                                               \
         const T *source = (const T *)work->from + block * work->count * work->inner + start;                           \
-        for (npy_intp k = 0; k < work->count; k++) {                                                                   \
+        for (npy_intp k = 0; columns == 1 && k < work->count; k++) {                                                   \
+            x[from_front(work->at[k], work->size) * work->inner] += source[k * work->inner];                           \
+        }                                                                                                              \
+        for (npy_intp k = 0; columns > 1 && k < work->count; k++) {                                                    \
             T *restrict to = x + from_front(work->at[k], work->size) * work->inner;                                    \
             const T *restrict from = source + k * work->inner;                                                         \
             for (npy_intp i = 0; i < columns; i++) to[i] += from[i];                                                   \

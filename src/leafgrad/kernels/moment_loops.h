@@ -34,7 +34,7 @@ static void moments_begin(void *to, ptrdiff_t count)
 #define SOME (LANES / 4)
 
 #define DEFINE_MOMENTS(T, name)                                                                                        \
-    static inline void moments_##name##_of_run(const T *x, ptrdiff_t count, double *to)                                \
+    INLINE void moments_##name##_of_run(const T *x, ptrdiff_t count, double *to)                                       \
     {                                                                                                                  \
         T sums[SOME], offs[SOME], squares[SOME], first = x[0];                                                         \
         ptrdiff_t whole = count / SOME * SOME;                                                                         \

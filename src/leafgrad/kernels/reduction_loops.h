@@ -37,7 +37,7 @@ typedef void (*reduction_loop)(
 
 /* T: of numbers, L: of lanes, W: of results */
 #define DEFINE_REDUCTION(name, T, L, W, ZERO, STEP, JOIN)                                                              \
-    static inline L name##_of_run(const T *x, ptrdiff_t count)                                                         \
+    INLINE L name##_of_run(const T *x, ptrdiff_t count)                                                                \
     {                                                                                                                  \
         L lanes[LANES];                                                                                                \
         int used = count >= LANES ? LANES : FEW_LANES;                                                                 \
@@ -63,7 +63,7 @@ typedef void (*reduction_loop)(
     }                                                                                                                  \
                                                                                                                        \
     /* many short rows: side by side, as if they lay across */                                                         \
-    static inline void name##_of_short(const T *x, ptrdiff_t kept, ptrdiff_t step, ptrdiff_t reduced, W *results)      \
+    INLINE void name##_of_short(const T *x, ptrdiff_t kept, ptrdiff_t step, ptrdiff_t reduced, W *results)             \
     {                                                                                                                  \
         L lanes[BLOCK];                                                                                                \
         for (ptrdiff_t k = 0; k < kept; k++) lanes[k] = ZERO;                                                          \

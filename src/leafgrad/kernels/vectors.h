@@ -10,9 +10,12 @@
 #define VECTORISED
 #endif
 
+/* INLINE: what such functions call becomes part of each of them, and is compiled for the same processor. */
 #if defined(_MSC_VER)
+#define INLINE static __forceinline
 #define SIMD
 #else
+#define INLINE static inline __attribute__((always_inline))
 #define SIMD _Pragma("omp simd")
 #endif
 
