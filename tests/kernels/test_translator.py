@@ -98,3 +98,26 @@ def test_kernels_in_classes_are_called_after_them(tmp_path: Path) -> None:
     path.write_text("class step:\n    @elementwise\n    def formula(p: Updated, g: Vector):\n        return p - g\n")
     [kernel] = kernels_of(path)
     assert (kernel.name, kernel.arguments, kernel.results) == ("step_formula", [("p", "u"), ("g", "v")], ["v"])
+
+
+def test_branches_are_choices_and_pairs_have_two_names(tmp_path: Path) -> None:
+    text = translated(
+        tmp_path,
+        """
+        @elementwise
+        def step(p: Updated, g: Vector, rates: Pair, flag: Number, other: Number):
+            low, high = rates
+            if flag:
+                if other:
+                    g = -g
+                change = g * low
+            else:
+                change = g * high
+            a = b = p - change
+            return a + (b if other else g)
+        """,
+    )
+    assert "low = rates[0]" in text and "high = rates[1]" in text and "options[2]" in text
+    assert text.count("real change = 0;") == 2 and "if (" not in text  # in single and in double precision
+    with pytest.raises(NotInTheLanguage, match="has no value here"):
+        translated(tmp_path, "@elementwise\ndef f(x: Vector, k: Number):\n    if k:\n        y = x\n    return y\n")

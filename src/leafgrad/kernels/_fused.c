@@ -195,6 +195,17 @@ static int same_elements(PyArrayObject *a, PyArrayObject *b)
     return 1;
 }
 
+/* Are two arrays columns of one matrix, beside each other, as the gates of a cell are? */
+static int are_columns(PyArrayObject *a, PyArrayObject *b)
+{
+    if (PyArray_NDIM(a) != 2 || PyArray_NDIM(b) != 2 || PyArray_STRIDE(a, 0) != PyArray_STRIDE(b, 0)) return 0;
+    npy_intp row = PyArray_STRIDE(a, 0), size = PyArray_ITEMSIZE(a);
+    if (row <= 0 || PyArray_STRIDE(a, 1) != size || PyArray_STRIDE(b, 1) != PyArray_ITEMSIZE(b)) return 0;
+    npy_intp apart = (PyArray_BYTES(a) - PyArray_BYTES(b)) % row;
+    if (apart < 0) apart += row;
+    return apart >= PyArray_DIM(b, 1) * PyArray_ITEMSIZE(b) && apart + PyArray_DIM(a, 1) * size <= row;
+}
+
 /* May a result be written to `out` while the arguments are read? `exact`: also if it is one of them, element by
    element. */
 static int is_apart(PyArrayObject *out, const Call *call, int arrays, int exact)
@@ -205,7 +216,7 @@ static int is_apart(PyArrayObject *out, const Call *call, int arrays, int exact)
         PyArrayObject *array = call->arrays[i];
         if (array == NULL || (exact && same_elements(out, array))) continue;
         bounds(array, &from, &to);
-        if (from < high && low < to) return 0;
+        if (from < high && low < to && !are_columns(out, array)) return 0;
     }
     return 1;
 }

@@ -5,8 +5,10 @@ can only become fewer, as in PyTorch's packed sequences. Row i of a step belongs
 the gates, `pre`, is a single product that was computed before; here is what one step needs of the step before.
 
     forward     h = 0-th state; for each step: gates from pre[rows] + h @ w.T, then h
-    backward    for each step from the last: the gradient of pre[rows] is that of the state times a factor, and the
-                gradient of the state before is a product of it and w. The factors of all steps are computed at once.
+    backward    for each step from the last: the gradient of pre[rows] of that of the state, and the gradient of the
+                state before, a product of it and w
+
+What a step does beside its product is one kernel (leafgrad/kernels/fused/recurrent.py).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad.kernels import add, divide, exponential, multiply, negative
+from leafgrad.kernels.fused import recurrent as fused
 
 Array = Any
 Sizes = tuple[int, ...]
@@ -51,14 +53,22 @@ def previous(initial: Any, states: Any, sizes: Sizes, reverse: bool, join: Calla
     return join([*parts, initial[: sizes[-1]]])
 
 
-def sigmoid_in_place(x: Array) -> None:
-    negative(x, x)
-    exponential(x, x)
-    add(x, ONE[x.dtype], x)
-    divide(ONE[x.dtype], x, x)
+TAKEN = (np.dtype(np.float32), np.dtype(np.float64))  # what these functions compute in
 
 
-ONE = {np.dtype(kind): np.ones((), kind) for kind in (np.float32, np.float64)}
+def gates_of(rows: Array, count: int) -> list[Array]:
+    """The gates side by side in each row, one by one."""
+    n = rows.shape[1] // count
+    return [rows[:, k * n : (k + 1) * n] for k in range(count)]
+
+
+def transposed(w: Array, sizes: Sizes) -> Array:
+    """w.T, of which many products are faster in a copy."""
+    return np.ascontiguousarray(w.T) if len(sizes) > 4 else w.T
+
+
+def new_rows(like: Array, n: int) -> Array:
+    return np.empty((len(like), n), like.dtype)
 
 
 # -- LSTM -------------------------------------------------------------------------------------------------------------
@@ -67,32 +77,14 @@ ONE = {np.dtype(kind): np.ones((), kind) for kind in (np.float32, np.float64)}
 def lstm(pre: Array, h0: Array, c0: Array, w: Array, sizes: Sizes, reverse: bool) -> tuple[Array, Array, Array]:
     """(the states, the cells and the gates i, f, g, o of all steps)."""
     n = h0.shape[1]
-    out, cells, gates = (
-        np.empty((len(pre), n), pre.dtype),
-        np.empty((len(pre), n), pre.dtype),
-        np.empty(pre.shape, pre.dtype),
-    )
-    h, c, across = h0, c0, w.T
+    out, cells, gates = new_rows(pre, n), new_rows(pre, n), np.empty(pre.shape, pre.dtype)
+    h, c, across = h0, c0, transposed(w, sizes)
     for start, stop in steps(sizes, reverse):
-        now, h, c = gates[start:stop], carried(h, h0, stop - start), carried(c, c0, stop - start)
+        now, h, before = gates[start:stop], carried(h, h0, stop - start), carried(c, c0, stop - start)
         np.dot(h, across, out=now)
-        add(now, pre[start:stop], now)
-        new = np.tanh(now[:, 2 * n : 3 * n])
-        sigmoid_in_place(now)
-        now[:, 2 * n : 3 * n] = new
-        before, h, c = c, out[start:stop], cells[start:stop]
-        np.multiply(now[:, n : 2 * n], before, c)
-        multiply(new, now[:, :n], new)
-        add(c, new, c)
-        np.tanh(c, h)
-        multiply(h, now[:, 3 * n :], h)
+        h, c, parts = out[start:stop], cells[start:stop], gates_of(now, 4)
+        fused.lstm_step(*parts, *gates_of(pre[start:stop], 4), before, (*parts, c, h))
     return out, cells, gates
-
-
-def lstm_factors(i: Any, f: Any, g: Any, o: Any, before: Any, t: Any) -> tuple[list[Any], Any]:
-    """What the gradients of the gates are multiples of: i, f and g of the gradient of the cell, o of that of the
-    state. And how much of the gradient of the state the cell gets. `before`: cells before; `t`: tanh(cells)."""
-    return [g * i * (1 - i), before * f * (1 - f), i * (1 - g * g), t * o * (1 - o)], o * (1 - t * t)
 
 
 def lstm_backward(
@@ -100,24 +92,16 @@ def lstm_backward(
     reverse: bool,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """(the gradients of pre, h0 and c0), given those of the states and of the cells."""
-    n = c0.shape[1]
-    i, f, g, o = [gates[:, k * n : (k + 1) * n] for k in range(4)]
     before = previous(c0, cells, sizes, reverse, np.concatenate)
-    factors, through = lstm_factors(i, f, g, o, before, np.tanh(cells))
-    back = np.concatenate(factors, 1)
+    back, none = np.empty(gates.shape, gates.dtype), np.zeros((1, 1), gates.dtype)
     dh, dc = np.zeros(c0.shape, gates.dtype), np.zeros(c0.shape, gates.dtype)
     for start, stop in reversed(steps(sizes, reverse)):
-        size = stop - start
-        h, c, now = dh[:size], dc[:size], back[start:stop].reshape(size, 4, n)
-        if of_out is not None:
-            h += of_out[start:stop]
-        if of_cells is not None:
-            c += of_cells[start:stop]
-        c += h * through[start:stop]
-        now[:, :3] *= c[:, None]
-        now[:, 3] *= h
-        c *= f[start:stop]
-        np.dot(back[start:stop], w, out=h)
+        h, c, now = dh[: stop - start], dc[: stop - start], back[start:stop]
+        own = [none if g is None else g[start:stop] for g in (of_out, of_cells)]
+        kept = gates_of(gates[start:stop], 4)
+        places = (*gates_of(now, 4), c)
+        fused.lstm_step_backward(h, own[0], c, own[1], *kept, before[start:stop], cells[start:stop], places)
+        np.dot(now, w, out=h)
     return back, dh, dc
 
 
@@ -127,36 +111,15 @@ def lstm_backward(
 def gru(pre: Array, h0: Array, w: Array, bias: Array | None, sizes: Sizes, reverse: bool) -> tuple[Array, Array, Array]:
     """(the states of all steps; the gates r and z, and what the state adds to the third; the new values n)."""
     n = h0.shape[1]
-    out, gates, news = (
-        np.empty((len(pre), n), pre.dtype),
-        np.empty(pre.shape, pre.dtype),
-        np.empty((len(pre), n), pre.dtype),
-    )
-    h, across = h0, w.T
+    out, gates, news = new_rows(pre, n), np.empty(pre.shape, pre.dtype), new_rows(pre, n)
+    added = gates_of((np.zeros(3 * n, pre.dtype) if bias is None else bias)[None], 3)
+    h, across = h0, transposed(w, sizes)
     for start, stop in steps(sizes, reverse):
-        before, now, new = carried(h, h0, stop - start), gates[start:stop], news[start:stop]
+        before, now = carried(h, h0, stop - start), gates[start:stop]
         np.dot(before, across, out=now)
-        if bias is not None:
-            now += bias
-        both = now[:, : 2 * n] + pre[start:stop, : 2 * n]
-        sigmoid_in_place(both)
-        now[:, : 2 * n] = both
-        np.multiply(both[:, :n], now[:, 2 * n :], new)
-        new += pre[start:stop, 2 * n :]
-        np.tanh(new, new)
-        h = out[start:stop]
-        np.subtract(before, new, h)
-        h *= both[:, n:]
-        h += new
+        h, parts = out[start:stop], gates_of(now, 3)
+        fused.gru_step(*parts, *added, *gates_of(pre[start:stop], 3), before, (*parts, news[start:stop], h))
     return out, gates, news
-
-
-def gru_factors(r: Any, z: Any, inner: Any, new: Any, before: Any) -> tuple[list[Any], Any]:
-    """What the gradients of what the state adds to the gates are multiples of, and that of the third of `pre`: of the
-    gradient of the state. `inner`: what the state adds to the new values."""
-    to_new = (1 - z) * (1 - new * new)
-    to_inner = to_new * r
-    return [to_inner * inner * (1 - r), (before - new) * z * (1 - z), to_inner], to_new
 
 
 def gru_backward(
@@ -164,41 +127,42 @@ def gru_backward(
 ) -> tuple[Array, Array, Array]:
     """(the gradients of pre, of what the state adds to the gates, and of h0). `before`: the states before."""
     n = h0.shape[1]
-    r, z, inner = [gates[:, k * n : (k + 1) * n] for k in range(3)]
-    factors, to_new = gru_factors(r, z, inner, news, before)
-    back, dh = np.concatenate(factors, 1), np.zeros(h0.shape, gates.dtype)
+    back, inner, dh = np.empty(gates.shape, gates.dtype), np.empty(gates.shape, gates.dtype), np.zeros_like(h0)
     for start, stop in reversed(steps(sizes, reverse)):
-        h, now = dh[: stop - start], back[start:stop]
-        h += of_out[start:stop]
-        now.reshape(stop - start, 3, n)[...] *= h[:, None]
-        to_new[start:stop] *= h
-        h *= z[start:stop]
+        h, own, now = dh[: stop - start], back[start:stop], inner[start:stop]
+        kept, news_now = gates_of(gates[start:stop], 3), news[start:stop]
+        places = (*gates_of(own, 3), now[:, 2 * n :], h)
+        fused.gru_step_backward(h, of_out[start:stop], *kept, news_now, before[start:stop], places)
+        now[:, : 2 * n] = own[:, : 2 * n]
         h += now.dot(w)
-    return np.concatenate([back[:, : 2 * n], to_new], 1), back, dh
+    return back, inner, dh
 
 
 # -- RNN --------------------------------------------------------------------------------------------------------------
 
+STEPS = {
+    "tanh": (fused.rnn_tanh_step, fused.rnn_tanh_step_backward),
+    "relu": (fused.rnn_relu_step, fused.rnn_relu_step_backward),
+}
+
 
 def rnn(pre: Array, h0: Array, w: Array, kind: str, sizes: Sizes, reverse: bool) -> Array:
     """The states of all steps, tanh or relu of pre + h @ w.T."""
-    out, h, across = np.empty(pre.shape, pre.dtype), h0, w.T
+    out, h, across, step = np.empty(pre.shape, pre.dtype), h0, transposed(w, sizes), STEPS[kind][0]
     for start, stop in steps(sizes, reverse):
         now = out[start:stop]
         np.dot(carried(h, h0, stop - start), across, out=now)
-        now += pre[start:stop]
-        h = np.tanh(now, now) if kind == "tanh" else np.maximum(now, 0, out=now)
+        h = step(now, pre[start:stop], now)
     return out
 
 
 def rnn_backward(
-    of_out: Array, h0: Array, w: Array, factors: Array, sizes: Sizes, reverse: bool
+    of_out: Array, h0: Array, w: Array, out: Array, kind: str, sizes: Sizes, reverse: bool
 ) -> tuple[Array, Array]:
-    """(the gradients of pre and of h0); `factors` are the slopes of tanh or relu."""
-    back, dh = np.empty(of_out.shape, of_out.dtype), np.zeros(h0.shape, factors.dtype)
+    """(the gradients of pre and of h0); `out` are the states after the steps."""
+    back, dh, step = np.empty(of_out.shape, of_out.dtype), np.zeros(h0.shape, out.dtype), STEPS[kind][1]
     for start, stop in reversed(steps(sizes, reverse)):
         h, now = dh[: stop - start], back[start:stop]
-        h += of_out[start:stop]
-        np.multiply(h, factors[start:stop], now)
+        step(h, of_out[start:stop], out[start:stop], now)
         np.dot(now, w, out=h)
     return back, dh

@@ -15,7 +15,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import execute
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad.kernels.recurrent import steps
+from leafgrad.kernels.recurrent import gates_of, steps
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.index.gather import index_select
 from leafgrad.ops.linalg.affine import linear
@@ -23,7 +23,7 @@ from leafgrad.ops.pointwise.elementwise import sigmoid, tanh
 from leafgrad.ops.pointwise.relu import relu
 from leafgrad.ops.public_forms import overridable_function
 from leafgrad.ops.random.dropout import dropout_mask
-from leafgrad.ops.recurrent.sequences import gru_sequence, is_taken, lstm_sequence, parts_of, rnn_sequence
+from leafgrad.ops.recurrent.sequences import gru_sequence, is_taken, lstm_sequence, rnn_sequence
 from leafgrad.ops.shape.join import cat, stack
 from leafgrad.ops.signature import by_name, declared
 
@@ -104,14 +104,14 @@ def step(kind: str, pre: Any, before: States, weights: Weights) -> States:
     """One step of a cell."""
     h, w_hh = before[0], weights.w_hh
     if kind == "gru":
-        (r, z, new), (h_r, h_z, inner) = parts_of(pre, 3), parts_of(linear.call(h, w_hh, weights.b_hh), 3)
+        (r, z, new), (h_r, h_z, inner) = gates_of(pre, 3), gates_of(linear.call(h, w_hh, weights.b_hh), 3)
         r, z = sigmoid.record(r + h_r), sigmoid.record(z + h_z)
         new = tanh.record(new + r * inner)
         return ((h - new) * z + new,)
     gates = pre + linear.call(h, w_hh, None)
     if kind != "lstm":
         return ((tanh if kind == "tanh" else relu).record(gates),)
-    i, f, new, o = parts_of(gates, 4)
+    i, f, new, o = gates_of(gates, 4)
     c = sigmoid.record(f) * before[1] + sigmoid.record(i) * tanh.record(new)
     h = sigmoid.record(o) * tanh.record(c)
     return (h if weights.w_hr is None else linear.call(h, weights.w_hr, None)), c

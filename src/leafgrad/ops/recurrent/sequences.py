@@ -14,7 +14,8 @@ import numpy as np
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from leafgrad.kernels import recurrent
-from leafgrad.kernels.recurrent import previous, steps
+from leafgrad.kernels.fused.recurrent import gru_step_backward, lstm_step_backward
+from leafgrad.kernels.recurrent import STEPS, TAKEN, gates_of, previous, steps
 from leafgrad.ops.linalg.products import times
 from leafgrad.ops.pointwise.elementwise import sigmoid, tanh
 from leafgrad.ops.reduce.common import raw
@@ -30,11 +31,6 @@ def joined(parts: list[Any], dim: int = 0) -> Any:
     return cat.call(parts, dim)
 
 
-def slope_of(kind: str, out: A) -> A:
-    """The derivative of tanh or relu, of its value."""
-    return 1 - out * out if kind == "tanh" else (raw(out) > 0).astype(raw(out).dtype)
-
-
 def are_tensors(g: Any) -> bool:
     return any([isinstance(each, TensorBase) for each in g])
 
@@ -45,12 +41,6 @@ def gradient(g: Any, at: int, like: A) -> A:
         return g[at]
     zeros = np.zeros(raw(like).shape, raw(like).dtype)
     return wrap(zeros) if isinstance(like, TensorBase) else zeros
-
-
-def parts_of(rows: A, count: int) -> list[A]:
-    """The gates side by side in each row, one by one."""
-    n = rows.shape[1] // count
-    return [rows[:, k * n : (k + 1) * n] for k in range(count)]
 
 
 def updated(state: A, now: A) -> A:
@@ -89,7 +79,7 @@ def samples_in_rows(count: int) -> Any:
 
 def is_taken(kind: Any) -> bool:
     """Is it a dtype that these operations compute in?"""
-    return kind in recurrent.ONE
+    return kind in TAKEN
 
 
 def check(operation: Any, pre: TensorBase) -> None:
@@ -159,19 +149,18 @@ class lstm_sequence(Sequence):
 
 def lstm_gradient(g: Any, gates: A, c0: A, w: A, out: A, cells: A, sizes: Sizes, reverse: bool) -> tuple[A, A, A]:
     """`recurrent.lstm_backward` on tensors, of gates before their nonlinearities."""
-    i, f, new, o = parts_of(gates, 4)
+    i, f, new, o = gates_of(gates, 4)
     i, f, new, o = sigmoid(i), sigmoid(f), tanh(new), sigmoid(o)
     before = previous(c0, cells, sizes, reverse, joined)
-    factors, through = recurrent.lstm_factors(i, f, new, o, before, tanh(cells))
     dh = dc = wrap(np.zeros(raw(c0).shape, raw(c0).dtype))
     of_out, of_cells = gradient(g, 0, out), gradient(g, 1, cells)
     found: dict[int, Any] = {}
     for start, stop in reversed(steps(sizes, reverse)):
-        rows = slice(start, stop)
-        h = dh[: stop - start] + of_out[rows]
-        c = dc[: stop - start] + of_cells[rows] + h * through[rows]
-        found[start] = joined([c * each[rows] for each in factors[:3]] + [h * factors[3][rows]], 1)
-        dc, dh = updated(dc, c * f[rows]), updated(dh, found[start] @ w)
+        kept = [each[start:stop] for each in (i, f, new, o, before, cells)]
+        later, later_cell = dh[: stop - start], dc[: stop - start]
+        *parts, c = lstm_step_backward(later, of_out[start:stop], later_cell, of_cells[start:stop], *kept)
+        found[start] = joined(parts, 1)
+        dc, dh = updated(dc, c), updated(dh, found[start] @ w)
     return joined([found[start] for start in sorted(found)]), dh, dc
 
 
@@ -224,18 +213,17 @@ def gru_gradient(
 ) -> tuple[A, A, A]:
     """`recurrent.gru_backward` on tensors."""
     inner = before @ w.t() if bias is None else before @ w.t() + bias
-    (own_r, own_z, own_n), (r, z, n) = parts_of(pre, 3), parts_of(inner, 3)
+    (own_r, own_z, own_n), (r, z, n) = gates_of(pre, 3), gates_of(inner, 3)
     r, z = sigmoid(own_r + r), sigmoid(own_z + z)
-    factors, to_new = recurrent.gru_factors(r, z, n, tanh(own_n + r * n), before)
+    new = tanh(own_n + r * n)
     dh = wrap(np.zeros(raw(h0).shape, raw(h0).dtype))
     of_out = gradient(g, 0, out)
     found: dict[int, tuple[Any, Any]] = {}
     for start, stop in reversed(steps(sizes, reverse)):
-        rows = slice(start, stop)
-        h = dh[: stop - start] + of_out[rows]
-        of_gates = joined([h * each[rows] for each in factors], 1)
-        found[start] = joined([*parts_of(of_gates, 3)[:2], h * to_new[rows]], 1), of_gates
-        dh = updated(dh, h * z[rows] + of_gates @ w)
+        kept = [each[start:stop] for each in (of_out, r, z, n, new, before)]
+        to_r, to_z, to_new, to_inner, h = gru_step_backward(dh[: stop - start], *kept)
+        found[start] = joined([to_r, to_z, to_new], 1), joined([to_r, to_z, to_inner], 1)
+        dh = updated(dh, h + found[start][1] @ w)
     in_order = [found[start] for start in sorted(found)]
     return joined([back for back, _ in in_order]), joined([of_gates for _, of_gates in in_order]), dh
 
@@ -261,10 +249,10 @@ class rnn_sequence(Sequence):
     def vjp_all(g: A, needs: A, h0: A, w: A, out: A, kind: A, sizes: A, reverse: A) -> A:
         if isinstance(g, TensorBase):
             before = previous(h0, out, sizes, reverse, joined)
-            back, dh = rnn_gradient(g, h0, w, slope_of(kind, out), sizes, reverse)
+            back, dh = rnn_gradient(g, h0, w, out, kind, sizes, reverse)
         else:
             before = previous(h0, out, sizes, reverse, np.concatenate)
-            back, dh = recurrent.rnn_backward(g, h0, w, slope_of(kind, out), sizes, reverse)
+            back, dh = recurrent.rnn_backward(g, h0, w, out, kind, sizes, reverse)
         return back, dh, times(back.T, before) if needs[2] else None
 
     def reference(torch: Any, pre: Any, h0: Any, w: Any, kind: str, sizes: Sizes, reverse: bool) -> Any:
@@ -277,11 +265,11 @@ class rnn_sequence(Sequence):
     ]
 
 
-def rnn_gradient(g: A, h0: A, w: A, slope: A, sizes: Sizes, reverse: bool) -> tuple[A, A]:
+def rnn_gradient(g: A, h0: A, w: A, out: A, kind: str, sizes: Sizes, reverse: bool) -> tuple[A, A]:
     """`recurrent.rnn_backward` on tensors."""
     dh = wrap(np.zeros(raw(h0).shape, raw(h0).dtype))
     found: dict[int, Any] = {}
     for start, stop in reversed(steps(sizes, reverse)):
-        found[start] = (dh[: stop - start] + g[start:stop]) * slope[start:stop]
+        found[start] = STEPS[kind][1](dh[: stop - start], g[start:stop], out[start:stop])
         dh = updated(dh, found[start] @ w)
     return joined([found[start] for start in sorted(found)]), dh
