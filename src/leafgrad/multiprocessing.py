@@ -1,5 +1,5 @@
 """torch.multiprocessing: Python's own multiprocessing, and `spawn`. Tensors that are sent to another process arrive as
-copies."""
+copies, unless `share_memory_` has put them where both can see them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def get_sharing_strategy() -> str:
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """set_sharing_strategy(new_strategy): kept for programs that set it; tensors are always copied."""
+    """set_sharing_strategy(new_strategy): kept for programs that set it; shared memory is always sent as a file."""
     if new_strategy not in STRATEGIES:
         raise AssertionError(f"invalid sharing strategy {new_strategy!r}")
     _strategy[0] = new_strategy

@@ -234,18 +234,11 @@ def is_pinned(self: Tensor) -> bool:
     return False
 
 
-@written_in_python
-@declared()
-def is_shared(self: Tensor) -> bool:
-    """is_shared(): no, all memory is that of one process."""
-    return False
-
-
 METHODS: dict[str, Callable[..., Any]] = {
     **checked_methods(
         type_as, cpu, cuda, pin_memory, is_nonzero, is_same_size, is_set_to, equal, isclose, allclose, positive
     ),
-    **by_name(is_contiguous, is_pinned, is_shared, sparse_dim, dense_dim),
+    **by_name(is_contiguous, is_pinned, sparse_dim, dense_dim),
     "type": type_of,
     "__pos__": positive,
 }

@@ -569,7 +569,7 @@ class OpMethods:
     def is_set_to(self, tensor: Tensor) -> builtins.bool:
         """do both show the same memory in the same way?"""
     def is_shared(self) -> builtins.bool:
-        """no, all memory is that of one process."""
+        """do the elements lie in memory that other processes can see?"""
     def isclose(self, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
         """|input - other| <= atol + rtol * |other|?"""
     def isfinite(self) -> Tensor:
@@ -982,7 +982,7 @@ class OpMethods:
     def sgn_(self) -> Self:
         """sgn, in place."""
     def share_memory_(self) -> Self:
-        """refused, other processes get copies of tensors."""
+        """move the elements to memory that other processes can see. A process that gets the tensor then sees changes, and makes them for all. Views that were made before keep the old memory."""
     def short(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.int16."""
     def sigmoid(self) -> Tensor:

@@ -1,4 +1,4 @@
-"""Methods of Tensor that few programs use: layouts, files as vectors, other devices, shared memory."""
+"""Methods of Tensor that few programs use: layouts, files as vectors, other devices."""
 
 from __future__ import annotations
 
@@ -35,17 +35,6 @@ def xpu(self: Tensor, device: Device | None = None, non_blocking: bool = False) 
     check_device("xpu")
 
 
-@declared()
-def share_memory_(self: Tensor) -> Tensor:
-    """share_memory_(): refused, other processes get copies of tensors."""
-    raise errors.mistake(
-        NotImplementedError,
-        "leafgrad does not share the memory of tensors with other processes",
-        ("why", "a tensor that is sent to another process arrives there as a copy"),
-        fix="send what has changed, say a state_dict, through a multiprocessing.Queue",
-    )
-
-
 def from_file(
     filename: str,
     shared: bool | None = None,
@@ -78,7 +67,7 @@ def from_file(
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    **by_name(dim_order, share_memory_),
+    **by_name(dim_order),
     **checked_methods(to_dense, xpu),
 }
 

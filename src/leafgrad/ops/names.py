@@ -176,9 +176,10 @@ METHODS: dict[str, str] = {
     "_tensor.conversions": "bfloat16 bool byte cdouble cfloat char double float half int long short to",
     "_tensor.methods": (
         "__pos__ allclose cpu cuda dense_dim equal is_contiguous is_nonzero is_pinned is_same_size is_set_to "
-        "is_shared isclose pin_memory positive sparse_dim type type_as "
+        "isclose pin_memory positive sparse_dim type type_as "
     ),
-    "_tensor.rare_methods": "dim_order share_memory_ to_dense xpu",
+    "_tensor.rare_methods": "dim_order to_dense xpu",
+    "_tensor.shared_memory": "is_shared share_memory_",
     "ops.creation.factories": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "ops.creation.legacy": "new",
     "ops.fourier.short_time": "istft stft",

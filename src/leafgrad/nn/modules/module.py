@@ -417,7 +417,7 @@ class Module(Called, Stateful):
         return self
 
     def share_memory(self) -> Self:
-        """share_memory(): refused, as `share_memory_` of tensors."""
+        """share_memory(): `share_memory_` of all parameters and buffers."""
         for tensor in (*self.parameters(), *self.buffers()):
             tensor.share_memory_()
         return self
