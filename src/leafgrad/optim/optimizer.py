@@ -130,6 +130,8 @@ class Optimizer(Hooked):
         self._start_without_hooks()
         if self._update is not None:
             self._core = self._update.core
+            self._all_kept: tuple[str, ...] = self._update.inputs[2:]
+            self._asked = tuple(self._update.kernel.only_if.values())  # options by which some of these are left out
             names = [name for name in self._update.options if name in self.defaults]
             self._options = itemgetter(*names)
             self._counts = len(names) < len(self._update.options)
@@ -140,8 +142,12 @@ class Optimizer(Hooked):
         """What is updated beside a parameter: names in its state, in the order of the inputs of the update."""
         if self._update is None:
             raise NotImplementedError(f"{type(self).__name__} defines neither an update nor step()")
+        if not self._asked:
+            return self._all_kept
+        if len(self._all_kept) == 1:  # SGD, whose steps are the shortest
+            return self._all_kept if group[self._asked[0]] else ()
         only_if = self._update.kernel.only_if
-        return tuple([name for name in self._update.inputs[2:] if name not in only_if or group[only_if[name]]])
+        return tuple([name for name in self._all_kept if name not in only_if or group[only_if[name]]])
 
     def _first(self, name: str, p: Any, group: Group) -> Any:
         """What is kept for a parameter, before its first step."""
