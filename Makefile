@@ -33,12 +33,13 @@ VENV_TORCH := .venv-torch$(OWN)
 VENV_OLDEST := .venv-oldest$(OWN)
 VENV_BROWSER := .venv-browser$(OWN)
 VENV_LINT := .venv-lint
+VENV_SANITIZE := .venv-sanitize$(OWN)
 VENV_DIST := .venv-dist$(OWN)
 VENV_DOCS := .venv-docs$(OWN)
 WHEELS := build/wheels$(OWN)
 SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.c' -o -name '*.h')
 
-.PHONY: demo check lint format test-fast test test-torch test-browser test-oldest bench docs dist clean clean-inplace
+.PHONY: demo check lint format test-fast test test-torch test-browser test-oldest sanitize bench docs dist clean clean-inplace
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -88,6 +89,14 @@ test-oldest: $(VENV_OLDEST)/tools clean-inplace
 	@echo "==> fast tests, leafgrad in plain Python, NumPy $$($(VENV_OLDEST)/bin/python -c 'import numpy; print(numpy.__version__)')"
 	@PYTHONPATH=src $(VENV_OLDEST)/bin/python -m pytest -n $(WORKERS) $(FAST) $(ARGS)
 
+# The sanitizers are loaded before Python, which was built without them. What the interpreter leaves behind at its end is
+# no leak of ours.
+sanitize: $(VENV_SANITIZE)/installed
+	@echo "==> tests of kernels under sanitizers"
+	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  $(VENV_SANITIZE)/bin/python -m pytest -n $(WORKERS) -m "not slow" -p no:cacheprovider tests/kernels $(ARGS)
+
 bench: $(VENV_TORCH)/installed clean-inplace
 	@echo "==> benchmarks, leafgrad and PyTorch side by side"
 	@$(VENV_TORCH)/bin/python -m benchmarks $(ARGS)
@@ -122,7 +131,7 @@ clean-inplace:
 
 # The environments. Files named after what has been done say when it has to be done again.
 
-$(foreach venv,$(VENV) $(VENV_TORCH) $(VENV_OLDEST) $(VENV_BROWSER) $(VENV_LINT) $(VENV_DIST) $(VENV_DOCS),$(venv)/bin/python):
+$(foreach venv,$(VENV) $(VENV_SANITIZE) $(VENV_TORCH) $(VENV_OLDEST) $(VENV_BROWSER) $(VENV_LINT) $(VENV_DIST) $(VENV_DOCS),$(venv)/bin/python):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "error: leafgrad needs Python 3.11 or later, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true)." >&2; \
 	  echo "       Name another one, for instance: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -143,6 +152,15 @@ $(VENV)/installed: $(WHEELS)/built
 $(VENV_TORCH)/installed: $(WHEELS)/built $(VENV_TORCH)/torch
 	@echo "==> installing leafgrad, NumPy and the test tools into $(VENV_TORCH)"
 	@$(call install_wheel,$(VENV_TORCH))
+	@touch $@
+
+$(VENV_SANITIZE)/installed: $(SOURCES) | $(VENV_SANITIZE)/bin/python
+	@echo "==> building leafgrad with sanitizers"
+	@rm -rf build/sanitized && mkdir -p build/sanitized
+	@LEAFGRAD_SANITIZE=1 LEAFGRAD_COMPILE=1 \
+	  $(VENV_SANITIZE)/bin/python -m pip wheel -q --disable-pip-version-check --no-deps -w build/sanitized .
+	@$(VENV_SANITIZE)/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps build/sanitized/*.whl
+	@$(VENV_SANITIZE)/bin/python -m pip install -q --disable-pip-version-check "$$(echo build/sanitized/*.whl)[test]"
 	@touch $@
 
 $(VENV_TORCH)/torch: | $(VENV_TORCH)/bin/python

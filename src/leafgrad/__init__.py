@@ -70,6 +70,7 @@ from leafgrad._settings import (
     is_inference_mode_enabled,
     is_vulkan_available,
     is_warn_always_enabled,
+    memory_stats,
     set_default_device,
     set_default_tensor_type,
     set_deterministic_debug_mode,

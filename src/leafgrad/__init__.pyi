@@ -86,6 +86,7 @@ from leafgrad._settings import is_deterministic_algorithms_warn_only_enabled as 
 from leafgrad._settings import is_inference_mode_enabled as is_inference_mode_enabled
 from leafgrad._settings import is_vulkan_available as is_vulkan_available
 from leafgrad._settings import is_warn_always_enabled as is_warn_always_enabled
+from leafgrad._settings import memory_stats as memory_stats
 from leafgrad._settings import set_default_device as set_default_device
 from leafgrad._settings import set_default_tensor_type as set_default_tensor_type
 from leafgrad._settings import set_deterministic_debug_mode as set_deterministic_debug_mode

@@ -32,10 +32,34 @@ def show_config() -> str:
         f"leafgrad {VERSION}\n"
         f"  hot modules: {form}\n"
         f"  elementwise loops: {'called natively' if kernels.NATIVE else 'called through NumPy'}\n"
+        f"  fused kernels: {kernel_form()}\n"
+        f"  matrix products: {product_form()}\n"
         f"  Python {platform.python_version()}, NumPy {np.__version__}\n"
         f"  ml_dtypes: {bfloat16}\n"
         f"  device: cpu, {get_num_threads()} threads\n"
     )
+
+
+def kernel_form() -> str:
+    from leafgrad.kernels import language
+
+    return f"machine code for {language.instructions}" if language.NATIVE else "plain Python"
+
+
+def product_form() -> str:
+    from leafgrad.kernels import products
+
+    library = products.find_blas() if products.NATIVE else ""
+    return f"{os.path.basename(library)}, on leafgrad's threads" if library else "NumPy's"
+
+
+def memory_stats() -> dict[str, int]:
+    """memory_stats(): bytes of the whole process: what arrays and objects have (`in_use`), and what has been freed and is
+    kept for the next ones (`kept`, at most `kept_at_most` at the end of the heap). Empty where the C library cannot
+    tell."""
+    from leafgrad.kernels import allocator
+
+    return allocator.statistics()
 
 
 def get_num_threads() -> int:
@@ -44,7 +68,8 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(num_threads: int) -> None:
-    """set_num_threads(num_threads): how many threads computations may use. NumPy's own BLAS keeps its setting."""
+    """set_num_threads(num_threads): how many threads computations may use, products of matrices as well;
+    for NumPy's own functions BLAS keeps its setting."""
     _threads["intra"] = _positive("set_num_threads", num_threads)
     kernels.use_threads(num_threads)
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import leafgrad
 from leafgrad.kernels import allocator
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # of malloc.h
@@ -29,3 +30,16 @@ def test_the_settings_of_malloc(setting: str | None, asked: bool, monkeypatch: p
     assert allocator.keep_freed_memory() is asked
     settings = {TRIM_THRESHOLD: allocator.KEEP_UP_TO, MMAP_THRESHOLD: allocator.FROM_HEAP_UP_TO}
     assert told == (settings if asked else {})
+
+
+def test_statistics_tell_what_is_used_and_what_is_kept() -> None:
+    before = leafgrad.memory_stats()
+    if not before:  # only glibc can tell
+        assert not sys.platform.startswith("linux") or allocator.statistics() == {}
+        return
+    x = leafgrad.zeros(1_000_000) + 1
+    during = leafgrad.memory_stats()
+    assert during["in_use"] - before["in_use"] > 3_900_000
+    del x
+    assert leafgrad.memory_stats()["in_use"] < during["in_use"] - 3_900_000
+    assert during["kept_at_most"] == allocator.KEEP_UP_TO

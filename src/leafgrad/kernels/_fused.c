@@ -22,12 +22,9 @@
 
 #include "pool.h"
 #include "vector_math.h"
+#include "vectors.h"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(LEAFGRAD_SANITIZE)
-#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLONES
-#endif
+#define CLONES VECTORISED
 
 #define MOST_ARRAYS 16
 #define MOST_NUMBERS 16
@@ -1062,6 +1059,16 @@ static PyTypeObject Kernel_type = {
     .tp_vectorcall_offset = offsetof(Kernel, call),
 };
 
+/* For which processors the loops were compiled of which one is running here. */
+static const char *instructions(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
+    return __builtin_cpu_supports("x86-64-v4") ? "x86-64-v4" : __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3" : "x86-64";
+#else
+    return "those of the compiler";
+#endif
+}
+
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "leafgrad.kernels._fused",
@@ -1081,7 +1088,8 @@ PyMODINIT_FUNC PyInit__fused(void)
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);
-    if (module == NULL || PyModule_AddObjectRef(module, "Kernel", (PyObject *)&Kernel_type) < 0) {
+    if (module == NULL || PyModule_AddObjectRef(module, "Kernel", (PyObject *)&Kernel_type) < 0 ||
+        PyModule_AddStringConstant(module, "instructions", instructions()) < 0) {
         Py_XDECREF(module);
         return NULL;
     }

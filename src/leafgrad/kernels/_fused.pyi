@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+instructions: str  # x86-64-v4, ...
+
 class Kernel:
     """A kernel in machine code, and the function in Python that it was made of."""
 

@@ -15,6 +15,26 @@ KEEP_UP_TO = 1 << 28  # bytes of freed memory at the end of the heap that stay w
 FROM_HEAP_UP_TO = 1 << 25  # larger arrays than this are always mapped separately; the most that glibc allows
 
 
+def statistics() -> dict[str, int]:
+    """What the C library has given to the process, and what it keeps (glibc only)."""
+    if not sys.platform.startswith("linux"):
+        return {}
+    import ctypes
+
+    names = ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+
+    class Mallinfo(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_size_t) for name in names]
+
+    try:
+        mallinfo = ctypes.CDLL(None).mallinfo2
+    except (AttributeError, OSError):
+        return {}
+    mallinfo.restype = Mallinfo
+    found = mallinfo()
+    return {"in_use": found.uordblks + found.hblkhd, "kept": found.fordblks, "kept_at_most": KEEP_UP_TO}
+
+
 def keep_freed_memory() -> bool:
     """Ask the C library to keep freed memory for reuse. Returns whether it did (glibc only)."""
     if not sys.platform.startswith("linux") or os.environ.get("LEAFGRAD_KEEP_MEMORY") == "0":

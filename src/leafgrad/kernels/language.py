@@ -52,9 +52,9 @@ from leafgrad.kernels.select import choose
 try:
     from leafgrad.kernels import _fused
 except ImportError:  # not built
-    NATIVE = False
+    NATIVE, instructions = False, ""
 else:
-    NATIVE = True
+    NATIVE, instructions = True, _fused.instructions
 
 Vector: TypeAlias = Any
 Updated: TypeAlias = Any

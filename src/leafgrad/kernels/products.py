@@ -85,7 +85,7 @@ def use_library(path: str) -> bool:
     for gemm, threads, wide in NAMES:
         names = [gemm.format("s"), gemm.format("d"), threads.format("set"), threads.format("get")]
         if all([hasattr(library, name) for name in names]):
-            addresses = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names]
-            _products.use(*addresses, wide)
+            sgemm, dgemm, set_, get = [ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names]
+            _products.use(sgemm, dgemm, set_, get, wide)
             return True
     return False
