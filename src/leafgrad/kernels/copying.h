@@ -94,7 +94,7 @@ static void order_copy(Copy *copy)
         copy->dims[k] = dim;
     }
     for (int i = 0; i < copy->outer; i++) {
-        CopyDim dim = copy->dims[i], *last = &copy->dims[made - 1];
+        CopyDim dim = copy->dims[i], *last = copy->dims + (made ? made - 1 : 0);
         if (made && last->from_step == dim.size * dim.from_step && last->to_step == dim.size * dim.to_step) {
             last->size *= dim.size;
             last->from_step = dim.from_step;

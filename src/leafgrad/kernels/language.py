@@ -93,18 +93,12 @@ def kernel_of(function: Callable[..., Any]) -> Any:
 
     def python(*args: Any) -> Any:
         """The function as it stands; half precision by way of single."""
-        inputs, out = args[:count], args[count] if len(args) > count else None
-        half = None
-        for a in inputs:  # no generator: that takes a quarter of a call on few elements
+        if len(args) > count:
+            return written(kernel(*args[:count]), args[count])
+        for a in args:
             if a.__class__ is np.ndarray and a.dtype is not F32 and a.dtype is not F64 and is_half(a.dtype):
-                half = a.dtype
-                break
-        if half is None:
-            results = function(*inputs)
-        else:
-            wide = [a.astype(np.float32) if a.__class__ is np.ndarray and a.dtype == half else a for a in inputs]
-            results = in_dtype(kernel(*wide), half)
-        return results if out is None else written(results, out)
+                return in_dtype(kernel(*[in_single(each, a.dtype) for each in args]), a.dtype)
+        return function(*args)
 
     python.__name__, python.__doc__ = function.__name__, function.__doc__
     python.__wrapped__ = function  # type: ignore[attr-defined]
@@ -122,6 +116,10 @@ def as_written(kernel: Any) -> Any:
 
 def is_half(dtype: Any) -> bool:
     return bool(dtype.itemsize == 2 and dtype.kind not in "iu")
+
+
+def in_single(x: Any, half: Any) -> Any:
+    return x.astype(np.float32) if x.__class__ is np.ndarray and x.dtype == half else x
 
 
 def in_dtype(results: Any, dtype: Any) -> Any:
@@ -257,7 +255,15 @@ def column_sum(x: A) -> A:
 
 def total(x: A) -> A:
     """The sum over all elements, in a kernel that is `summed`."""
-    return x.sum() if is_tensor(x) else np.add.reduce(x, None)
+    return np.add.reduce(x, None) if x.__class__ is np.ndarray else x.sum()
+
+
+def total_of_squares(x: A) -> A:
+    """total(x * x)."""
+    if x.__class__ is np.ndarray and x.size <= 4096:  # half the time of a product and a sum
+        flat = x.reshape(-1)
+        return flat.dot(flat)
+    return total(x * x)
 
 
 def pick(x: A, index: A) -> A:

@@ -26,6 +26,7 @@ from leafgrad.kernels.language import (
     sign,
     summed,
     total,
+    total_of_squares,
     where,
 )
 
@@ -51,7 +52,7 @@ def squared_error(x: Vector, y: Vector) -> Vector:
 
 @summed
 def sum_of_squared_errors(x: Vector, y: Vector) -> Total:
-    return total(squared_error(x, y))
+    return total_of_squares(x - y)
 
 
 @elementwise

@@ -200,6 +200,7 @@ class Expressions(Loops):
         level = value.level
         loop = self.loop(level)
         text = self.read(value)
+        text = f"{text} * {text}" if name == "total_of_squares" else text
         self.count += 1
         self.cost += 1
         total = f"{name}{self.count}"

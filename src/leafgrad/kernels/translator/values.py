@@ -11,7 +11,7 @@ ARGUMENTS = {
     "Vector": "v", "Mask": "m", "Number": "n", "PerRow": "p", "Index": "i", "Shared": "s", "Updated": "u",
     "Pair": "b",
 }  # fmt: skip
-REDUCTIONS = {"rowwise": ("row_sum", "row_mean", "row_max"), "summed": ("total",), "elementwise": ()}
+REDUCTIONS = {"rowwise": ("row_sum", "row_mean", "row_max"), "summed": ("total", "total_of_squares"), "elementwise": ()}
 CALLS = {  # how many arguments, and what a vector of them costs in units of an addition
     "exp": (1, 8), "expm1": (1, 8), "log": (1, 10), "log1p": (1, 14), "tanh": (1, 12), "sigmoid": (1, 10),
     "erf": (1, 16), "sqrt": (1, 4), "abs": (1, 1), "sign": (1, 2), "isnan": (1, 1), "maximum": (2, 1),
@@ -26,7 +26,7 @@ TAKEN = {
     "default", "do", "double", "enum", "extern", "float", "goto", "int", "inline", "long", "register", "restrict",
     "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile",
 }  # fmt: skip
-MADE = re.compile(r"(k|c|new|out|part|row_sum|row_mean|row_max|total)\d+|(kept|in)_.*")
+MADE = re.compile(r"(k|c|new|out|part|row_sum|row_mean|row_max|total|total_of_squares)\d+|(kept|in)_.*")
 BLOCK = 1024  # elements that are added up in single precision
 
 NUMBER, VECTOR = "number", "vector"

@@ -114,7 +114,7 @@ def loss_of(each: Any, sum_of: Any, x: Any, y: Any, reduction: str, *options: An
     if reduction == "none":
         return each(x, y, *options)
     out = sum_of(x, y, *options)
-    return out / max(x.size, y.size) if reduction == "mean" else out
+    return out / x.size if reduction == "mean" else out
 
 
 def per_element(reduction: str, input: A) -> float:
