@@ -450,6 +450,24 @@ def divergences() -> None:
     distributions.kl_divergence(Mine(0.0, 1.0), Mine(0.0, 1.0))
 
 
+# -- operators of one's own -------------------------------------------------------------------------------------------
+
+
+@case
+def operators_without_a_gradient() -> None:
+    """The last warning is given in a backward pass that begins here."""
+    library = torch.library.Library("warned", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x.detach() * 2, "CPU")
+    torch.library.impl_abstract("warned::twice", lambda x: x)
+    torch.ops.warned.twice(leaf(2)).sum().backward()
+
+
+@case
+def complex_modules() -> None:
+    torch.nn.Linear(1, 1).to(torch.complex64)
+
+
 # -- profilers --------------------------------------------------------------------------------------------------------
 
 
