@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.overrides import methods_of_operators, written_in_python
+from leafgrad._core.overrides import methods_of_operators
 from leafgrad._core.recorder import settle, unrecorded
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import silence_numpy

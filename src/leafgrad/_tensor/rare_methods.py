@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
 from leafgrad._core.tensor import wrap
 from leafgrad._device import check_device
 from leafgrad._dtypes import dtype as DtypeClass
