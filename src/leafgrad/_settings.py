@@ -11,6 +11,7 @@ from leafgrad._core.thread_state import state
 from leafgrad._device import check_device, device
 from leafgrad._device import device as _device
 from leafgrad._missing import part, torch_name
+from leafgrad.kernels import allocator, language, products
 
 _threads: dict[str, int] = {"intra": kernels.available_cores()}
 _switches: dict[str, bool] = {"deterministic": False, "warn_only": False, "warn_always": False}
@@ -41,14 +42,10 @@ def show_config() -> str:
 
 
 def kernel_form() -> str:
-    from leafgrad.kernels import language
-
     return f"machine code for {language.instructions}" if language.NATIVE else "plain Python"
 
 
 def product_form() -> str:
-    from leafgrad.kernels import products
-
     library = products.find_blas() if products.NATIVE else ""
     return f"{os.path.basename(library)}, on leafgrad's threads" if library else "NumPy's"
 
@@ -57,8 +54,6 @@ def memory_stats() -> dict[str, int]:
     """memory_stats(): bytes of the whole process: what arrays and objects have (`in_use`), and what has been freed and
     is kept for the next ones (`kept`, at most `kept_at_most` at the end of the heap). Empty where the C library cannot
     tell."""
-    from leafgrad.kernels import allocator
-
     return allocator.statistics()
 
 

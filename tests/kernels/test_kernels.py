@@ -186,7 +186,9 @@ def test_kernels_made_of_several_loops(kind: Any) -> None:
     inputs += [np.asarray(value, kind) for value in SPECIAL]
     for x in inputs:
         before = x.copy()
-        assert_same(kernel("sigmoid")(x), 1 / (1 + np.exp(-x)))
+        # a fused kernel, whose exponential is not NumPy's to the last bit
+        units = 4 * np.finfo(kind).eps
+        np.testing.assert_allclose(kernel("sigmoid")(x), 1 / (1 + np.exp(-x)), units, np.finfo(kind).tiny)
         if type(x) is np.ndarray:
             assert_same(kernel("relu")(x), np.where(x < 0, np.zeros((), kind), x)[()])  # -0.0 and nan stay
         np.testing.assert_array_equal(x, before)

@@ -137,7 +137,8 @@ def main():
     with torch.no_grad():
         points = averaged(fixed_noise)
     radius = points.norm(dim=1)
-    print(f"radius {radius.mean():.3f} +- {radius.std():.3f}, centre {points.mean(0).abs().max():.3f}")
+    # two digits: two networks that play against each other make the last ones of their numbers large
+    print(f"radius {radius.mean():.2f} +- {radius.std():.2f}, centre {points.mean(0).abs().max():.2f}")
     quadrant = (points[:, 0] > 0).long() * 2 + (points[:, 1] > 0).long()
     print("points in each quadrant:", torch.bincount(quadrant, minlength=4).sum().item())
 

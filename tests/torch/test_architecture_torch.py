@@ -6,7 +6,7 @@ import torch
 
 import leafgrad
 
-OWN_NAMES = {"errors", "io", "kernels", "show_config"}
+OWN_NAMES = {"errors", "io", "kernels", "memory_stats", "show_config"}
 OWN_NAMES |= {name for name, place in leafgrad._LATER.items() if place.startswith("_explain.")}  # reports
 
 # Names that should get an underscore, or go.

@@ -67,6 +67,9 @@ Shared: TypeAlias = Any
 Total: TypeAlias = Any
 A: TypeAlias = Any
 
+# What is done with tensors: leafgrad/_core/fused.py decides.
+on_tensors: Callable[..., Any] = lambda kernel, function, args: function(*args)
+
 # -- kernels ----------------------------------------------------------------------------------------------------------
 
 
@@ -98,6 +101,8 @@ def kernel_of(function: Callable[..., Any]) -> Any:
         for a in args:
             if a.__class__ is np.ndarray and a.dtype is not F32 and a.dtype is not F64 and is_half(a.dtype):
                 return in_dtype(kernel(*[in_single(each, a.dtype) for each in args]), a.dtype)
+            if is_tensor(a):
+                return on_tensors(kernel, function, args)
         return function(*args)
 
     python.__name__, python.__doc__ = function.__name__, function.__doc__

@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
+from leafgrad._core.fused import only_values, run_on_tensors
 from leafgrad._core.tensor import is_batched
 from leafgrad._device import contiguous_format
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER
 from leafgrad._layouts import format_of
-from leafgrad.kernels.pooling import bins, means, means_adaptive, means_adaptive_back, means_back
+from leafgrad.kernels.pooling import bins, is_native, means, means_adaptive, means_adaptive_back, means_back
 from leafgrad.ops.conv.axis_maps import AxisMap, along_axes, mapped
 from leafgrad.ops.conv.checks import refused
 from leafgrad.ops.conv.convolution import widened
 from leafgrad.ops.conv.layout import keeps_format
 from leafgrad.ops.conv.max_pooling import refuse
 from leafgrad.ops.conv.pool_checks import check_adaptive, check_pool, pool_sizes
+from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.reduce.reductions import mean
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
@@ -186,8 +188,11 @@ class adaptive_avg_pool(Averaging):
 
     def vjp(g: A, output_size: A, input_shape: A) -> A:
         sizes = tuple(input_shape[-len(output_size) :])
-        if g.__class__ is np.ndarray and (found := means_adaptive_back(g, sizes)) is not None:
-            return found
+        if is_native(raw(g)):
+            if g.__class__ is np.ndarray:
+                return means_adaptive_back(g, sizes)
+            if only_values(g):
+                return run_on_tensors(means_adaptive_back, means_adaptive_back, (g, sizes))
         maps = bin_maps(sizes, output_size)
         return along_axes(g, tuple([each.transpose for each in maps]))
 

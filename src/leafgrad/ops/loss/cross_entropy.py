@@ -8,8 +8,9 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import binary, bind, bind_finding
+from leafgrad._core.fused import only_values
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
-from leafgrad._core.thread_state import silence_numpy, state
+from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import losses as fused
 from leafgrad.ops.loss.options import check_smoothing, checked_reduction, refuse_gradient
@@ -430,13 +431,6 @@ class scores_gradient(Family):
         return from_rows(back, x.shape).astype(x.dtype, copy=False)
 
     samples = ValuesOnly("takes what another kernel has found", lambda t: [S(t(3, 4))], _gradient_of_cross_entropy)
-
-
-def only_values(*tensors: TensorBase) -> bool:
-    """Does nobody ask for more of these tensors than their values: is there no graph, no tangent and no batch?"""
-    if state.recording or any([is_batched(t.array) for t in tensors]):
-        return False
-    return all([t.rare is None or t.rare.tangents is None for t in tensors])
 
 
 def _of_probabilities(

@@ -3,12 +3,14 @@ a weight and a bias. They differ in which numbers these are."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind_result, execute
+from leafgrad._core.fused import only_values, run_on_tensors
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, as_array
 from leafgrad._core.thread_state import silence_numpy
@@ -72,9 +74,13 @@ class Normalization(Family, family=True):
     @staticmethod
     def vjp_all(g: A, needs: A, input: A, weight: A, layout: A, eps: A, statistics: A) -> A:
         n = count_of(layout.form, layout.over)
+        if math.prod(layout.form) and (layout.of_rows or layout.of_channels):
+            arguments = (g, input, weight, layout, statistics, needs)
+            if not isinstance(input, TensorBase):
+                return gradients_of_rows(*arguments)
+            if only_values(g, input):
+                return run_on_tensors(gradients_of_rows, gradients_of_rows, arguments)
         x = in_layout(input, layout)
-        if not isinstance(input, TensorBase) and x.size and (layout.of_rows or layout.of_channels):
-            return gradients_of_rows(in_layout(g, layout), x, weight, input, needs, layout, statistics)
         if isinstance(input, TensorBase):  # then they depend on the input
             mean = sum_along(x, layout.over, True) / n
             off = x - mean
@@ -125,9 +131,10 @@ def statistics_of_channels(x: Any, layout: Layout, eps: float) -> list[Any]:
 
 
 def gradients_of_rows(
-    g: Any, x: Any, weight: Any, input: Any, needs: Any, layout: Layout, statistics: Any
+    g: Any, input: Any, weight: Any, layout: Layout, statistics: Any, needs: Any
 ) -> tuple[Any, Any, Any]:
     """The gradients of input, weight and bias where rows are contiguous."""
+    g, x = in_layout(g, layout), in_layout(input, layout)
     mean, rstd, _ = statistics
     if layout.of_rows:
         ones = np.ones(layout.form[1], x.dtype) if weight is None else weight.reshape(-1).astype(x.dtype, copy=False)

@@ -11,10 +11,11 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import TensorOperators, binary, bind
+from leafgrad._core.fused import run_on_tensors
 from leafgrad._core.overrides import UNCHANGED, is_reflected, method_overridden, plain, takes_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, from_numpy_dtype
-from leafgrad.kernels import multiply, native, negative, one_over
+from leafgrad.kernels import language, multiply, native, negative, one_over
 from leafgrad.kernels.fused import basic as fused
 from leafgrad.ops.arguments import names_in_call
 from leafgrad.ops.creation.fresh import zeros_like
@@ -28,6 +29,7 @@ from leafgrad.ops.samples import pairs, real
 from leafgrad.ops.signature import Deprecated, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
+language.on_tensors = run_on_tensors
 # `g * x` and `g - x` for rules: on arrays as on tensors
 times: Any = native(np.multiply, operator.mul)
 minus: Any = native(np.subtract, operator.sub)
