@@ -41,8 +41,8 @@ def check_states(ours: Any, theirs: Any, rtol: float, atol: float) -> None:
 def test_training_curves(case: str) -> None:
     ours, theirs = training(leafgrad, case), training(torch, case)
     np.testing.assert_allclose(ours[0], theirs[0], rtol=2e-5, atol=2e-7)
-    # Where a unit is switched off its gradients fade to eps, and their last bits decide about steps of full length: with
-    # these betas soon. In double precision, below, such steps are the same.
+    # Where a unit is switched off its gradients fade to eps, and their last bits decide about steps of full length:
+    # with these betas soon. In double precision, below, such steps are the same.
     atol = 2e-4 if case == "nadam betas" else 2e-5
     for mine, their in zip(ours[1], theirs[1], strict=True):
         np.testing.assert_allclose(mine, their, rtol=2e-5, atol=atol)

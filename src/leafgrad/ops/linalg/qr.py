@@ -318,6 +318,10 @@ class ormqr(OfMatrices):
     inputs = ("input", "input2", "input3")
     options = ("left", "transpose")
     saved_as = {"input": "self"}
+    exempt = {
+        **NO_HALF,
+        "observed bits": "products of tensors have other strides, and BLAS adds them up in another order",
+    }
     public_name = "ormqr"
     out = True
 
