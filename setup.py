@@ -62,7 +62,10 @@ NATIVE: dict[str, tuple[list[str], list[str]]] = {
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
     "_random": (["random_loops.h"], ["-ffp-contract=off", "-fno-math-errno"]),
     "_products": (["native.h", "pool.h"], []),
-    "_fused": (["pool.h", "vector_math.h"], VECTORISED),
+    "_fused": (
+        ["fused_call.h", "fused_elements.h", "fused_rows.h", "fused_updates.h", "pool.h", "vector_math.h", "vectors.h"],
+        VECTORISED,
+    ),
     "_moves": (["copying.h", "indexing.h", "native.h", "pool.h", "vectors.h"], VECTORISED),
     "_reductions": (
         [

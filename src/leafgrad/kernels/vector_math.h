@@ -14,11 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__GNUC__)
-#define INLINE static inline __attribute__((always_inline, unused))
-#else
-#define INLINE static inline
-#endif
+#include "vectors.h"
 
 /* -- bits ---------------------------------------------------------------------------------------------------------- */
 
