@@ -127,8 +127,9 @@ def as_vectors(run: Callable[..., Any], p: Array, g: Array, *kept: Array) -> Non
     """Run an update on vectors of float32 or float64 that stand for other arrays: 16-bit floats are computed in
     float32, complex numbers as pairs of real ones, arrays that are no plain block of memory in a copy."""
     real = _f64 if p.dtype.char in "dD" else _f32
-    # reshaped, an array with even gaps would still have them
-    vectors = [np.ascontiguousarray(a.reshape(-1)) for a in (p, g.astype(p.dtype, copy=False), *kept)]
+    vectors = [a.reshape(-1) for a in (p, g.astype(p.dtype, copy=False), *kept)]
+    # an array with even gaps has them as a vector, too
+    vectors = [np.ascontiguousarray(v) if v.__class__ is np.ndarray else v for v in vectors]
     vectors = [v.view(real) if v.dtype.kind == "c" else v if v.itemsize > 2 else v.astype(real) for v in vectors]
     run(*vectors)
     for a, v in zip((p, *kept), (vectors[0], *vectors[2:])):
