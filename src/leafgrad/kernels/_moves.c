@@ -86,7 +86,7 @@ static int fit_together(PyObject *const *args, Py_ssize_t count, int dim, npy_in
     PyArrayObject *first = (PyArrayObject *)args[0];
     int ndim = PyArray_NDIM(first);
     if (dim < 0 || dim >= ndim) return 0;
-    memcpy(shape, PyArray_DIMS(first), ndim * sizeof *shape);
+    for (int i = 0; i < ndim; i++) shape[i] = PyArray_DIM(first, i);
     for (Py_ssize_t i = 0; i < count; i++) {
         PyArrayObject *part = (PyArrayObject *)args[i];
         if (!is_plain(args[i]) || PyArray_DESCR(part) != PyArray_DESCR(first) || PyArray_NDIM(part) != ndim) return 0;
@@ -129,7 +129,7 @@ static PyObject *flipped(PyObject *const *args, Py_ssize_t given)
     if (!PyArray_IS_C_CONTIGUOUS(x)) return NULL; /* whose layout is kept */
     npy_intp steps[NPY_MAXDIMS];
     const char *from = PyArray_BYTES(x);
-    memcpy(steps, PyArray_STRIDES(x), ndim * sizeof *steps);
+    for (int i = 0; i < ndim; i++) steps[i] = PyArray_STRIDE(x, i); /* of a single number there are none */
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); i++) {
         PyObject *dim = PyTuple_GET_ITEM(args[1], i);
         long place = PyLong_CheckExact(dim) ? PyLong_AsLong(dim) : -1;

@@ -126,9 +126,9 @@ static PyObject *taken(PyObject *const *args, Py_ssize_t given)
     fill_in(&work, x, dim, PyArray_SIZE(at));
     if (!all_inside(work.at, work.count, work.size)) return NULL;
     npy_intp shape[NPY_MAXDIMS];
-    memcpy(shape, PyArray_DIMS(x), dim * sizeof *shape);
-    memcpy(shape + dim, PyArray_DIMS(at), places * sizeof *shape);
-    memcpy(shape + dim + places, PyArray_DIMS(x) + dim + 1, (ndim - dim - 1) * sizeof *shape);
+    for (int i = 0; i < dim; i++) shape[i] = PyArray_DIM(x, i);
+    for (int i = 0; i < places; i++) shape[dim + i] = PyArray_DIM(at, i);
+    for (int i = dim + 1; i < ndim; i++) shape[places + i - 1] = PyArray_DIM(x, i);
     PyArrayObject *out = new_like(x, ndim - 1 + places, shape);
     if (out == NULL) return NULL;
     work.to = PyArray_BYTES(out);
