@@ -308,15 +308,21 @@ def figures(results: Results) -> str:
     """What README.md says: at most eight rows, and the means of the rest."""
     rows = []
     for name in HEADLINES:
-        row = [name, duration(results.best(name, "torch"))]
+        noisy = " (~)" if name in results.noisy() else ""
+        row = [name + noisy, duration(results.best(name, "torch"))]
         for form in ("leafgrad", "plain"):
             row += [duration(results.best(name, form)), number(results.ratio(name, form))]
         rows.append(row)
     every, single = (list(results.ratios(names).values()) for names in (WORKLOADS, OPERATIONS))
     imports = {label: duration(best) for label, (best, _) in import_times(results).items()}
     sizes = {label: megabytes(size["total"]) for label, size in results.sizes.items()}
+    unsure = (
+        "(~): single rounds disagree by more than a tenth, and the ratio is that of the best times."
+        if any(name in results.noisy() for name in HEADLINES)
+        else ""
+    )
     said = f"""
-        leafgrad is ahead in {ahead(every)} of {len(every)} workloads, with a geometric mean of
+        {unsure} leafgrad is ahead in {ahead(every)} of {len(every)} workloads, with a geometric mean of
         {number(geometric_mean(every))}, and in {ahead(single)} of {len(single)} measurements of single operations, with
         one of {number(geometric_mean(single))}.{last(results)}
         `import leafgrad` takes {imports["leafgrad"]} (`numpy` alone {imports["numpy"]}, `torch` {imports["torch"]});
