@@ -58,16 +58,3 @@ def products_with_distance(g: Vector, x: Vector, mean: PerRow) -> Any:
 @rowwise
 def scaled_rows_backward(g: Vector, x: Vector, mean: PerRow, of_g: PerRow, of_x: PerRow, offset: PerRow) -> Vector:
     return g * of_g + (x - mean) * of_x + offset
-
-
-@rowwise
-def rms_norm(x: Vector, weight: Shared, eps: Number) -> Any:
-    rstd = 1 / sqrt(row_mean(x * x) + eps)
-    return x * rstd * weight, rstd
-
-
-@rowwise
-def rms_norm_backward(g: Vector, x: Vector, weight: Shared, rstd: PerRow) -> Any:
-    standard = x * rstd
-    own = g * weight
-    return (own - standard * row_mean(own * standard)) * rstd, column_sum(g * standard)
