@@ -54,6 +54,25 @@ def test_products_are_numpys(stack: Any, sizes: Any, layouts: Any, dtype: Any, b
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("bias", ["none", "vector", "matrix"])
+@pytest.mark.parametrize("columns", [64, 129, 700])
+@pytest.mark.parametrize("rows", [1, 3, 8, 31, 32, 33])
+def test_few_rows_times_the_weight_of_a_layer(rows: int, columns: int, bias: str) -> None:
+    """From 2,048 results on these go by way of the transposed product."""
+    for k in (1, 40, 300):
+        a, b = matrix((), rows, k, "wider", np.float32, 0), matrix((), k, columns, "columns", np.float32, 1)
+        vector, full = (
+            matrix((), 1, columns, "rows", np.float32, 2)[0],
+            matrix((), rows, columns, "rows", np.float32, 2),
+        )
+        added: Any = {"none": (), "vector": (vector,), "matrix": (full,)}[bias]
+        for left in (a, np.ascontiguousarray(a)):
+            found = products.product(left, b, *added)
+            exact = np.matmul(a.astype(np.float64), b.astype(np.float64)) + (added[0] if added else 0)
+            assert found.flags.c_contiguous and found.dtype == np.float32
+            np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("shape", [(700, 300, 500), (64, 800, 1200), (1200, 800, 64)])
 def test_large_products_on_any_number_of_threads(shape: tuple[int, int, int]) -> None:
     m, k, n = shape
