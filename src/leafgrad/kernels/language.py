@@ -41,6 +41,7 @@ the same file. What is computed of options alone is double, and has every power.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -88,7 +89,7 @@ def summed(function: Callable[..., Any]) -> Any:
     return kernel_of(function)
 
 
-F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+F32, F64, ndarray = np.dtype(np.float32), np.dtype(np.float64), np.ndarray
 
 
 def kernel_of(function: Callable[..., Any]) -> Any:
@@ -98,8 +99,13 @@ def kernel_of(function: Callable[..., Any]) -> Any:
         """The function as it stands; half precision by way of single."""
         if len(args) > count:
             return written(kernel(*args[:count]), args[count])
+        # Arguments are arrays of one precision or tensors, all of them, so that the first decides as a rule. To look at
+        # each would be a thirtieth of a small training step.
+        first = args[0]
+        if first.__class__ is ndarray and (first.dtype is F32 or first.dtype is F64):
+            return function(*args)
         for a in args:
-            if a.__class__ is np.ndarray and a.dtype is not F32 and a.dtype is not F64 and is_half(a.dtype):
+            if a.__class__ is ndarray and is_half(a.dtype):
                 return in_dtype(kernel(*[in_single(each, a.dtype) for each in args]), a.dtype)
             if is_tensor(a):
                 return on_tensors(kernel, function, args)
@@ -239,16 +245,49 @@ def is_tensor(x: A) -> bool:
 
 
 def row_sum(x: A) -> A:
-    return x.sum(-1, keepdim=True) if is_tensor(x) else np.add.reduce(x, -1, keepdims=True)
+    return x.sum(-1, keepdim=True) if is_tensor(x) else sum_of_rows(x)
 
 
 def row_mean(x: A) -> A:
-    return x.mean(-1, keepdim=True) if is_tensor(x) else np.add.reduce(x, -1, keepdims=True) / x.shape[-1]
+    return x.mean(-1, keepdim=True) if is_tensor(x) else sum_of_rows(x) / x.shape[-1]
+
+
+def sum_of_rows(x: A) -> A:
+    if x.__class__ is not ndarray or not 0 < x.ndim <= 2 or x.shape[-1] > LONG:
+        return np.add.reduce(x, -1, keepdims=True)
+    # a product with ones: a third of the time of a reduction of short rows
+    return x.dot(ones(x.shape[-1], x.dtype)).reshape(*x.shape[:-1], 1)
+
+
+LONG = 1024  # elements from which on a sum is better added up pairwise
+
+
+@functools.lru_cache(maxsize=64)
+def ones(n: int, dtype: Any) -> A:
+    return np.ones(n, dtype)
 
 
 def row_max(x: A) -> A:
     """The largest element of a row. A number of which nothing is to be differentiated."""
-    return x.detach().amax(-1, keepdim=True) if is_tensor(x) else np.maximum.reduce(x, -1, keepdims=True)
+    if is_tensor(x):
+        return x.detach().amax(-1, keepdim=True)
+    if x.__class__ is not ndarray or not x.ndim or not x.size:
+        return np.maximum.reduce(x, -1, keepdims=True)
+    # NumPy finds the place of an extreme in half the time of the extreme
+    return x.take(x.argmax(-1) + row_starts(x).reshape(x.shape[:-1])).reshape(*x.shape[:-1], 1)
+
+
+def row_starts(x: A) -> A:
+    """Where each row begins, if all lie one behind the other."""
+    return starts_of(x.size, x.shape[-1]) if x.size <= SMALL else np.arange(0, x.size, x.shape[-1])
+
+
+SMALL = 65_536  # elements up to which the time of np.arange counts
+
+
+@functools.lru_cache(maxsize=64)
+def starts_of(size: int, step: int) -> A:
+    return np.arange(0, size, step)
 
 
 def column_sum(x: A) -> A:
@@ -273,11 +312,15 @@ def total_of_squares(x: A) -> A:
 
 def pick(x: A, index: A) -> A:
     """The element of a row at an index, a number of the row."""
-    return x.gather(-1, index) if is_tensor(x) else np.take_along_axis(x, index, -1)
-
-
-def at(index: A, x: A) -> A:
-    """The condition that an element of x is the one at the index of its row."""
     if is_tensor(x):
-        return x.new_zeros(x.shape).scatter(-1, index, 1) != 0
-    return np.arange(x.shape[-1]) == index
+        return x.gather(-1, index)
+    return x.take(row_starts(x) + index.reshape(-1)).reshape(index.shape)
+
+
+def less_at(x: A, index: A, y: A) -> A:
+    """A row, with a number subtracted from the element at an index."""
+    if is_tensor(x):
+        return x.scatter_add(-1, index, -y)
+    out = np.array(x, order="C")
+    out.reshape(-1)[row_starts(x) + index.reshape(-1)] -= y.reshape(-1)
+    return out

@@ -268,10 +268,11 @@ class Optimizer(Hooked):
 
     def _zero_grad(self, set_to_none: bool) -> None:
         for group in self.param_groups:
-            for p in group["params"]:
-                if set_to_none:
+            if set_to_none:
+                for p in group["params"]:
                     p._grad = None
-                else:
+            else:
+                for p in group["params"]:
                     clear_grad(p, False)
 
     # -- groups -------------------------------------------------------------------------------------------------------

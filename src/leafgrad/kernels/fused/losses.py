@@ -11,9 +11,9 @@ from leafgrad.kernels.language import (
     Total,
     Vector,
     abs,
-    at,
     elementwise,
     exp,
+    less_at,
     log,
     log1p,
     maximum,
@@ -41,8 +41,7 @@ def cross_entropy(x: Vector, target: Index) -> Any:
 
 @rowwise
 def cross_entropy_backward(g: PerRow, x: Vector, target: Index, largest: PerRow, whole: PerRow) -> Vector:
-    p = exp(x - largest) * (g / whole)
-    return where(at(target, x), p - g, p)
+    return less_at(exp(x - largest) * (g / whole), target, g)
 
 
 @elementwise

@@ -148,9 +148,9 @@ class Expressions(Loops):
             return values[0]  # history and memory are the affair of tensors
         if name == "where" and len(values) == 3:
             return self.choice(*values)
-        if name == "at" and self.by_rows and len(values) == 2 and values[0].kind == INTEGER:
-            place = self.hoisted(values[0], "ptrdiff_t")
-            return Value(f"(i == {place})", VECTOR, BOOL, values[0].level)
+        if name == "less_at" and self.by_rows and len(values) == 3 and values[1].kind == INTEGER:
+            x, index, y = self.operands(values)
+            return self.joined(f"({x.text} - (i == {index.text} ? {y.text} : 0))", (x, index, y), 2)
         if name == "pick" and self.by_rows and len(values) == 2 and values[1].kind == INTEGER:
             if values[0].uses or not values[0].text.endswith("[i]"):
                 raise self.error(node, "pick(vector, index) takes an element of an argument")

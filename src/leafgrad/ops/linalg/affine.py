@@ -172,7 +172,7 @@ class linear(Family):
 
     def vjp_input(g: A, weight: A) -> A:
         if g.__class__ is ndarray:
-            return any_product(g, weight)
+            return times(g, weight) if g.ndim == 2 else any_product(g, weight)
         return matmul.record(g, weight)
 
     def vjp_weight(g: A, input: A) -> A:

@@ -83,7 +83,10 @@ def batched_product(batch: Any, a: Any, b: Any) -> Any:
 
 def times(a: A, b: A) -> A:
     """`product` for rules: of two matrices that are arrays or tensors."""
-    return product(a, b) if a.__class__ is ndarray else mm.record(a, b)
+    if a.__class__ is not ndarray:
+        return mm.record(a, b)
+    kind = a.dtype
+    return kernels.product(a, b) if kind is _f32 or kind is _f64 else product(a, b)
 
 
 def flops_of_product(shapes: Sequence[Any]) -> int:

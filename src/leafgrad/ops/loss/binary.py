@@ -13,7 +13,7 @@ from leafgrad._device import Size
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import activations
 from leafgrad.kernels.fused import losses as fused
-from leafgrad.ops.loss.options import Loss, checked_reduction, loss_of, per_element, reduced, refuse_gradient, share
+from leafgrad.ops.loss.options import Loss, checked_reduction, loss_kernel, per_element, reduced, refuse_gradient, share
 from leafgrad.ops.pointwise.elementwise import log, sigmoid
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
@@ -49,6 +49,8 @@ class logsigmoid(Family):
 
 # -- of probabilities -------------------------------------------------------------------------------------------------
 
+of_probabilities = loss_kernel(fused.binary_cross_entropy, fused.sum_of_binary_cross_entropy)
+
 
 @op
 class binary_cross_entropy(Loss):
@@ -59,7 +61,7 @@ class binary_cross_entropy(Loss):
 
     def kernel(x: A, y: A, weight: A, reduction: str) -> A:
         if weight is None:
-            return loss_of(fused.binary_cross_entropy, fused.sum_of_binary_cross_entropy, x, y, reduction)
+            return of_probabilities(x, y, reduction)
         return weighted(fused.binary_cross_entropy, x, y, weight, reduction)
 
     def call(
@@ -130,6 +132,8 @@ def weighted(losses: Any, x: Any, y: Any, weight: Any, reduction: str) -> Any:
 
 # -- of logits --------------------------------------------------------------------------------------------------------
 
+of_logits = loss_kernel(fused.logits_cross_entropy, fused.sum_of_logits_cross_entropy)
+
 
 @op
 class binary_cross_entropy_with_logits(Loss):
@@ -140,7 +144,7 @@ class binary_cross_entropy_with_logits(Loss):
 
     def kernel(x: A, y: A, weight: A, pos_weight: A, reduction: str) -> A:
         if pos_weight is None and weight is None:
-            return loss_of(fused.logits_cross_entropy, fused.sum_of_logits_cross_entropy, x, y, reduction)
+            return of_logits(x, y, reduction)
         if pos_weight is None:
             return weighted(fused.logits_cross_entropy, x, y, weight, reduction)
 

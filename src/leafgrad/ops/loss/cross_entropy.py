@@ -421,13 +421,14 @@ class scores_gradient(Family):
 
     def kernel(g: A, x: A, reduction: str, kept: Any) -> A:
         largest, sums, chosen, counts, count = kept
-        shares = np.broadcast_to(g.reshape(-1).astype(sums.dtype, copy=False), len(sums))
+        shares = np.empty_like(sums)
+        shares[:, 0] = g.reshape(-1)
         if reduction == "mean":
-            shares = shares / count
+            shares /= count
         if counts is not None:
-            shares = np.where(counts, shares, 0)
+            shares[~counts] = 0
         rows = as_rows(x).astype(sums.dtype, copy=False)
-        back = fused.cross_entropy_backward(shares.reshape(-1, 1), rows, chosen, largest, sums)
+        back = fused.cross_entropy_backward(shares, rows, chosen, largest, sums)
         return from_rows(back, x.shape).astype(x.dtype, copy=False)
 
     samples = ValuesOnly("takes what another kernel has found", lambda t: [S(t(3, 4))], _gradient_of_cross_entropy)

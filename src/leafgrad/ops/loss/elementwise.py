@@ -15,7 +15,7 @@ from leafgrad.ops.loss.options import (
     Loss,
     checked_reduction,
     legacy_reduction,
-    loss_of,
+    loss_kernel,
     of_one_shape,
     per_element,
 )
@@ -36,8 +36,7 @@ class mse_loss(Loss):
     """mse_loss(input, target, size_average=None, reduce=None, reduction='mean', weight=None): (input - target)**2,
     its mean, its sum, or itself."""
 
-    def kernel(x: A, y: A, reduction: str) -> A:
-        return loss_of(fused.squared_error, fused.sum_of_squared_errors, x, y, reduction)
+    kernel = loss_kernel(fused.squared_error, fused.sum_of_squared_errors)
 
     def call(
         input: Tensor,
@@ -107,8 +106,7 @@ class smooth_l1_loss(Loss):
     options = ("reduction", "beta")
     node_name = "SmoothL1LossBackward0"
 
-    def kernel(x: A, y: A, reduction: str, beta: float) -> A:
-        return loss_of(fused.smooth_l1, fused.sum_of_smooth_l1, x, y, reduction, beta)
+    kernel = loss_kernel(fused.smooth_l1, fused.sum_of_smooth_l1)
 
     def call(
         input: Tensor,
@@ -146,8 +144,7 @@ class huber_loss(Loss):
 
     options = ("reduction", "delta")
 
-    def kernel(x: A, y: A, reduction: str, delta: float) -> A:
-        return loss_of(fused.huber, fused.sum_of_huber, x, y, reduction, delta)
+    kernel = loss_kernel(fused.huber, fused.sum_of_huber)
 
     def call(
         input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None

@@ -105,16 +105,20 @@ def reduced(losses: Any, reduction: str) -> Any:
     return (mean.kernel if reduction == "mean" else total)(losses, None, False)
 
 
-def loss_of(each: Any, sum_of: Any, x: Any, y: Any, reduction: str, *options: Any) -> Any:
-    """What two kernels make of an input and a target: the losses of all elements, or their sum, or their mean. Half
+def loss_kernel(each: Any, sum_of: Any) -> Any:
+    """A kernel made of two: of an input and a target the losses of all elements, or their sum, or their mean. Half
     precision is rounded at the end."""
-    kind = x.dtype
-    if kind is not F32 and kind is not F64 and is_half(kind):
-        return loss_of(each, sum_of, x.astype(F32), y.astype(F32), reduction, *options).astype(kind)
-    if reduction == "none":
-        return each(x, y, *options)
-    out = sum_of(x, y, *options)
-    return out / x.size if reduction == "mean" else out
+
+    def kernel(x: Any, y: Any, reduction: str, *options: Any) -> Any:
+        kind = x.dtype
+        if kind is not F32 and kind is not F64 and is_half(kind):
+            return kernel(x.astype(F32), y.astype(F32), reduction, *options).astype(kind)
+        if reduction == "none":
+            return each(x, y, *options)
+        out = sum_of(x, y, *options)
+        return out / x.size if reduction == "mean" else out
+
+    return kernel
 
 
 def per_element(reduction: str, input: A) -> float:

@@ -204,11 +204,12 @@ def total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
     """The sum of an array over `dims` (None: all; otherwise in ascending order), in its own dtype; the number of those
     that hold, of bools."""
     kind = x.dtype
-    if kind is BOOLEAN:
-        return in_rows(add_reduce(x, dims, np.int64, None, keepdim))
     if (kind is F32 or kind is F64) and x.flags.c_contiguous:
-        if dims is None and not keepdim:
-            return total_of_all(x)
+        if dims is None:
+            if not keepdim:
+                return total_of_all(x)
+        elif x.ndim == 2 and len(dims) == 1 and not keepdim and x.size:  # the gradient of a bias, for instance
+            return row_sums(x) if dims[0] else _sum_of_rows(x)
         shape = x.shape
         n = len(shape)
         k = n if dims is None else len(dims)
@@ -217,9 +218,6 @@ def total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
         if k == n:
             out = total_of_all(x)
             return out.reshape((1,) * n) if keepdim else out
-        if n == 2:
-            out = row_sums(x) if dims[0] else _sum_of_rows(x)
-            return out.reshape((-1, 1) if dims[0] else (1, -1)) if keepdim else out
         if dims[-1] == k - 1:  # the first k
             out = _sum_of_rows(x.reshape(count_of(shape, dims), -1))
             return out.reshape((1,) * k + shape[k:] if keepdim else shape[k:])
@@ -228,6 +226,8 @@ def total(x: Any, dims: Any = None, keepdim: bool = False) -> Any:
             return out.reshape(shape[: n - k] + (1,) * k if keepdim else shape[: n - k])
     elif (kind is F32 or kind is F64) and dims is None and not keepdim and x.flags.f_contiguous:
         return total_of_all(x.T)
+    elif kind is BOOLEAN:
+        return in_rows(add_reduce(x, dims, np.int64, None, keepdim))
     if x.size <= MANY:
         out = in_rows(add_reduce(x, dims, F32 if is_half(kind) else kind, None, keepdim))
     else:
@@ -292,10 +292,11 @@ def row_sums(x: Any) -> Any:
 
 def _sum_of_rows(x: Any) -> Any:
     """The sum of all rows of a contiguous matrix."""
-    rows, columns = x.shape
-    ones = _ONES[x.dtype.char]
+    rows = len(x)
+    ones = _ONES["f" if x.dtype is F32 else "d"]
     if rows <= 2 * ROWS:
         return ones[:rows].dot(x)
+    columns = x.shape[1]
     whole = rows // ROWS * ROWS
     parts = ones[:ROWS].reshape(1, ROWS) @ x[:whole].reshape(-1, ROWS, columns)
     return _sum_of_rows(parts.reshape(-1, columns)) + np.dot(ones[: rows - whole], x[whole:])
