@@ -65,7 +65,7 @@ def test_few_rows_times_the_weight_of_a_layer(rows: int, columns: int, bias: str
             matrix((), 1, columns, "rows", np.float32, 2)[0],
             matrix((), rows, columns, "rows", np.float32, 2),
         )
-        added: Any = {"none": (), "vector": (vector,), "matrix": (full,)}[bias]
+        added: Any = {"none": (), "vector": (full[0],), "matrix": (full,)}[bias]
         for left in (a, np.ascontiguousarray(a)):
             found = products.product(left, b, *added)
             exact = np.matmul(a.astype(np.float64), b.astype(np.float64)) + (added[0] if added else 0)
