@@ -61,11 +61,12 @@ NATIVE: dict[str, tuple[list[str], list[str]]] = {
     "_loops": (["pool.h", "pool_threads.h"], []),
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
     "_random": (["random_loops.h"], ["-ffp-contract=off", "-fno-math-errno"]),
-    "_products": (["native.h", "pool.h"], []),
+    "_products": (["blas.h", "native.h", "pool.h"], []),
     "_fused": (
-        ["fused_call.h", "fused_elements.h", "fused_rows.h", "fused_updates.h", "pool.h", "vector_math.h", "vectors.h"],
+        [*[path.name for path in Path(KERNELS).glob("fused*.h")], "pool.h", "vector_math.h", "vectors.h"],
         VECTORISED,
     ),
+    "_recurrent": (["blas.h", "fused_entry.h", "native.h", "pool.h"], []),
     "_moves": (["copying.h", "indexing.h", "native.h", "pool.h", "vectors.h"], VECTORISED),
     "_reductions": (
         [

@@ -255,15 +255,13 @@ def test_results_in_columns_of_the_matrix_that_is_read(shape: tuple[int, int]) -
     """The gates of a cell lie side by side, and are replaced by their values."""
     rows, n = shape
     rng = np.random.default_rng(0)
-    gates, pre = rng.standard_normal((rows, 4 * n)), rng.standard_normal((rows, 4 * n))
-    before = rng.standard_normal(shape)
-    apart = [m[:, k * n : (k + 1) * n].copy() for m in (gates, pre) for k in range(4)]
-    expected = python_of(recurrent.lstm_step)(*apart, before)
-    parts, inputs = [[m[:, k * n : (k + 1) * n] for k in range(4)] for m in (gates, pre)]
-    found = recurrent.lstm_step(*parts, *inputs, before, (*parts, np.empty(shape), np.empty(shape)))
+    gates, before = rng.standard_normal((rows, 4 * n)), rng.standard_normal(shape)
+    parts = [gates[:, k * n : (k + 1) * n] for k in range(4)]
+    expected = python_of(recurrent.lstm_step)(*[part.copy() for part in parts], before)
+    found = recurrent.lstm_step(*parts, before, (*parts, np.empty(shape), np.empty(shape)))
     assert [one is other for one, other in zip(found, parts)] == [True] * 4
     assert_close(tuple(found), expected, np.float64)
     neighbours = gates[:, : 2 * n], gates[:, n : 3 * n]  # which share columns, so that one is copied first
     sums = neighbours[0] + neighbours[1]
-    found = recurrent.rnn_tanh_step(*neighbours, neighbours[0])
-    np.testing.assert_allclose(found, np.tanh(sums), rtol=1e-12)
+    found = recurrent.rnn_tanh_step_backward(*neighbours, np.tanh(sums), neighbours[0])
+    np.testing.assert_allclose(found, sums * (1 - np.tanh(sums) ** 2), rtol=1e-12)

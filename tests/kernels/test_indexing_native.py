@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from leafgrad import kernels
 from leafgrad.kernels.moving import taken
-from leafgrad.ops.index.gather import add_at, gather_array, slices_added, sum_at
+from leafgrad.ops.index.gather import add_at, gather_array, rows_summed, slices_added, sum_at
 from leafgrad.ops.index.scatter import scattered
 
 
@@ -54,6 +54,26 @@ def test_slices(case: Any) -> None:
     strided = np.asfortranarray(x)
     add_at(strided, dim, 1, at, source)
     np.testing.assert_array_equal(strided, expected)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("rows", "count", "width"), [(1, 0, 20), (7, 90, 17), (3000, 500, 64), (40, 9000, 33), (5, 8, 2)]
+)
+def test_sums_of_rows(rows: int, count: int, width: int, kind: Any) -> None:
+    """Zeros and what is added to them are one pass over memory; what several places name is added in their order."""
+    rng = np.random.default_rng(0)
+    at, source = rng.integers(-rows, rows, count), rng.standard_normal((count, width)).astype(kind)
+    expected = np.zeros((rows, width), kind)
+    np.add.at(expected, at, source)
+    found = rows_summed((rows, width), at, source)
+    np.testing.assert_array_equal(found, expected)
+    assert found.base is None and not np.signbit(rows_summed((rows, width), at, source * 0 - 0.0)).any()
+    assert rows_summed((rows, 1, width), at, source).shape == (rows, 1, width)
+    with pytest.raises(IndexError):
+        rows_summed(
+            (rows, width), np.append(at, rows), np.append(source, source[:1], 0) if count else np.ones((1, width))
+        )
 
 
 @settings(deadline=None)

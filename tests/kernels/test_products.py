@@ -61,10 +61,7 @@ def test_few_rows_times_the_weight_of_a_layer(rows: int, columns: int, bias: str
     """From 2,048 results on these go by way of the transposed product."""
     for k in (1, 40, 300):
         a, b = matrix((), rows, k, "wider", np.float32, 0), matrix((), k, columns, "columns", np.float32, 1)
-        vector, full = (
-            matrix((), 1, columns, "rows", np.float32, 2)[0],
-            matrix((), rows, columns, "rows", np.float32, 2),
-        )
+        full = matrix((), rows, columns, "rows", np.float32, 2)
         added: Any = {"none": (), "vector": (full[0],), "matrix": (full,)}[bias]
         for left in (a, np.ascontiguousarray(a)):
             found = products.product(left, b, *added)

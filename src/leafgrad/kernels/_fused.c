@@ -20,6 +20,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "fused_entry.h"
 #include "pool.h"
 #include "vector_math.h"
 #include "vectors.h"
@@ -36,14 +37,6 @@
 #define ROWS_AT_ONCE 128     /* rows whose sums by columns are added up in single precision */
 #define CHUNKS 16            /* parts in which columns are added up */
 #define SUMMED 4096          /* elements of a part of a sum of everything */
-
-typedef void (*Function)(ptrdiff_t rows, ptrdiff_t n, char *const *arrays, const double *options, void *scratch);
-
-typedef struct {
-    const char *name, *kind, *arguments, *results;
-    int cost, scratch;
-    Function run[2]; /* for float and double */
-} Entry;
 
 #include "fused_kernels.h" /* made by the translator when the package is built */
 
@@ -80,11 +73,8 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO:Kernel", names, &name, &python)) {
         return NULL;
     }
-    const Entry *entry = entries;
-    while (entry->name != NULL && strcmp(entry->name, name) != 0) {
-        entry++;
-    }
-    if (entry->name == NULL) {
+    const Entry *entry = fused_entry(entries, name);
+    if (entry == NULL) {
         return PyErr_Format(PyExc_KeyError, "%s is not among the kernels that were translated", name);
     }
     Kernel *self = (Kernel *)type->tp_alloc(type, 0);
@@ -181,11 +171,12 @@ PyMODINIT_FUNC PyInit__fused(void)
     if (PyType_Ready(&Kernel_type) < 0) {
         return NULL;
     }
-    PyObject *module = PyModule_Create(&definition);
-    if (module == NULL || PyModule_AddObjectRef(module, "Kernel", (PyObject *)&Kernel_type) < 0 ||
+    PyObject *module = PyModule_Create(&definition), *table = PyCapsule_New((void *)entries, FUSED_CAPSULE, NULL);
+    if (module == NULL || table == NULL || PyModule_AddObjectRef(module, "entries", table) < 0 ||
+        PyModule_AddObjectRef(module, "Kernel", (PyObject *)&Kernel_type) < 0 ||
         PyModule_AddStringConstant(module, "instructions", instructions()) < 0) {
-        Py_XDECREF(module);
-        return NULL;
+        Py_CLEAR(module);
     }
+    Py_XDECREF(table);
     return module;
 }

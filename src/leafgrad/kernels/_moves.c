@@ -252,6 +252,7 @@ static const NativeFunction functions[] = {
     {"gathered", gathered},
     {"scattered", scattered},
     {"slices_added", slices_added},
+    {"rows_summed", rows_summed},
     {NULL},
 };
 

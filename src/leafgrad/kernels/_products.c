@@ -21,6 +21,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "blas.h"
 #include "native.h"
 #include "pool.h"
 
@@ -68,54 +69,64 @@ typedef struct {
     npy_intp matrices, row_blocks, column_blocks;
 } Product;
 
-/* z = x y, or z += x y with `add` = 1. `turned` matrices lie column by column. */
-static void gemm(npy_intp size, int turned_x, int turned_y, npy_intp rows, npy_intp columns, npy_intp k, const char *x,
-                 npy_intp step_x, const char *y, npy_intp step_y, int add, char *z, npy_intp step_z)
+static void gemm(int size, ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t k, BlasOperand a, BlasOperand b, int add, char *c,
+                 ptrdiff_t c_step)
 {
-    int turn_x = turned_x ? TRANSPOSED : AS_IT_IS, turn_y = turned_y ? TRANSPOSED : AS_IT_IS;
+    int turn_a = a.turned ? TRANSPOSED : AS_IT_IS, turn_b = b.turned ? TRANSPOSED : AS_IT_IS;
     if (size == 4 && blas.wide) {
-        ((Gemm64f)blas.single)(ROW_MAJOR, turn_x, turn_y, rows, columns, k, 1, (const float *)x, step_x,
-                               (const float *)y, step_y, (float)add, (float *)z, step_z);
+        ((Gemm64f)blas.single)(ROW_MAJOR, turn_a, turn_b, rows, columns, k, 1, (const float *)a.data, a.step,
+                               (const float *)b.data, b.step, (float)add, (float *)c, c_step);
     } else if (size == 4) {
-        ((Gemm32f)blas.single)(ROW_MAJOR, turn_x, turn_y, (int)rows, (int)columns, (int)k, 1, (const float *)x,
-                               (int)step_x, (const float *)y, (int)step_y, (float)add, (float *)z, (int)step_z);
+        ((Gemm32f)blas.single)(ROW_MAJOR, turn_a, turn_b, (int)rows, (int)columns, (int)k, 1, (const float *)a.data,
+                               (int)a.step, (const float *)b.data, (int)b.step, (float)add, (float *)c, (int)c_step);
     } else if (blas.wide) {
-        ((Gemm64d)blas.twice)(ROW_MAJOR, turn_x, turn_y, rows, columns, k, 1, (const double *)x, step_x,
-                              (const double *)y, step_y, (double)add, (double *)z, step_z);
+        ((Gemm64d)blas.twice)(ROW_MAJOR, turn_a, turn_b, rows, columns, k, 1, (const double *)a.data, a.step,
+                              (const double *)b.data, b.step, (double)add, (double *)c, c_step);
     } else {
-        ((Gemm32d)blas.twice)(ROW_MAJOR, turn_x, turn_y, (int)rows, (int)columns, (int)k, 1, (const double *)x,
-                              (int)step_x, (const double *)y, (int)step_y, (double)add, (double *)z, (int)step_z);
+        ((Gemm32d)blas.twice)(ROW_MAJOR, turn_a, turn_b, (int)rows, (int)columns, (int)k, 1, (const double *)a.data,
+                              (int)a.step, (const double *)b.data, (int)b.step, (double)add, (double *)c, (int)c_step);
     }
 }
 
 /* A few rows times a transposed matrix of floats, by way of the transposed product, which BLAS computes sooner. */
-static void multiply_few_rows(npy_intp rows, npy_intp columns, npy_intp k, const char *x, npy_intp step_x,
-                              const char *y, npy_intp step_y, int add, float *z, npy_intp step_z)
+static void multiply_few_rows(ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t k, BlasOperand a, BlasOperand b, int add,
+                              float *c, ptrdiff_t c_step)
 {
     float panel[PANEL * FEW_ROWS];
-    for (npy_intp left = 0; left < columns; left += PANEL) {
-        npy_intp width = columns - left < PANEL ? columns - left : PANEL;
-        gemm(4, 0, 1, width, rows, k, y + left * step_y * 4, step_y, x, step_x, 0, (char *)panel, rows);
-        for (npy_intp row = 0; row < rows; row++) {
-            float *out = z + row * step_z + left;
-            for (npy_intp column = 0; column < width; column++) {
+    BlasOperand turned = {a.data, a.step, 1};
+    for (ptrdiff_t left = 0; left < columns; left += PANEL) {
+        ptrdiff_t width = columns - left < PANEL ? columns - left : PANEL;
+        BlasOperand part = {b.data + left * b.step * 4, b.step, 0};
+        gemm(4, width, rows, k, part, turned, 0, (char *)panel, rows);
+        for (ptrdiff_t row = 0; row < rows; row++) {
+            float *out = c + row * c_step + left;
+            for (ptrdiff_t column = 0; column < width; column++) {
                 out[column] = (add ? out[column] : 0) + panel[column * rows + row];
             }
         }
     }
 }
 
-static void multiply(const Product *p, npy_intp matrix, npy_intp row, npy_intp rows, npy_intp column, npy_intp columns)
+/* c = a b, or c += a b with `add` = 1. */
+static void multiply(int size, ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t k, BlasOperand a, BlasOperand b, int add,
+                     char *c, ptrdiff_t c_step)
+{
+    if (size == 4 && rows <= FEW_ROWS && rows * columns >= FEW_RESULTS && !a.turned && b.turned) {
+        multiply_few_rows(rows, columns, k, a, b, add, (float *)c, c_step);
+    } else {
+        gemm(size, rows, columns, k, a, b, add, c, c_step);
+    }
+}
+
+/* One block of one of the products. */
+static void multiply_block(const Product *p, npy_intp matrix, npy_intp row, npy_intp rows, npy_intp column,
+                           npy_intp columns)
 {
     const Matrix *a = &p->a, *b = &p->b, *c = &p->c;
-    const char *x = a->data + matrix * a->stack + row * (a->turned ? 1 : a->step) * p->size;
-    const char *y = b->data + matrix * b->stack + column * (b->turned ? b->step : 1) * p->size;
+    BlasOperand x = {a->data + matrix * a->stack + row * (a->turned ? 1 : a->step) * p->size, a->step, a->turned};
+    BlasOperand y = {b->data + matrix * b->stack + column * (b->turned ? b->step : 1) * p->size, b->step, b->turned};
     char *z = c->data + matrix * c->stack + (row * c->step + column) * p->size;
-    if (p->size == 4 && rows <= FEW_ROWS && rows * columns >= FEW_RESULTS && !a->turned && b->turned) {
-        multiply_few_rows(rows, columns, a->columns, x, a->step, y, b->step, p->add, (float *)z, c->step);
-    } else {
-        gemm(p->size, a->turned, b->turned, rows, columns, a->columns, x, a->step, y, b->step, p->add, z, c->step);
-    }
+    multiply((int)p->size, rows, columns, a->columns, x, y, p->add, z, c->step);
 }
 
 static npy_intp border(npy_intp size, npy_intp blocks, npy_intp block)
@@ -131,9 +142,24 @@ static void run_blocks(void *context, ptrdiff_t from, ptrdiff_t to)
         npy_intp column = item % p->column_blocks, row = item / p->column_blocks % p->row_blocks;
         npy_intp matrix = item / p->column_blocks / p->row_blocks;
         npy_intp top = border(p->c.rows, p->row_blocks, row), left = border(p->c.columns, p->column_blocks, column);
-        multiply(p, matrix, top, border(p->c.rows, p->row_blocks, row + 1) - top, left,
-                 border(p->c.columns, p->column_blocks, column + 1) - left);
+        multiply_block(p, matrix, top, border(p->c.rows, p->row_blocks, row + 1) - top, left,
+                       border(p->c.columns, p->column_blocks, column + 1) - left);
     }
+}
+
+static int begin(void)
+{
+    if (blas.single == NULL) return 0;
+    if (blas.inside++ == 0) {
+        blas.before = blas.get_threads();
+        if (blas.before != 1) blas.set_threads(1);
+    }
+    return 1;
+}
+
+static void end(void)
+{
+    if (--blas.inside == 0 && blas.before != 1) blas.set_threads(blas.before);
 }
 
 static void run(Product *p)
@@ -151,10 +177,7 @@ static void run(Product *p)
         *blocks = work < LONG_FROM ? threads : 2 * threads; /* few: each of them packs the other matrix anew */
         if (*blocks > size / BLOCK) *blocks = size / BLOCK > 0 ? size / BLOCK : 1;
     }
-    if (alone && blas.inside++ == 0) {
-        blas.before = blas.get_threads();
-        if (blas.before != 1) blas.set_threads(1);
-    }
+    if (alone) begin();
     npy_intp items = p->matrices * p->row_blocks * p->column_blocks;
     Py_BEGIN_ALLOW_THREADS
     if (work < SPLIT_FROM || items < 2) {
@@ -164,9 +187,7 @@ static void run(Product *p)
         pool_run(run_blocks, p, items, (npy_intp)(work / (double)items / 4) + 1, work >= LONG_FROM);
     }
     Py_END_ALLOW_THREADS
-    if (alone && --blas.inside == 0 && blas.before != 1) {
-        blas.set_threads(blas.before);
-    }
+    if (alone) end();
 }
 
 /* -- arrays -------------------------------------------------------------------------------------------------------- */
@@ -279,13 +300,17 @@ static PyModuleDef definition = {
 };
 
 static const NativeFunction functions[] = {{"product", product}, {NULL, NULL}};
+static const BlasFunctions lent = {begin, end, multiply};
 
 PyMODINIT_FUNC PyInit__products(void)
 {
     import_array();
     PyObject *module = pool_import() < 0 ? NULL : PyModule_Create(&definition);
-    if (module != NULL && native_prepare(module, functions) < 0) {
+    PyObject *capsule = PyCapsule_New((void *)&lent, BLAS_CAPSULE, NULL);
+    if (module != NULL && (capsule == NULL || PyModule_AddObjectRef(module, "blas", capsule) < 0 ||
+                           native_prepare(module, functions) < 0)) {
         Py_CLEAR(module);
     }
+    Py_XDECREF(capsule);
     return module;
 }

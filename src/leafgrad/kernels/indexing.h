@@ -3,6 +3,7 @@
        taken(x, at, dim)                 the slices of x along `dim` that `at` names, in the shape of `at`
        gathered(x, index, dim)           out[i][j] = x[index[i][j]][j] for dim 0, and likewise for the others
        slices_added(x, at, source, dim)  the slices of source added to those of x that `at` names, in x
+       rows_summed(shape, at, source)    zeros of a shape, the rows of source added to those of it that `at` names
        scattered(x, index, source, dim, add)   x[index[i][j]][j] = source[i][j] for dim 0, or added, in x
 
    Everything lies row by row. Indices are int64, may count from the end, and are looked at before anything happens.
@@ -13,6 +14,7 @@
 #include "copying.h"
 
 #define COLUMNS 64 /* of a slice, which one thread adds to at once */
+#define AHEAD 4    /* slices that are asked for from memory before it is their turn */
 
 typedef struct {
     const char *from;         /* x where it is read, the source where x is written */
@@ -43,6 +45,14 @@ VECTORISED static int all_inside(const int64_t *at, npy_intp count, npy_intp siz
 }
 
 static inline npy_intp from_front(int64_t at, npy_intp size) { return at < 0 ? at + size : at; }
+
+/* Have the first lines of a slice fetched from memory, of which the processor sees the others coming. */
+static inline void ask_for(const char *slice, npy_intp bytes)
+{
+#if defined(__GNUC__)
+    for (npy_intp line = 0; line < bytes && line < 512; line += 64) __builtin_prefetch(slice + line);
+#endif
+}
 
 static void fill_in(Indexing *work, PyArrayObject *x, int dim, npy_intp count)
 {
@@ -109,6 +119,7 @@ static void take_slices(void *context, ptrdiff_t first, ptrdiff_t last)
             BY_ITEM(take, work->item)(from, work->at + start, count, work->size, to);
         } else {
             for (npy_intp i = 0; i < count; i++) {
+                if (i + AHEAD < count) ask_for(from + from_front(work->at[start + i + AHEAD], work->size) * slice, slice);
                 memcpy(to + i * slice, from + from_front(work->at[start + i], work->size) * slice, slice);
             }
         }
@@ -275,6 +286,96 @@ static PyObject *slices_added(PyObject *const *args, Py_ssize_t given)
     if (!all_inside(work.at, work.count, work.size)) return NULL;
     if (PyArray_SIZE(source)) share_indexing(add_slices, &work, work.outer * ((work.inner + COLUMNS - 1) / COLUMNS));
     return Py_NewRef((PyObject *)x);
+}
+
+/* -- rows_summed: row after row, so that memory is written once and in order ------------------------------------------ */
+
+typedef struct {
+    Indexing work;
+    npy_intp *starts, *order; /* order[starts[row]], ... up to the next: the places in `at` that name a row */
+} Summing;
+
+#define DEFINE_SUM(T)                                                                                                  \
+    VECTORISED static void sum_##T(const Summing *s, npy_intp first, npy_intp last)                                    \
+    {                                                                                                                  \
+        npy_intp n = s->work.inner;                                                                                    \
+        const T *source = (const T *)s->work.from;                                                                     \
+        for (npy_intp row = first; row < last; row++) {                                                                \
+            T *restrict to = (T *)s->work.to + row * n;                                                                \
+            npy_intp from = s->starts[row], end = s->starts[row + 1], empty = row;                                     \
+            while (empty < last && s->starts[empty + 1] == from) empty++;                                              \
+            if (empty > row) {                                                                                         \
+                memset(to, 0, (size_t)((empty - row) * n) * sizeof(T));                                                \
+                row = empty - 1;                                                                                       \
+                continue;                                                                                              \
+            }                                                                                                          \
+            for (npy_intp k = from; k < end; k++) {                                                                    \
+                const T *restrict x = source + s->order[k] * n;                                                        \
+                if (k + AHEAD < s->work.count) {                                                                       \
+                    ask_for((const char *)(source + s->order[k + AHEAD] * n), n * (npy_intp)sizeof(T));                \
+                }                                                                                                      \
+                if (k == from) {                                                                                       \
+                    for (npy_intp i = 0; i < n; i++) to[i] = 0 + x[i]; /* a zero that is negative becomes positive */  \
+                } else {                                                                                               \
+                    for (npy_intp i = 0; i < n; i++) to[i] += x[i];                                                    \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+DEFINE_SUM(float)
+DEFINE_SUM(double)
+
+static void sum_rows(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    const Summing *summing = context;
+    (summing->work.kind == 1 ? sum_float : sum_double)(summing, first, last);
+}
+
+/* The places that name each row, in their order: counted, then put where they belong. */
+static void sort_places(Summing *s)
+{
+    npy_intp rows = s->work.size;
+    memset(s->starts, 0, (size_t)(rows + 2) * sizeof(npy_intp));
+    for (npy_intp i = 0; i < s->work.count; i++) s->starts[from_front(s->work.at[i], rows) + 2]++;
+    for (npy_intp row = 2; row <= rows; row++) s->starts[row + 1] += s->starts[row];
+    for (npy_intp i = 0; i < s->work.count; i++) s->order[s->starts[from_front(s->work.at[i], rows) + 1]++] = i;
+}
+
+static PyObject *rows_summed(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 3 || !PyTuple_CheckExact(args[0]) || !is_index(args[1]) || !is_dense(args[2])) return NULL;
+    PyArrayObject *at = (PyArrayObject *)args[1], *source = (PyArrayObject *)args[2];
+    int ndim = (int)PyTuple_GET_SIZE(args[0]);
+    npy_intp shape[NPY_MAXDIMS], total = 1;
+    if (ndim > NPY_MAXDIMS || PyArray_NDIM(source) != 2 || PyArray_NDIM(at) != 1 ||
+        PyArray_DIM(at, 0) != PyArray_DIM(source, 0)) return NULL;
+    for (int d = 0; d < ndim; d++) {
+        shape[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(args[0], d));
+        if (shape[d] < 0) return NULL;
+        total *= shape[d];
+    }
+    Summing s = {.work = {.from = PyArray_BYTES(source), .at = PyArray_DATA(at)}};
+    fill_in(&s.work, source, 0, PyArray_DIM(at, 0));
+    if (!s.work.kind || s.work.inner * s.work.item < 64 || total % s.work.inner) return NULL;
+    npy_intp rows = s.work.size = total / s.work.inner;
+    if (!all_inside(s.work.at, s.work.count, rows)) return NULL;
+    s.starts = malloc((size_t)(rows + 2 + s.work.count) * sizeof(npy_intp));
+    PyArrayObject *out = s.starts == NULL ? NULL : new_like(source, ndim, shape);
+    if (out != NULL) {
+        s.order = s.starts + rows + 2;
+        s.work.to = PyArray_BYTES(out);
+        npy_intp slice = s.work.inner * s.work.item, bytes = (rows + s.work.count) * slice;
+        sort_places(&s);
+        Py_BEGIN_ALLOW_THREADS
+        if (bytes < SPLIT_FROM) {
+            sum_rows(&s, 0, rows);
+        } else {
+            pool_run(sum_rows, &s, rows, slice, bytes >= LONG_COPY);
+        }
+        Py_END_ALLOW_THREADS
+    }
+    free(s.starts);
+    return (PyObject *)out;
 }
 
 static void indexing_prepare(void)

@@ -2,10 +2,11 @@
 
 The numbers of all steps lie one below the other, in the order of time: `sizes` tells how many rows each step has, which
 can only become fewer, as in PyTorch's packed sequences. Row i of a step belongs to sequence i. What the input adds to
-the gates, `pre`, is a single product that was computed before; here is what one step needs of the step before.
+the gates is a single product for all steps; what one step needs of the step before is done step by step, natively where
+that was built (_recurrent.c).
 
-    forward     h = 0-th state; for each step: gates from pre[rows] + h @ w.T, then h
-    backward    for each step from the last: the gradient of pre[rows] of that of the state, and the gradient of the
+    forward     h = 0-th state; for each step: gates from those of the input, rows of it, + h @ w.T, then h
+    backward    for each step from the last: the gradient of the gates of that of the state, and the gradient of the
                 state before, a product of it and w
 
 What a step does beside its product is one kernel (leafgrad/kernels/fused/recurrent.py).
@@ -20,9 +21,23 @@ from typing import Any
 import numpy as np
 
 from leafgrad.kernels.fused import recurrent as fused
+from leafgrad.kernels.moving import copied
+from leafgrad.kernels.products import product
+
+Native: Any = None
+try:
+    from leafgrad.kernels._recurrent import Native
+except ImportError:  # not built
+    pass
 
 Array = Any
 Sizes = tuple[int, ...]
+TAKEN = (np.dtype(np.float32), np.dtype(np.float64))  # what these functions compute in
+
+
+def native_steps(otherwise: Callable[..., Any]) -> Any:
+    """Before a function on NumPy: computed by the one of this name in _recurrent.c for the arrays that it takes."""
+    return otherwise if Native is None else Native(otherwise.__name__, otherwise)
 
 
 def steps(sizes: Sizes, reverse: bool) -> list[tuple[int, int]]:
@@ -40,6 +55,8 @@ def carried(state: Array, initial: Array, size: int) -> Array:
 
 def previous(initial: Any, states: Any, sizes: Sizes, reverse: bool, join: Callable[..., Any]) -> Any:
     """The states before all steps, of the states after them: arrays, or tensors with another `join`."""
+    if len(sizes) == 1:
+        return initial
     size = sizes[0]
     if size == sizes[-1]:
         rest = states[size:] if reverse else states[: len(states) - size]
@@ -53,18 +70,22 @@ def previous(initial: Any, states: Any, sizes: Sizes, reverse: bool, join: Calla
     return join([*parts, initial[: sizes[-1]]])
 
 
-TAKEN = (np.dtype(np.float32), np.dtype(np.float64))  # what these functions compute in
-
-
 def gates_of(rows: Array, count: int) -> list[Array]:
     """The gates side by side in each row, one by one."""
     n = rows.shape[1] // count
     return [rows[:, k * n : (k + 1) * n] for k in range(count)]
 
 
-def transposed(w: Array, sizes: Sizes) -> Array:
-    """w.T, of which many products are faster in a copy."""
-    return np.ascontiguousarray(w.T) if len(sizes) > 4 else w.T
+def of_inputs(x: Array, w: Array, *biases: Array | None) -> Array:
+    """What the inputs of all steps add to the gates, a new array."""
+    added = [bias for bias in biases if bias is not None]
+    across = transposed(w, len(x))
+    return product(x, across, added[0] if len(added) == 1 else added[0] + added[1]) if added else product(x, across)
+
+
+def transposed(w: Array, rows: int) -> Array:
+    """w.T, of which products with more than a few rows are faster in a copy."""
+    return copied(w.T) if rows > 4 else w.T
 
 
 def new_rows(like: Array, n: int) -> Array:
@@ -74,24 +95,27 @@ def new_rows(like: Array, n: int) -> Array:
 # -- LSTM -------------------------------------------------------------------------------------------------------------
 
 
-def lstm(pre: Array, h0: Array, c0: Array, w: Array, sizes: Sizes, reverse: bool) -> tuple[Array, Array, Array]:
-    """(the states, the cells and the gates i, f, g, o of all steps)."""
+@native_steps
+def lstm(gates: Array, h0: Array, c0: Array, w: Array, sizes: Sizes, reverse: bool) -> tuple[Array, Array]:
+    """(the states and the cells of all steps); `gates` are what the inputs add to the gates, and become the gates i, f,
+    g, o. `w` are the weights of the states, transposed."""
     n = h0.shape[1]
-    out, cells, gates = new_rows(pre, n), new_rows(pre, n), np.empty(pre.shape, pre.dtype)
-    h, c, across = h0, c0, transposed(w, sizes)
+    out, cells = new_rows(gates, n), new_rows(gates, n)
+    h, c = h0, c0
     for start, stop in steps(sizes, reverse):
-        now, h, before = gates[start:stop], carried(h, h0, stop - start), carried(c, c0, stop - start)
-        np.dot(h, across, out=now)
+        now, before = gates[start:stop], carried(c, c0, stop - start)
+        now += carried(h, h0, stop - start).dot(w)
         h, c, parts = out[start:stop], cells[start:stop], gates_of(now, 4)
-        fused.lstm_step(*parts, *gates_of(pre[start:stop], 4), before, (*parts, c, h))
-    return out, cells, gates
+        fused.lstm_step(*parts, before, (*parts, c, h))
+    return out, cells
 
 
+@native_steps
 def lstm_backward(
     of_out: Array | None, of_cells: Array | None, c0: Array, w: Array, cells: Array, gates: Array, sizes: Sizes,
     reverse: bool,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """(the gradients of pre, h0 and c0), given those of the states and of the cells."""
+    """(the gradients of what the gates are functions of, of h0 and of c0), given those of the states and cells."""
     before = previous(c0, cells, sizes, reverse, np.concatenate)
     back, none = np.empty(gates.shape, gates.dtype), np.zeros((1, 1), gates.dtype)
     dh, dc = np.zeros(c0.shape, gates.dtype), np.zeros(c0.shape, gates.dtype)
@@ -108,25 +132,27 @@ def lstm_backward(
 # -- GRU --------------------------------------------------------------------------------------------------------------
 
 
+@native_steps
 def gru(pre: Array, h0: Array, w: Array, bias: Array | None, sizes: Sizes, reverse: bool) -> tuple[Array, Array, Array]:
     """(the states of all steps; the gates r and z, and what the state adds to the third; the new values n)."""
     n = h0.shape[1]
     out, gates, news = new_rows(pre, n), np.empty(pre.shape, pre.dtype), new_rows(pre, n)
     added = gates_of((np.zeros(3 * n, pre.dtype) if bias is None else bias)[None], 3)
-    h, across = h0, transposed(w, sizes)
+    h = h0
     for start, stop in steps(sizes, reverse):
         before, now = carried(h, h0, stop - start), gates[start:stop]
-        np.dot(before, across, out=now)
+        np.dot(before, w, out=now)
         h, parts = out[start:stop], gates_of(now, 3)
         fused.gru_step(*parts, *added, *gates_of(pre[start:stop], 3), before, (*parts, news[start:stop], h))
     return out, gates, news
 
 
+@native_steps
 def gru_backward(
-    of_out: Array, h0: Array, w: Array, before: Array, gates: Array, news: Array, sizes: Sizes, reverse: bool
+    of_out: Array, h0: Array, w: Array, out: Array, gates: Array, news: Array, sizes: Sizes, reverse: bool
 ) -> tuple[Array, Array, Array]:
-    """(the gradients of pre, of what the state adds to the gates, and of h0). `before`: the states before."""
-    n = h0.shape[1]
+    """(the gradients of what the inputs add to the gates, of what the state adds to them, and of h0)."""
+    n, before = h0.shape[1], previous(h0, out, sizes, reverse, np.concatenate)
     back, inner, dh = np.empty(gates.shape, gates.dtype), np.empty(gates.shape, gates.dtype), np.zeros_like(h0)
     for start, stop in reversed(steps(sizes, reverse)):
         h, own, now = dh[: stop - start], back[start:stop], inner[start:stop]
@@ -140,29 +166,49 @@ def gru_backward(
 
 # -- RNN --------------------------------------------------------------------------------------------------------------
 
-STEPS = {
-    "tanh": (fused.rnn_tanh_step, fused.rnn_tanh_step_backward),
-    "relu": (fused.rnn_relu_step, fused.rnn_relu_step_backward),
-}
 
-
-def rnn(pre: Array, h0: Array, w: Array, kind: str, sizes: Sizes, reverse: bool) -> Array:
-    """The states of all steps, tanh or relu of pre + h @ w.T."""
-    out, h, across, step = np.empty(pre.shape, pre.dtype), h0, transposed(w, sizes), STEPS[kind][0]
+def run_steps(step: Any, out: Array, h0: Array, w: Array, sizes: Sizes, reverse: bool) -> None:
+    """The states of all steps, in the place of what the inputs add to them."""
+    h = h0
     for start, stop in steps(sizes, reverse):
         now = out[start:stop]
-        np.dot(carried(h, h0, stop - start), across, out=now)
-        h = step(now, pre[start:stop], now)
-    return out
+        now += carried(h, h0, stop - start).dot(w)
+        h = step(now, now)
 
 
-def rnn_backward(
-    of_out: Array, h0: Array, w: Array, out: Array, kind: str, sizes: Sizes, reverse: bool
+def run_steps_backward(
+    step: Any, of_out: Array, h0: Array, w: Array, out: Array, sizes: Sizes, reverse: bool
 ) -> tuple[Array, Array]:
-    """(the gradients of pre and of h0); `out` are the states after the steps."""
-    back, dh, step = np.empty(of_out.shape, of_out.dtype), np.zeros(h0.shape, out.dtype), STEPS[kind][1]
+    """(the gradients of what the inputs add to the states, and of h0); `out` are the states after the steps."""
+    back, dh = np.empty(of_out.shape, of_out.dtype), np.zeros(h0.shape, out.dtype)
     for start, stop in reversed(steps(sizes, reverse)):
         h, now = dh[: stop - start], back[start:stop]
         step(h, of_out[start:stop], out[start:stop], now)
         np.dot(now, w, out=h)
     return back, dh
+
+
+@native_steps
+def rnn_tanh(out: Array, h0: Array, w: Array, sizes: Sizes, reverse: bool) -> None:
+    run_steps(fused.rnn_tanh_step, out, h0, w, sizes, reverse)
+
+
+@native_steps
+def rnn_tanh_backward(of_out: Array, h0: Array, w: Array, out: Array, sizes: Sizes, reverse: bool) -> tuple[Any, Any]:
+    return run_steps_backward(fused.rnn_tanh_step_backward, of_out, h0, w, out, sizes, reverse)
+
+
+@native_steps
+def rnn_relu(out: Array, h0: Array, w: Array, sizes: Sizes, reverse: bool) -> None:
+    run_steps(fused.rnn_relu_step, out, h0, w, sizes, reverse)
+
+
+@native_steps
+def rnn_relu_backward(of_out: Array, h0: Array, w: Array, out: Array, sizes: Sizes, reverse: bool) -> tuple[Any, Any]:
+    return run_steps_backward(fused.rnn_relu_step_backward, of_out, h0, w, out, sizes, reverse)
+
+
+RNN = {
+    "tanh": (rnn_tanh, rnn_tanh_backward, fused.rnn_tanh_step_backward),
+    "relu": (rnn_relu, rnn_relu_backward, fused.rnn_relu_step_backward),
+}

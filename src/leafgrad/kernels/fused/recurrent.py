@@ -8,16 +8,12 @@ from leafgrad.kernels.language import Vector, elementwise, maximum, sigmoid, tan
 
 
 @elementwise
-def lstm_step(
-    of_i: Vector, of_f: Vector, of_g: Vector, of_o: Vector, pre_i: Vector, pre_f: Vector, pre_g: Vector, pre_o: Vector,
-    before: Vector,
-) -> Any:  # fmt: skip
-    """The gates i, f, g and o, the cell and the state; given what state and input add to the gates, and the cell
-    before."""
-    gate_i = sigmoid(of_i + pre_i)
-    gate_f = sigmoid(of_f + pre_f)
-    gate_g = tanh(of_g + pre_g)
-    gate_o = sigmoid(of_o + pre_o)
+def lstm_step(of_i: Vector, of_f: Vector, of_g: Vector, of_o: Vector, before: Vector) -> Any:
+    """The gates i, f, g and o, the cell and the state; given what the gates are functions of, and the cell before."""
+    gate_i = sigmoid(of_i)
+    gate_f = sigmoid(of_f)
+    gate_g = tanh(of_g)
+    gate_o = sigmoid(of_o)
     cell = gate_f * before + gate_i * gate_g
     return gate_i, gate_f, gate_g, gate_o, cell, gate_o * tanh(cell)
 
@@ -68,13 +64,13 @@ def gru_step_backward(
 
 
 @elementwise
-def rnn_tanh_step(of_state: Vector, pre: Vector) -> Vector:
-    return tanh(of_state + pre)
+def rnn_tanh_step(x: Vector) -> Vector:
+    return tanh(x)
 
 
 @elementwise
-def rnn_relu_step(of_state: Vector, pre: Vector) -> Vector:
-    return maximum(of_state + pre, 0)
+def rnn_relu_step(x: Vector) -> Vector:
+    return maximum(x, 0)
 
 
 @elementwise

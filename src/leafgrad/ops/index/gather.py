@@ -98,6 +98,8 @@ def sum_at(g: Array, shape: tuple[int, ...], dim: int, count: int, at: Array) ->
     # half precision sums in single precision, as everywhere else
     kind = np.float32 if g.dtype.itemsize == 2 and g.dtype.kind not in "iu" else g.dtype
     if NATIVE and (kind is F32 or kind is F64):
+        if not dim and g.flags.c_contiguous and at.dtype is INT64 and at.flags.c_contiguous and at.size:
+            return rows_summed(shape, at.reshape(-1), g.reshape(at.size, prod(shape[count:])))
         total = np.zeros(shape, kind)
         add_at(total, dim, count, at, g)
         return total
@@ -107,6 +109,14 @@ def sum_at(g: Array, shape: tuple[int, ...], dim: int, count: int, at: Array) ->
     # with no index twice there is nothing to add: masks, sorted indices
     (put_at if increasing(at.reshape(-1)) else add_at)(total, dim, count, at, g)
     return total.astype(g.dtype, copy=False)
+
+
+@native_move("rows_summed")
+def rows_summed(shape: tuple[int, ...], at: Array, source: Array) -> Array:
+    """Zeros of a shape, with the rows of source added to those of it that `at` names."""
+    total = np.zeros(shape, source.dtype)
+    slices_added(total.reshape(total.size // max(1, source.shape[1]), source.shape[1]), at, source, 0)
+    return total
 
 
 def indexed_first(x: Array, dim: int, count: int) -> Array:

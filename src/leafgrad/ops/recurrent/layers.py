@@ -1,8 +1,8 @@
 """torch.lstm, torch.gru, torch.rnn_tanh and torch.rnn_relu: several layers, in one direction or both, over padded or
 packed sequences.
 
-A layer in one direction is one product of all inputs with their weights and one operation for all steps (`sequences`).
-What those do not take, half precision and states that are projected (`proj_size`), is composed of other operations.
+A layer in one direction is one operation for all steps (`sequences`). What those do not take, half precision and states
+that are projected (`proj_size`), is composed of other operations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import execute
+from leafgrad._core.modes import switches
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.thread_state import state
 from leafgrad.kernels.recurrent import gates_of, steps
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.index.gather import index_select
@@ -56,18 +58,36 @@ def grouped(params: Sequence[Any], has_biases: bool, projects: bool) -> list[Wei
 def layer(kind: str, rows: Any, initial: States, weights: Weights, sizes: Sizes, reverse: bool) -> tuple[Any, States]:
     """The states after all steps, row by row, and the last ones of each sequence."""
     w_ih, w_hh, b_ih, b_hh, w_hr = weights
-    bias = b_ih if kind == "gru" or b_ih is None else b_ih + b_hh
-    pre = linear.call(rows, w_ih, bias)
-    if w_hr is not None or not is_taken(pre.array.dtype):
-        found: Any = composed(kind, pre, initial, weights, sizes, reverse)
+    if w_hr is not None or not are_taken(rows, initial, weights):
+        bias = b_ih if kind == "gru" or b_ih is None else b_ih + b_hh
+        found: Any = composed(kind, linear.call(rows, w_ih, bias), initial, weights, sizes, reverse)
     elif kind == "lstm":
         h, c = initial
-        found = lstm_sequence.call(pre, h, c, w_hh, sizes, reverse)
+        found = lstm_sequence.call(rows, h, c, w_ih, w_hh, b_ih, b_hh, sizes, reverse)
     elif kind == "gru":
-        found = (gru_sequence.call(pre, initial[0], w_hh, b_hh, sizes, reverse),)
+        found = (gru_sequence.call(rows, initial[0], w_ih, w_hh, b_ih, b_hh, sizes, reverse),)
     else:
-        found = (rnn_sequence.call(pre, initial[0], w_hh, kind, sizes, reverse),)
+        found = (rnn_sequence.call(rows, initial[0], w_ih, w_hh, b_ih, b_hh, kind, sizes, reverse),)
+    if len(sizes) == 1:
+        return found[0], found
     return found[0], tuple([last_rows(each, sizes, reverse) for each in found])
+
+
+def are_taken(rows: Any, initial: States, weights: Weights) -> bool:
+    """Are these of a dtype and of shapes that the operations for whole sequences compute with? If not, operations for
+    single steps do, or say what is wrong. So they do in mixed precision, too."""
+    x, kind, w_ih, w_hh = rows.array, rows.array.dtype, weights.w_ih.array, weights.w_hh.array
+    if not is_taken(kind) or w_ih.dtype != kind or w_hh.dtype != kind or (switches.autocasts and state.autocast):
+        return False
+    if x.ndim != 2 or w_ih.ndim != 2 or x.shape[1] != w_ih.shape[1] or w_hh.shape[0] != w_ih.shape[0]:
+        return False
+    for each in initial:
+        if each.array.dtype != kind or each.array.ndim != 2 or each.array.shape[1] != w_hh.shape[1]:
+            return False
+    for bias in (weights.b_ih, weights.b_hh):
+        if bias is not None and (bias.array.dtype != kind or bias.array.shape != w_ih.shape[:1]):
+            return False
+    return True
 
 
 def last_rows(rows: Any, sizes: Sizes, reverse: bool) -> Any:

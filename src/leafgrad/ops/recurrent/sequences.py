@@ -1,7 +1,8 @@
 """A layer of cells over a whole sequence as one operation, for each kind of cell.
 
-Rows and `sizes` are those of leafgrad/kernels/recurrent.py. Each operation returns what its rule needs beside the
-states. The rules on arrays are kernels; under create_graph the same formulas run on tensors, one step after the other,
+Rows and `sizes` are those of leafgrad/kernels/recurrent.py. Each operation takes the inputs of all steps, the initial
+states, the weights of inputs and states and their biases, and returns what its rule needs beside the states. The rules
+on arrays are kernels; under create_graph the same formulas run on tensors, one step after the other,
 with gates that are computed anew from the states: these depend on the inputs through the operation itself.
 """
 
@@ -15,10 +16,11 @@ from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from leafgrad.kernels import recurrent
 from leafgrad.kernels.fused.recurrent import gru_step_backward, lstm_step_backward
-from leafgrad.kernels.recurrent import STEPS, TAKEN, gates_of, previous, steps
+from leafgrad.kernels.recurrent import RNN, TAKEN, gates_of, previous, steps, transposed
+from leafgrad.ops.linalg.affine import linear
 from leafgrad.ops.linalg.products import times
 from leafgrad.ops.pointwise.elementwise import sigmoid, tanh
-from leafgrad.ops.reduce.common import raw
+from leafgrad.ops.reduce.common import raw, total
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
@@ -43,6 +45,22 @@ def gradient(g: Any, at: int, like: A) -> A:
     return wrap(zeros) if isinstance(like, TensorBase) else zeros
 
 
+def from_inputs(input: A, w_ih: A, *biases: A) -> A:
+    """What the inputs add to the gates, on tensors."""
+    added = [bias for bias in biases if bias is not None]
+    return linear.call(input, w_ih, sum(added[1:], added[0]) if added else None)
+
+
+def to_weights(needs: A, back: A, rows: A, to_bias: A = None) -> tuple[A, A]:
+    """The gradients of weights and bias, if they are needed, given that of the gates and what they are multiplied with.
+    Both biases of a layer may have the same gradient, `to_bias`, of which one gets a copy."""
+    if needs[1] and to_bias is None:
+        to_bias = total(back, (0,)) if isinstance(back, np.ndarray) else back.sum(0)
+    elif needs[1] and not isinstance(to_bias, TensorBase):
+        to_bias = to_bias.copy()
+    return times(back.T, rows) if needs[0] else None, to_bias if needs[1] else None
+
+
 def updated(state: A, now: A) -> A:
     """A state whose first rows are replaced."""
     return joined([now, state[now.shape[0] :]])
@@ -53,6 +71,8 @@ class Sequence(Family, family=True):
 
     public_name = ""
     method = False
+    inputs: tuple[str, ...] = ("input", "h0", "w_ih", "w_hh", "b_ih", "b_hh")
+    options: tuple[str, ...] = ("sizes", "reverse")
     refuses = (BOOL, INTEGER, COMPLEX)
     exempt = {
         "half precision": "layers in it are composed of other operations: see leafgrad/ops/recurrent/layers.py",
@@ -82,25 +102,36 @@ def is_taken(kind: Any) -> bool:
     return kind in TAKEN
 
 
-def check(operation: Any, pre: TensorBase) -> None:
-    kind = from_numpy_dtype(pre.array.dtype)
+def check(operation: Any, input: TensorBase) -> None:
+    if is_taken(input.array.dtype):
+        return
+    kind = from_numpy_dtype(input.array.dtype)
     operation.check(kind)
-    if not is_taken(pre.array.dtype):
+    if not is_taken(kind.np):
         raise NotImplementedError(f"\"{operation.name}\" not implemented for '{kind.alias}'")
 
 
-def reference_steps(torch: Any, cell: Any, pre: Any, states: Any, sizes: Sizes, reverse: bool) -> list[Any]:
+def reference_steps(torch: Any, cell: Any, input: Any, states: Any, sizes: Sizes, reverse: bool) -> list[Any]:
     """What cells compute in PyTorch, step by step: the rows of each of their states."""
-    if pre.dtype.is_complex or not pre.dtype.is_floating_point or pre.dtype.itemsize == 2:
+    if input.dtype.is_complex or not input.dtype.is_floating_point or input.dtype.itemsize == 2:
         raise NotImplementedError("refused here as well")
     found: dict[int, Any] = {}
     states = list(states)
     for start, stop in steps(sizes, reverse):
         size = stop - start
-        now = cell(pre[start:stop], *[state[:size] for state in states])
+        now = cell(input[start:stop], *[state[:size] for state in states])
         found[start] = now
         states = [torch.cat([new, old[size:]]) for new, old in zip(now, states)]
     return [torch.cat([found[start][k] for start in sorted(found)]) for k in range(len(states))]
+
+
+def of_layer(t: Any, gates: int, states: int, *kind: str) -> list[Any]:
+    """Samples of layers with and without biases, of three features and states of two."""
+    return [
+        S(t(sum(sizes), 3), *[t(sizes[0], 2) for _ in range(states)], t(2 * gates, 3), t(2 * gates, 2),
+          *[None if reverse else t(2 * gates) for _ in range(2)], *kind, sizes, reverse)
+        for sizes, reverse in SIZES
+    ]  # fmt: skip
 
 
 SIZES = [((2, 2, 2), False), ((3, 2, 1), False), ((3, 3, 1), True), ((1,), False)]
@@ -110,41 +141,50 @@ SIZES = [((2, 2, 2), False), ((3, 2, 1), False), ((3, 3, 1), True), ((1,), False
 
 @op
 class lstm_sequence(Sequence):
-    """lstm_sequence(pre, h0, c0, w, sizes, reverse): the states and the cells of an LSTM layer; `pre` are the inputs
-    times their weights with all biases."""
+    """lstm_sequence(input, h0, c0, w_ih, w_hh, b_ih, b_hh, sizes, reverse): the states and the cells of an LSTM
+    layer."""
 
-    inputs = ("pre", "h0", "c0", "w")
-    options = ("sizes", "reverse")
+    inputs = ("input", "h0", "c0", "w_ih", "w_hh", "b_ih", "b_hh")
     results = 3
     node_name = "MkldnnRnnLayerBackward0"
     aten = "lstm"
-    kernel = recurrent.lstm
     vmap = samples_in_rows(3)
 
-    def call(pre: Any, h0: Any, c0: Any, w: Any, sizes: Sizes, reverse: bool) -> Any:
-        check(lstm_sequence, pre)
-        return tuple(lstm_sequence.record(pre, h0, c0, w, sizes, reverse)[:2])
+    def kernel(x: A, h0: A, c0: A, w_ih: A, w_hh: A, b_ih: A, b_hh: A, sizes: Sizes, reverse: bool) -> A:
+        gates = recurrent.of_inputs(x, w_ih, b_ih, b_hh)
+        out, cells = recurrent.lstm(gates, h0, c0, transposed(w_hh, len(x)), sizes, reverse)
+        return out, cells, gates
 
-    def vjp_all(g: A, needs: A, pre: A, h0: A, c0: A, w: A, out: A, out1: A, out2: A, sizes: A, reverse: A) -> A:
+    def call(
+        input: Any, h0: Any, c0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, sizes: Sizes, reverse: bool
+    ) -> Any:
+        check(lstm_sequence, input)
+        out, cells, _ = lstm_sequence.record(input, h0, c0, w_ih, w_hh, b_ih, b_hh, sizes, reverse)
+        return out, cells
+
+    def vjp_all(
+        g: A, needs: A, input: A, h0: A, c0: A, w_ih: A, w_hh: A, b_ih: A, b_hh: A, out: A, out1: A, out2: A, sizes: A,
+        reverse: A,
+    ) -> A:  # fmt: skip
         if are_tensors(g):
-            h_before = previous(h0, out, sizes, reverse, joined)
-            back, dh, dc = lstm_gradient(g, pre + h_before @ w.t(), c0, w, out, out1, sizes, reverse)
+            before = previous(h0, out, sizes, reverse, joined)
+            gates = from_inputs(input, w_ih, b_ih, b_hh) + before @ w_hh.t()
+            back, dh, dc = lstm_gradient(g, gates, c0, w_hh, out, out1, sizes, reverse)
         else:
-            back, dh, dc = recurrent.lstm_backward(g[0], g[1], c0, w, out1, out2, sizes, reverse)
-            h_before = previous(h0, out, sizes, reverse, np.concatenate)
-        return back, dh, dc, times(back.T, h_before) if needs[3] else None
+            back, dh, dc = recurrent.lstm_backward(g[0], g[1], c0, w_hh, out1, out2, sizes, reverse)
+            before = previous(h0, out, sizes, reverse, np.concatenate) if needs[4] else None
+        to_w_ih, to_b_ih = to_weights(needs[3::2], back, input)
+        to_w_hh, to_b_hh = to_weights(needs[4::2], back, before, to_b_ih)
+        return times(back, w_ih) if needs[0] else None, dh, dc, to_w_ih, to_w_hh, to_b_ih, to_b_hh
 
-    def reference(torch: Any, pre: Any, h0: Any, c0: Any, w: Any, sizes: Sizes, reverse: bool) -> Any:
-        def cell(x: Any, h: Any, c: Any) -> Any:
-            i, f, g, o = (x + h @ w.t()).chunk(4, 1)
-            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-            return o.sigmoid() * c.tanh(), c
+    def reference(
+        torch: Any, input: Any, h0: Any, c0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, sizes: Sizes,
+        reverse: bool,
+    ) -> Any:  # fmt: skip
+        cell = lambda x, h, c: torch.lstm_cell(x, (h, c), w_ih, w_hh, b_ih, b_hh)
+        return tuple(reference_steps(torch, cell, input, (h0, c0), sizes, reverse))
 
-        return tuple(reference_steps(torch, cell, pre, (h0, c0), sizes, reverse))
-
-    samples = lambda t: [
-        S(t(sum(sizes), 8), t(sizes[0], 2), t(sizes[0], 2), t(8, 2), sizes, reverse) for sizes, reverse in SIZES
-    ]
+    samples = lambda t: of_layer(t, 4, 2)
 
 
 def lstm_gradient(g: Any, gates: A, c0: A, w: A, out: A, cells: A, sizes: Sizes, reverse: bool) -> tuple[A, A, A]:
@@ -169,43 +209,41 @@ def lstm_gradient(g: Any, gates: A, c0: A, w: A, out: A, cells: A, sizes: Sizes,
 
 @op
 class gru_sequence(Sequence):
-    """gru_sequence(pre, h0, w, bias, sizes, reverse): the states of a GRU layer; `pre` are the inputs times their
-    weights with their bias, `bias` is that of the states."""
+    """gru_sequence(input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse): the states of a GRU layer."""
 
-    inputs = ("pre", "h0", "w", "bias")
-    options = ("sizes", "reverse")
     results = 3
     node_name = "StackBackward0"
     aten = "gru"
-    kernel = recurrent.gru
     vmap = samples_in_rows(2)
 
-    def call(pre: Any, h0: Any, w: Any, bias: Any, sizes: Sizes, reverse: bool) -> Any:
-        check(gru_sequence, pre)
-        return gru_sequence.record(pre, h0, w, bias, sizes, reverse)[0]
+    def kernel(x: A, h0: A, w_ih: A, w_hh: A, b_ih: A, b_hh: A, sizes: Sizes, reverse: bool) -> A:
+        return recurrent.gru(recurrent.of_inputs(x, w_ih, b_ih), h0, transposed(w_hh, len(x)), b_hh, sizes, reverse)
 
-    def vjp_all(g: A, needs: A, pre: A, h0: A, w: A, bias: A, out: A, out1: A, out2: A, sizes: A, reverse: A) -> A:
+    def call(input: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, sizes: Sizes, reverse: bool) -> Any:
+        check(gru_sequence, input)
+        return gru_sequence.record(input, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse)[0]
+
+    def vjp_all(
+        g: A, needs: A, input: A, h0: A, w_ih: A, w_hh: A, b_ih: A, b_hh: A, out: A, out1: A, out2: A, sizes: A,
+        reverse: A,
+    ) -> A:  # fmt: skip
         if are_tensors(g):
-            before = previous(h0, out, sizes, reverse, joined)
-            back, inner, dh = gru_gradient(g, pre, before, h0, w, bias, out, sizes, reverse)
+            before, pre = previous(h0, out, sizes, reverse, joined), from_inputs(input, w_ih, b_ih)
+            back, inner, dh = gru_gradient(g, pre, before, h0, w_hh, b_hh, out, sizes, reverse)
         else:
-            before = previous(h0, out, sizes, reverse, np.concatenate)
-            back, inner, dh = recurrent.gru_backward(g[0], h0, w, before, out1, out2, sizes, reverse)
-        return back, dh, times(inner.T, before) if needs[2] else None, inner.sum(0) if needs[3] else None
+            before = previous(h0, out, sizes, reverse, np.concatenate) if needs[3] else None
+            back, inner, dh = recurrent.gru_backward(g[0], h0, w_hh, out, out1, out2, sizes, reverse)
+        to_w_ih, to_b_ih = to_weights(needs[2::2], back, input)
+        to_w_hh, to_b_hh = to_weights(needs[3::2], inner, before)
+        return times(back, w_ih) if needs[0] else None, dh, to_w_ih, to_w_hh, to_b_ih, to_b_hh
 
-    def reference(torch: Any, pre: Any, h0: Any, w: Any, bias: Any, sizes: Sizes, reverse: bool) -> Any:
-        def cell(x: Any, h: Any) -> Any:
-            own, inner = x.chunk(3, 1), (h @ w.t() + (0 if bias is None else bias)).chunk(3, 1)
-            r, z = (own[0] + inner[0]).sigmoid(), (own[1] + inner[1]).sigmoid()
-            new = (own[2] + r * inner[2]).tanh()
-            return ((1 - z) * new + z * h,)
+    def reference(
+        torch: Any, input: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, sizes: Sizes, reverse: bool
+    ) -> Any:
+        cell = lambda x, h: (torch.gru_cell(x, h, w_ih, w_hh, b_ih, b_hh),)
+        return reference_steps(torch, cell, input, (h0,), sizes, reverse)[0]
 
-        return reference_steps(torch, cell, pre, (h0,), sizes, reverse)[0]
-
-    samples = lambda t: [
-        S(t(sum(sizes), 6), t(sizes[0], 2), t(6, 2), None if reverse else t(6), sizes, reverse)
-        for sizes, reverse in SIZES
-    ]
+    samples = lambda t: of_layer(t, 3, 1)
 
 
 def gru_gradient(
@@ -233,36 +271,44 @@ def gru_gradient(
 
 @op
 class rnn_sequence(Sequence):
-    """rnn_sequence(pre, h0, w, kind, sizes, reverse): the states of a layer of simple cells, tanh or relu."""
+    """rnn_sequence(input, h0, w_ih, w_hh, b_ih, b_hh, kind, sizes, reverse): the states of a layer of simple cells,
+    tanh or relu."""
 
-    inputs = ("pre", "h0", "w")
     options = ("kind", "sizes", "reverse")
     node_name = "StackBackward0"
     aten = "rnn_tanh"
-    kernel = recurrent.rnn
     vmap = samples_in_rows(2)
 
-    def call(pre: Any, h0: Any, w: Any, kind: str, sizes: Sizes, reverse: bool) -> Any:
-        check(rnn_sequence, pre)
-        return rnn_sequence.record(pre, h0, w, kind, sizes, reverse)
+    def kernel(x: A, h0: A, w_ih: A, w_hh: A, b_ih: A, b_hh: A, kind: str, sizes: Sizes, reverse: bool) -> A:
+        out = recurrent.of_inputs(x, w_ih, b_ih, b_hh)
+        RNN[kind][0](out, h0, transposed(w_hh, len(x)), sizes, reverse)
+        return out
 
-    def vjp_all(g: A, needs: A, h0: A, w: A, out: A, kind: A, sizes: A, reverse: A) -> A:
+    def call(
+        input: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, kind: str, sizes: Sizes, reverse: bool
+    ) -> Any:
+        check(rnn_sequence, input)
+        return rnn_sequence.record(input, h0, w_ih, w_hh, b_ih, b_hh, kind, sizes, reverse)
+
+    def vjp_all(g: A, needs: A, input: A, h0: A, w_ih: A, w_hh: A, out: A, kind: A, sizes: A, reverse: A) -> A:
         if isinstance(g, TensorBase):
             before = previous(h0, out, sizes, reverse, joined)
-            back, dh = rnn_gradient(g, h0, w, out, kind, sizes, reverse)
+            back, dh = rnn_gradient(g, h0, w_hh, out, kind, sizes, reverse)
         else:
-            before = previous(h0, out, sizes, reverse, np.concatenate)
-            back, dh = recurrent.rnn_backward(g, h0, w, out, kind, sizes, reverse)
-        return back, dh, times(back.T, before) if needs[2] else None
+            before = previous(h0, out, sizes, reverse, np.concatenate) if needs[3] else None
+            back, dh = RNN[kind][1](g, h0, w_hh, out, sizes, reverse)
+        to_w_ih, to_b_ih = to_weights(needs[2::2], back, input)
+        to_w_hh, to_b_hh = to_weights(needs[3::2], back, before, to_b_ih)
+        return times(back, w_ih) if needs[0] else None, dh, to_w_ih, to_w_hh, to_b_ih, to_b_hh
 
-    def reference(torch: Any, pre: Any, h0: Any, w: Any, kind: str, sizes: Sizes, reverse: bool) -> Any:
-        cell = lambda x, h: (getattr(x + h @ w.t(), kind)(),)
-        return reference_steps(torch, cell, pre, (h0,), sizes, reverse)[0]
+    def reference(
+        torch: Any, input: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, kind: str, sizes: Sizes,
+        reverse: bool,
+    ) -> Any:  # fmt: skip
+        cell = lambda x, h: (getattr(torch, f"rnn_{kind}_cell")(x, h, w_ih, w_hh, b_ih, b_hh),)
+        return reference_steps(torch, cell, input, (h0,), sizes, reverse)[0]
 
-    samples = lambda t: [
-        S(t(sum(sizes), 2), t(sizes[0], 2), t(2, 2), ("tanh", "relu")[reverse], sizes, reverse)
-        for sizes, reverse in SIZES
-    ]
+    samples = lambda t: of_layer(t, 1, 1, "tanh") + of_layer(t, 1, 1, "relu")[2:3]
 
 
 def rnn_gradient(g: A, h0: A, w: A, out: A, kind: str, sizes: Sizes, reverse: bool) -> tuple[A, A]:
@@ -270,6 +316,6 @@ def rnn_gradient(g: A, h0: A, w: A, out: A, kind: str, sizes: Sizes, reverse: bo
     dh = wrap(np.zeros(raw(h0).shape, raw(h0).dtype))
     found: dict[int, Any] = {}
     for start, stop in reversed(steps(sizes, reverse)):
-        found[start] = STEPS[kind][1](dh[: stop - start], g[start:stop], out[start:stop])
+        found[start] = RNN[kind][2](dh[: stop - start], g[start:stop], out[start:stop])
         dh = updated(dh, found[start] @ w)
     return joined([found[start] for start in sorted(found)]), dh

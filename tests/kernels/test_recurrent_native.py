@@ -1,0 +1,98 @@
+"""The steps of recurrent layers in C against the same on NumPy, for sequences of any lengths, in both directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import leafgrad
+from leafgrad.kernels import recurrent
+from leafgrad.kernels.products import find_blas
+
+GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+SIZES = [(1,), (3,), (16, 16, 16), (20, 19, 19, 7, 1), (70, 64, 9), (3,) * 9]
+
+
+@pytest.fixture(autouse=True)
+def _built() -> None:
+    if recurrent.Native is None or not find_blas():
+        pytest.skip("the steps of recurrent layers were not built, or NumPy has no BLAS that they could call")
+
+
+def layer(name: str, sizes: tuple[int, ...], n: int, kind: Any) -> tuple[list[Any], Any]:
+    """Arguments of the function of this name without the sizes, and a generator for more."""
+    rng = np.random.default_rng(0)
+    make = lambda *shape: rng.standard_normal(shape).astype(kind)
+    rows, count, wide = sum(sizes), sizes[0], GATES[name] * n
+    given = [
+        make(rows, wide),
+        make(count, n),
+        *([make(count, n)] if name == "lstm" else []),
+        make(n, wide) / kind(n**0.5),
+    ]
+    return given + ([make(wide)] if name == "gru" else []), make
+
+
+def both(name: str, args: list[Any], *options: Any) -> list[list[Any]]:
+    """What the native function and the one on NumPy return, and what is left of the array that they may write to."""
+    native, found = getattr(recurrent, name), []
+    for function in (native, native.otherwise):
+        given = [None if x is None else x.copy() for x in args]
+        found.append([*(function(*given, *options) or ()), *given[:1]])
+    return [[x for x in one if x is not None] for one in found]
+
+
+def assert_alike(found: list[list[Any]], kind: Any) -> None:
+    tolerance = 2e-5 if kind is np.float32 else 1e-12
+    for ours, theirs in zip(*found, strict=True):
+        assert ours.dtype == kind
+        largest = max(1, abs(theirs).max())  # sums of many such numbers
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * largest)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 5, 64, 150])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("name", GATES)
+def test_both_forms_agree(name: str, reverse: bool, n: int, kind: Any) -> None:
+    for sizes in SIZES:
+        given, make = layer(name, sizes, n, kind)
+        assert_alike(both(name, given, sizes, reverse), kind)
+        rows, w = sum(sizes), np.ascontiguousarray(given[3 if name == "lstm" else 2].T)
+        states, gates = make(rows, n), abs(make(rows, GATES[name] * n)) % 1
+        if name == "lstm":
+            for own in ([make(rows, n), None], [None, make(rows, n)], [make(rows, n), make(rows, n)]):
+                assert_alike(both("lstm_backward", [*own, given[2], w, states, gates], sizes, reverse), kind)
+        elif name == "gru":
+            kept = [make(rows, n), given[1], w, states, gates, make(rows, n)]
+            assert_alike(both("gru_backward", kept, sizes, reverse), kind)
+        else:
+            assert_alike(both(f"{name}_backward", [make(rows, n), given[1], w, states], sizes, reverse), kind)
+
+
+def test_the_number_of_threads_changes_nothing() -> None:
+    before = leafgrad.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 2, 5):
+            leafgrad.set_num_threads(threads)
+            given, _ = layer("lstm", (64,) * 12, 40, np.float32)
+            found.append([*recurrent.lstm(*given, (64,) * 12, False), given[0]])
+    finally:
+        leafgrad.set_num_threads(before)
+    for other in found[1:]:
+        assert all([np.array_equal(x, y) for x, y in zip(found[0], other, strict=True)])
+
+
+def test_what_it_does_not_take_goes_to_numpy() -> None:
+    """An array that does not lie row by row cannot be written to by rows; shapes that do not fit get NumPy's words."""
+    given, make = layer("lstm", (3, 3), 4, np.float32)
+    turned = np.asfortranarray(given[0])
+    out, _ = recurrent.lstm(turned, *given[1:], (3, 3), False)
+    expected, _ = recurrent.lstm(given[0], *given[1:], (3, 3), False)
+    np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(turned, given[0], rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="shape"):
+        recurrent.lstm(make(5, 16), *given[1:], (3, 3), False)
