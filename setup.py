@@ -51,39 +51,22 @@ HOT_MODULES = [
     "src/leafgrad/autograd/function_saved.py",
 ]
 
-# Written in C, on NumPy's C API: leafgrad/kernels/<name>.c, the headers beside it, and flags of its own.
+# Written in C, on NumPy's C API: leafgrad/kernels/<name>.c, and flags of its own.
 KERNELS = "src/leafgrad/kernels"
 VECTORISED = ["-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"]
 if "gcc" in (sysconfig.get_config_var("CC") or ""):
     # gcc would begin a loop where memory is aligned, and so add up in an order that depends on where an array lies
     VECTORISED += ["--param", "vect-max-peeling-for-alignment=0"]
-NATIVE: dict[str, tuple[list[str], list[str]]] = {
-    "_loops": (["pool.h", "pool_threads.h"], []),
+NATIVE: dict[str, list[str]] = {
+    "_loops": [],
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
-    "_random": (["random_loops.h"], ["-ffp-contract=off", "-fno-math-errno"]),
-    "_products": (["blas.h", "native.h", "pool.h"], []),
-    "_fused": (
-        [*[path.name for path in Path(KERNELS).glob("fused*.h")], "pool.h", "vector_math.h", "vectors.h"],
-        VECTORISED,
-    ),
-    "_recurrent": (["blas.h", "fused_entry.h", "native.h", "pool.h"], []),
-    "_moves": (["copying.h", "indexing.h", "native.h", "pool.h", "vectors.h"], VECTORISED),
-    "_reductions": (
-        [
-            "extreme_loops.h",
-            "moment_loops.h",
-            "native.h",
-            "pool.h",
-            "reduction_loops.h",
-            "reduction_plan.h",
-            "vectors.h",
-        ],
-        VECTORISED,
-    ),
-    "_images": (
-        ["pool.h", *[path.name for path in Path(KERNELS).glob("images*.h")]],
-        VECTORISED,
-    ),
+    "_random": ["-ffp-contract=off", "-fno-math-errno"],
+    "_products": [],
+    "_fused": VECTORISED,
+    "_recurrent": [],
+    "_moves": VECTORISED,
+    "_reductions": VECTORISED,
+    "_images": VECTORISED,
 }
 # Written in Python, and translated to C for `_fused`: the functions with these decorators in these files.
 TRANSLATED = ["src/leafgrad/kernels/fused/*.py", "src/leafgrad/optim/*.py"]
@@ -168,6 +151,15 @@ def translate_kernels() -> None:
         header.write_text(text, encoding="utf-8")
 
 
+def headers_of(path: Path) -> set[str]:
+    """The headers of ours that a file includes, and those that they include: when one changes, it is compiled again."""
+    found: set[str] = set()
+    for name in re.findall(r'^#include "(.+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+        header = next(each for each in (path.with_name(name), Path(GENERATED, name)) if each.exists())
+        found |= {str(header)} | headers_of(header)
+    return found
+
+
 def native_extensions() -> list[Extension]:
     """The extensions that are written in C; none if NumPy's headers are missing."""
     try:
@@ -185,14 +177,14 @@ def native_extensions() -> list[Extension]:
         Extension(
             f"leafgrad.kernels.{name}",
             [f"{KERNELS}/{name}.c"],
-            depends=[*[f"{KERNELS}/{header}" for header in headers], *map(str, Path(GENERATED).glob("*"))],
+            depends=sorted(headers_of(Path(KERNELS, f"{name}.c"))),
             include_dirs=[numpy.get_include(), GENERATED],
             extra_compile_args=usual if windows else [*usual, *flags, *checked],
             extra_link_args=[] if windows else ["-pthread", *checked],
             libraries=[] if windows else ["m"],
             optional=not COMPILE_REQUIRED,  # setuptools warns and goes on without it
         )
-        for name, (headers, flags) in NATIVE.items()
+        for name, flags in NATIVE.items()
     ]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from leafgrad._core.tensor import is_batched, links
 from leafgrad._device import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
-from leafgrad.kernels.moving import written
+from leafgrad.kernels.moving import native_move, written
 
 Array = Any
 
@@ -100,6 +100,7 @@ def order_in_memory(*arrays: Array) -> list[int]:
     return order[::-1]
 
 
+@native_move("in_common_order")
 def in_common_order(arrays: Sequence[Array], out: Array) -> Array:
     """What was computed of arrays, element by element, laid out as PyTorch does it. Where the layouts of the arrays
     disagree NumPy goes row by row, PyTorch as the first of them."""

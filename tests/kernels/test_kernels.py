@@ -540,3 +540,65 @@ def test_through_tensors() -> None:
         y.backward(lg.ones(200_000))
         found.append((y.detach().numpy().tobytes(), x.grad.numpy().tobytes(), w.grad.numpy().tobytes()))
     assert found[0] == found[1]
+
+
+# -- broadcasting -----------------------------------------------------------------------------------------------------
+
+
+def rows(kind: Any) -> list[tuple[Any, Any]]:
+    """Two arrays of which one has one row or one number for many rows of the other, or whose rows lie apart."""
+    big = numbers(2 * 300 * 40, kind).reshape(300, 80)
+    cube = numbers(6 * 50 * 70, kind, 1).reshape(6, 50, 70)
+    images = numbers(4 * 3 * 20 * 20, kind, 2).reshape(4, 3, 20, 20)
+    return [
+        (big, numbers(80, kind, 3)),
+        (numbers(80, kind, 3), big),
+        (big, numbers(300, kind, 4).reshape(300, 1)),
+        (big[:, :1], big),
+        (big[:, :30], big[:, 40:70]),
+        (big[::2, 10:], numbers(70, kind, 5)),
+        (big[10:].T, big[:-10].T),
+        (big.T, numbers(300, kind, 4)),
+        (big, big[7]),
+        (big[:, :3], numbers(3, kind, 3)),
+        (numbers(90_000, kind, 3).reshape(30_000, 3), numbers(3, kind, 4)),
+        (numbers(90_000, kind, 3).reshape(3, 30_000), numbers(3, kind, 4).reshape(3, 1)),
+        (cube, cube[:, :1]),
+        (cube, cube[:, :, :1]),
+        (cube, cube[2]),
+        (cube[:, ::5], cube[1:2, :10, 3:4]),
+        (images, numbers(3, kind, 6).reshape(1, 3, 1, 1)),
+        (images[:, :, 2:-2, 2:-2], images[:1, :, :1, :1]),
+        (numbers(50, kind, 3).reshape(50, 1), numbers(700, kind, 4)),
+        (numbers(0, kind).reshape(0, 5), numbers(5, kind)),
+        (big, numbers(1, kind, 3)),
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_broadcasting(name: str, kind: Any, threads: int) -> None:
+    kernels.use_threads(threads)
+    for x, y in rows(kind):
+        expected = UFUNCS[name](x, y)
+        found = kernel(name)(x, y)
+        assert_same(found, expected)
+        assert found.strides == expected.strides or found.size == 0
+        if NATIVE or name not in ("maximum", "minimum"):  # to which NumPy wants `out` given by name
+            out = np.full_like(expected, 7)
+            assert kernel(name)(x, y, out) is out
+            assert_same(out, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_broadcasting_into_an_operand(kind: Any) -> None:
+    """A row of the result that is also the row for all of them keeps its old values until all have been computed."""
+    for row in (0, 5, 299):
+        x = numbers(300 * 80, kind).reshape(300, 80)
+        expected = x + x[row]
+        kernel("add")(x, x[row], x)
+        assert_same(x, expected)
+    x = numbers(100, kind)
+    with pytest.raises(ValueError, match="broadcast"):
+        kernel("add")(x[:3], x[:4])

@@ -20,6 +20,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "elements.h"
 #include "fused_entry.h"
 #include "pool.h"
 #include "vector_math.h"
@@ -27,10 +28,7 @@
 
 #define CLONES VECTORISED
 
-#define MOST_ARRAYS 16
 #define MOST_NUMBERS 16
-#define MOST_CONSTANT 6      /* operands that are one number for a whole row */
-#define BLOCK 2048           /* elements that are worked on at once where operands have to be filled in first */
 #define SPLIT_WORK 131072    /* additions: from here on helpers pay, */
 #define LONG_WORK (16 * SPLIT_WORK) /* and from here on they are worth being woken */
 #define LET_OTHERS_RUN 65536 /* additions: from here on the interpreter lock is let go */

@@ -6,8 +6,8 @@
 
        exact ndarrays, all float32 or all float64, C-contiguous, of one shape or one of two zero-dimensional
 
-   it allocates the result and calls the ufunc's loop itself; anything else is handed to the ufunc, or to the function
-   `otherwise`. Numbers, dtypes, layouts, warnings and errors are the ufunc's. One thing is not: a zero-dimensional
+   it allocates the result and calls the ufunc's loop itself. Arrays that are broadcast or whose rows lie apart are run
+   row by row: see elements.h. Anything else is handed to the ufunc, or to the function `otherwise`. Numbers, dtypes, layouts, warnings and errors are the ufunc's. One thing is not: a zero-dimensional
    result is an array, where the ufunc would make a NumPy scalar.
 
    Large ranges are cut into pieces, and helper threads take their share of them: see pool.h. They are here.
@@ -25,6 +25,7 @@
 #include <numpy/npy_math.h>
 #include <numpy/ufuncobject.h>
 
+#include "elements.h"
 #include "pool_threads.h"
 
 #define MOST_OPERANDS 4       /* three inputs and a result */
@@ -77,65 +78,112 @@ typedef struct {
     int operands;
     char *pointers[MOST_OPERANDS];
     npy_intp strides[MOST_OPERANDS];
+    Elements *rows; /* instead of `pointers`, if they do not lie there as one range */
     atomic_int flags;
 } Range;
+
+static void run_row(const Elements *e, npy_intp count, char **pointers)
+{
+    const Range *range = e->loop;
+    range->function(pointers, &count, range->strides, range->data);
+}
 
 static void run_piece(void *context, ptrdiff_t from, ptrdiff_t to)
 {
     Range *range = context;
     char *pointers[MOST_OPERANDS];
     npy_intp count = to - from;
-    for (int i = 0; i < range->operands; i++) {
-        pointers[i] = range->pointers[i] + from * range->strides[i];
-    }
     clear_flags();
-    range->function(pointers, &count, range->strides, range->data);
+    if (range->rows != NULL) {
+        run_items(range->rows, from, to);
+    } else {
+        for (int i = 0; i < range->operands; i++) {
+            pointers[i] = range->pointers[i] + from * range->strides[i];
+        }
+        range->function(pointers, &count, range->strides, range->data);
+    }
     int flags = fetestexcept(WATCHED);
     if (flags) {
         atomic_fetch_or(&range->flags, flags);
     }
 }
 
+/* Run pieces of a range, of `count` elements in `items` of `size` bytes. */
+static int run_range(const Loop *self, Range *range, npy_intp count, npy_intp items, npy_intp size)
+{
+    atomic_init(&range->flags, 0);
+    if (count < LET_OTHERS_RUN) {
+        run_piece(range, 0, items);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        if (count < self->split_from || items < 2) {
+            run_piece(range, 0, items);
+        } else {
+            pool_run(run_piece, range, items, size, count >= LONG * self->split_from);
+        }
+        Py_END_ALLOW_THREADS
+    }
+    int flags = atomic_load(&range->flags);
+    return flags ? report_flags(self, flags) : 0;
+}
+
 static int run(const Loop *self, int kind, int operands, PyArrayObject **arrays, npy_intp count)
 {
-    Range range;
     npy_intp size = kind == FLOAT32 ? sizeof(float) : sizeof(double);
+    Range range = {self->functions[kind], self->data[kind], operands};
     for (int i = 0; i < operands; i++) {
         range.pointers[i] = PyArray_BYTES(arrays[i]);
         /* a zero-dimensional operand stays where it is */
         range.strides[i] = PyArray_NDIM(arrays[i]) ? size : 0;
     }
     range.strides[operands - 1] = size; /* also of a single result: zero would mean that everything is added up in it */
-    int flags;
-    if (count < LET_OTHERS_RUN) {
-        clear_flags();
-        self->functions[kind](range.pointers, &count, range.strides, self->data[kind]);
-        flags = fetestexcept(WATCHED);
+    return run_range(self, &range, count, count, size);
+}
+
+/* The same for operands that are broadcast, or whose rows lie apart. Returns NULL without an exception for those that
+   the ufunc has to have. `out` is NULL if there is none yet. */
+static PyObject *run_rows(const Loop *self, int kind, PyArrayObject **arrays, PyArrayObject *out)
+{
+    Walk walk;
+    Elements e;
+    int inputs = self->ufunc->nin;
+    npy_intp size = kind == FLOAT32 ? sizeof(float) : sizeof(double);
+    if (!broadcast(arrays, inputs, &walk)) return NULL;
+    find_order(arrays, inputs, &walk);
+    if (out == NULL) {
+        out = new_in_order((PyArray_Descr *)Py_NewRef((PyObject *)kinds[kind]), &walk);
+        if (out == NULL) return NULL;
+    } else if (PyArray_ISWRITEABLE(out) && PyArray_NDIM(out) == walk.dimensions &&
+               PyArray_CompareLists(PyArray_DIMS(out), walk.shape, walk.dimensions) &&
+               is_apart(out, arrays, inputs, 1)) {
+        Py_INCREF(out);
     } else {
-        range.function = self->functions[kind];
-        range.data = self->data[kind];
-        range.operands = operands;
-        atomic_init(&range.flags, 0);
-        Py_BEGIN_ALLOW_THREADS
-        if (count < self->split_from) {
-            run_piece(&range, 0, count);
-        } else {
-            pool_run(run_piece, &range, count, size, count >= LONG * self->split_from);
-        }
-        Py_END_ALLOW_THREADS
-        flags = atomic_load(&range.flags);
+        return NULL;
     }
-    return flags ? report_flags(self, flags) : 0;
+    arrays[inputs] = out;
+    for (int d = 0; d < walk.dimensions; d++) walk.strides[inputs][d] = PyArray_STRIDE(out, d);
+    for (int i = 0; i <= inputs; i++) e.size[i] = size;
+    npy_intp count = PyArray_SIZE(out);
+    int failed = count > 0 && !as_rows(arrays, inputs, inputs + 1, &walk, &e);
+    if (count > 0 && !failed) {
+        Range range = {self->functions[kind], self->data[kind], inputs + 1, {NULL}, {0}, &e};
+        for (int i = 0; i <= inputs; i++) range.strides[i] = i < inputs && is_number(&e, i) ? 0 : size;
+        e.run = run_row;
+        e.numbers_stay = 1;
+        e.loop = &range;
+        npy_intp items = cut(&e, count >= self->split_from);
+        failed = run_range(self, &range, count, items, e.group * e.block * size) < 0;
+    }
+    if (failed) Py_CLEAR(out);
+    return (PyObject *)out;
 }
 
 /* -- which arrays -------------------------------------------------------------------------------------------------- */
 
-#define DENSE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
-
-static inline int is_dense(PyObject *object, PyArray_Descr *kind)
+static inline int is_float(PyObject *object, PyArray_Descr *kind)
 {
     return PyArray_CheckExact(object) && PyArray_DESCR((PyArrayObject *)object) == kind &&
-           (PyArray_FLAGS((PyArrayObject *)object) & DENSE) == DENSE;
+           (PyArray_FLAGS((PyArrayObject *)object) & NPY_ARRAY_ALIGNED);
 }
 
 static inline int same_shape(PyArrayObject *a, PyArrayObject *b)
@@ -172,21 +220,30 @@ static PyObject *Loop_call(PyObject *callable, PyObject *const *args, size_t fla
     if (self->functions[kind] == NULL) {
         goto other;
     }
+    int dense = NPY_ARRAY_C_CONTIGUOUS;
     for (int i = 0; i < given; i++) {
-        if (!is_dense(args[i], kinds[kind])) {
+        if (!is_float(args[i], kinds[kind])) {
             goto other;
         }
         arrays[i] = (PyArrayObject *)args[i];
+        dense &= PyArray_FLAGS(arrays[i]);
     }
-    PyArrayObject *form = arrays[0]; /* the result has its shape */
+    PyArrayObject *form = (PyArrayObject *)args[0]; /* the result has its shape */
     for (int i = 1; i < inputs; i++) {
         if (!same_shape(form, arrays[i])) {
             if (PyArray_NDIM(form) == 0) {
                 form = arrays[i];
             } else if (PyArray_NDIM(arrays[i]) != 0) {
-                goto other;
+                dense = 0;
             }
         }
+    }
+    if (!dense) {
+        PyObject *result = run_rows(self, kind, arrays, given == inputs ? NULL : arrays[inputs]);
+        if (result != NULL || PyErr_Occurred()) {
+            return result;
+        }
+        goto other;
     }
     PyArrayObject *out;
     if (given == inputs) {

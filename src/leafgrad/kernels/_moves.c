@@ -147,6 +147,7 @@ static PyObject *flipped(PyObject *const *args, Py_ssize_t given)
 }
 
 #include "indexing.h"
+#include "layouts.h"
 
 /* -- zeroed, chosen ------------------------------------------------------------------------------------------------ */
 
@@ -243,6 +244,7 @@ static PyObject *chosen(PyObject *const *args, Py_ssize_t given)
 
 static const NativeFunction functions[] = {
     {"copied", copied},
+    {"in_common_order", in_common_order},
     {"written", written},
     {"joined", joined},
     {"flipped", flipped},

@@ -124,53 +124,6 @@ static PyObject *wanted_out(const Call *call, int index, int results)
     return results == 1 ? out : NULL;
 }
 
-static void bounds(PyArrayObject *array, char **low, char **high)
-{
-    *low = PyArray_BYTES(array);
-    *high = *low + PyArray_ITEMSIZE(array);
-    for (int d = 0; d < PyArray_NDIM(array); d++) {
-        npy_intp reach = (PyArray_DIM(array, d) - 1) * PyArray_STRIDE(array, d);
-        *(reach < 0 ? low : high) += reach;
-    }
-}
-
-static int same_elements(PyArrayObject *a, PyArrayObject *b)
-{
-    int dimensions = PyArray_NDIM(a);
-    if (PyArray_BYTES(a) != PyArray_BYTES(b) || dimensions != PyArray_NDIM(b)) return 0;
-    for (int d = 0; d < dimensions; d++) {
-        if (PyArray_DIM(a, d) != PyArray_DIM(b, d)) return 0;
-        if (PyArray_DIM(a, d) > 1 && PyArray_STRIDE(a, d) != PyArray_STRIDE(b, d)) return 0;
-    }
-    return 1;
-}
-
-/* Are two arrays columns of one matrix, beside each other, as the gates of a cell are? */
-static int are_columns(PyArrayObject *a, PyArrayObject *b)
-{
-    if (PyArray_NDIM(a) != 2 || PyArray_NDIM(b) != 2 || PyArray_STRIDE(a, 0) != PyArray_STRIDE(b, 0)) return 0;
-    npy_intp row = PyArray_STRIDE(a, 0), size = PyArray_ITEMSIZE(a);
-    if (row <= 0 || PyArray_STRIDE(a, 1) != size || PyArray_STRIDE(b, 1) != PyArray_ITEMSIZE(b)) return 0;
-    npy_intp apart = (PyArray_BYTES(a) - PyArray_BYTES(b)) % row;
-    if (apart < 0) apart += row;
-    return apart >= PyArray_DIM(b, 1) * PyArray_ITEMSIZE(b) && apart + PyArray_DIM(a, 1) * size <= row;
-}
-
-/* May a result be written to `out` while the arguments are read? `exact`: also if it is one of them, element by
-   element. */
-static int is_apart(PyArrayObject *out, const Call *call, int arrays, int exact)
-{
-    char *low, *high, *from, *to;
-    bounds(out, &low, &high);
-    for (int i = 0; i < arrays; i++) {
-        PyArrayObject *array = call->arrays[i];
-        if (array == NULL || (exact && same_elements(out, array))) continue;
-        bounds(array, &from, &to);
-        if (from < high && low < to && !are_columns(out, array)) return 0;
-    }
-    return 1;
-}
-
 static PyObject *returned(const Kernel *self, PyArrayObject **results)
 {
     if (self->results == 1) {

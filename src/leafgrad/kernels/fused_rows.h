@@ -171,7 +171,7 @@ static PyArrayObject *row_result(const Kernel *self, const Call *call, int index
     if (wanted != NULL && is_plain(wanted, kinds[call->kind]) && letter != 'm') {
         PyArrayObject *out = (PyArrayObject *)wanted;
         if (PyArray_IS_C_CONTIGUOUS(out) && PyArray_ISWRITEABLE(out) && PyArray_NDIM(out) == dimensions &&
-            PyArray_CompareLists(PyArray_DIMS(out), shape, dimensions) && is_apart(out, call, self->arrays, 0)) {
+            PyArray_CompareLists(PyArray_DIMS(out), shape, dimensions) && is_apart(out, call->arrays, self->arrays, 0)) {
             return (PyArrayObject *)Py_NewRef(wanted);
         }
     }

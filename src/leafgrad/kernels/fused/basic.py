@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leafgrad.kernels.language import Mask, Vector, elementwise, exp, sqrt, where
+from leafgrad.kernels.language import Mask, Number, Vector, elementwise, exp, sign, sqrt, where
 
 
 @elementwise
@@ -47,8 +47,29 @@ def division_backward(g: Vector, x: Vector, other: Vector) -> Vector:
 
 
 @elementwise
+def abs_backward(g: Vector, x: Vector) -> Vector:
+    return g * sign(x)
+
+
+@elementwise
+def relu(x: Vector) -> Vector:
+    return where(x < 0, 0, x)  # not maximum: -0.0 stays
+
+
+@elementwise
 def relu_backward(g: Vector, out: Vector) -> Vector:
     return where(out <= 0, 0, g)  # not g * 0: g may be infinite
+
+
+@elementwise
+def clamp(x: Vector, low: Number, high: Number) -> Vector:
+    raised = where(x < low, low, x)  # -0.0 and nan stay
+    return where(raised > high, high, raised)
+
+
+@elementwise
+def clamp_backward(g: Vector, x: Vector, low: Number, high: Number) -> Vector:
+    return where((x >= low) & (x <= high), g, 0)
 
 
 @elementwise

@@ -25,6 +25,9 @@ from leafgrad.ops.signature import Number, Tensor
 A = Any  # an array, or a tensor under create_graph
 
 
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
 class Activation(Family, family=True):
     """f(x[i], *options). What its rule asks for is the argument and the options."""
 
@@ -38,7 +41,9 @@ class Activation(Family, family=True):
 
 
 def apply(operation: Any, input: TensorBase, *options: Any) -> Any:
-    operation.check(from_numpy_dtype(input.array.dtype))
+    dtype = input.array.dtype
+    if dtype is not F32 and dtype is not F64:  # which none of them refuses
+        operation.check(from_numpy_dtype(dtype))
     return bind(operation.core, (input,), options)
 
 
@@ -179,6 +184,8 @@ class hardtanh(Activation):
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), -0.5, 1.5), S(t()), S(t(0))])
 
     def kernel(x: A, min_val: Any, max_val: Any) -> A:
+        if x.dtype is F32 or x.dtype is F64:
+            return bounded(x, float(min_val), float(max_val))
         kind = from_numpy_dtype(x.dtype)
         return bounded(x, to_array(min_val, kind), to_array(max_val, kind))
 

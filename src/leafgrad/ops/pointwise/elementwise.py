@@ -38,7 +38,6 @@ minus: Any = native(np.subtract, operator.sub)
 _FAST = (np.dtype(np.float32), np.dtype(np.float64))
 _FLOATS = (np.dtype(np.float16), *_FAST)
 LIMITS = {kind: (np.full((), -np.inf, kind), np.full((), np.inf, kind)) for kind in _FLOATS}
-ZERO = {kind: np.zeros((), kind) for kind in _FLOATS}
 
 # -- one tensor -------------------------------------------------------------------------------------------------------
 
@@ -240,7 +239,9 @@ class abs(Unary):
         return in_place(self, abs.function)
 
     def vjp(g: A, input: A) -> A:
-        return g * sgn(input)
+        if is_complex(input) or isinstance(input, TensorBase):
+            return g * sgn(input)
+        return fused.abs_backward(g, input)
 
 
 @op

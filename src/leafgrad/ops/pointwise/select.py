@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -12,9 +13,10 @@ from leafgrad import errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import count_change, is_free
 from leafgrad._core.op import Op
-from leafgrad._core.tensor import TensorBase, constant
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import COMPLEX, finfo, from_numpy_dtype
 from leafgrad.kernels import clip, native
+from leafgrad.kernels.fused import basic as fused
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.index.overwrite import fits
@@ -29,6 +31,7 @@ from leafgrad.ops.samples import S, pairs
 from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 NUMBER_OR_NONE = (float, int, type(None))
 
 
@@ -95,8 +98,15 @@ fmin = _of_two_numbers("fmin", np.fmin, "smaller", operator.gt)
 # -- clamp ------------------------------------------------------------------------------------------------------------
 
 
+def is_number(bound: Any) -> bool:
+    """Is a bound of clamp a number, or none? If it is nan, nothing is within it."""
+    return bound is None or (bound.__class__ is float and bound == bound)
+
+
 def bounded(x: Any, low: Any, high: Any, *out: Any) -> Any:
     """The kernel of clamp: elements of an array, but not below `low` and not above `high`; None is no bound."""
+    if (x.dtype is F32 or x.dtype is F64) and is_number(low) and is_number(high):
+        return fused.clamp(x, -math.inf if low is None else low, math.inf if high is None else high, *out)
     limits = LIMITS.get(x.dtype)
     if limits is None or x.__class__ is not np.ndarray:  # np.clip would make float32 of bfloat16
         x = x if low is None else np.maximum(x, low, *out)
@@ -104,15 +114,20 @@ def bounded(x: Any, low: Any, high: Any, *out: Any) -> Any:
     return clip(x, limits[0] if low is None else low, limits[1] if high is None else high, *out)
 
 
+def is_usual(bound: Any) -> bool:
+    return bound is None or (bound.__class__ is float and -60_000 < bound < 60_000)
+
+
 def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any, Any]:
-    """Input and bounds in their common dtype, the bounds as arrays."""
+    """Input and bounds in their common dtype, the bounds as numbers if they are floats, otherwise as arrays."""
     own = input.array.dtype
+    if (own is F32 or own is F64) and is_usual(low) and is_usual(high):
+        return input, low, high
     for bound in (low, high) if own.kind != "c" else ():
         if bound is not None and not isinstance(bound, complex) and not -60_000 < bound < 60_000:
             refuse_overflow(bound, common_dtype(input, bound))
     if own.kind == "f" and low.__class__ in NUMBER_OR_NONE and high.__class__ in NUMBER_OR_NONE:  # the common case
-        low = None if low is None else constant(low, own)
-        return input, low, None if high is None else constant(high, own)
+        return input, None if low is None else float(low), None if high is None else float(high)
     kind = common_dtype(input, *[v for v in (low, high) if v is not None])
     if isinstance(low, complex) or isinstance(high, complex):
         raise RuntimeError("value cannot be converted to type double without overflow")
@@ -126,6 +141,8 @@ def _bounds(name: str, input: TensorBase, low: Any, high: Any) -> tuple[Any, Any
 
 def _kept(g: A, input: A, min: A, max: A) -> A:
     """The gradient where an element is within its bounds."""
+    if is_number(min) and is_number(max):
+        return fused.clamp_backward(g, input, -math.inf if min is None else min, math.inf if max is None else max)
     inside: Any = True
     if min is not None:
         inside = input >= min
@@ -164,7 +181,7 @@ class clamp(Family):
         # the usual case: numbers for floats
         if limits is not None and is_free(self) and (min is not None or max is not None):
             if (min is None or fits(min, array.dtype)) and (max is None or fits(max, array.dtype)):
-                bounds = [None if bound is None else constant(bound, array.dtype) for bound in (min, max)]
+                bounds = [None if bound is None else float(bound) for bound in (min, max)]
                 execute(clamp.core, (array,), tuple(bounds), array)
                 count_change(self)
                 return self
