@@ -58,12 +58,21 @@ if "gcc" in (sysconfig.get_config_var("CC") or ""):
     # gcc would begin a loop where memory is aligned, and so add up in an order that depends on where an array lies
     VECTORISED += ["--param", "vect-max-peeling-for-alignment=0"]
 NATIVE: dict[str, tuple[list[str], list[str]]] = {
-    "_loops": (["pool.h", "pool_threads.h"], []),
+    "_loops": (["aligned_memory.h", "pool.h", "pool_threads.h"], []),
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
     "_random": (["random_loops.h"], ["-ffp-contract=off", "-fno-math-errno"]),
     "_products": (["native.h", "pool.h"], []),
     "_fused": (
-        ["fused_call.h", "fused_elements.h", "fused_rows.h", "fused_updates.h", "pool.h", "vector_math.h", "vectors.h"],
+        [
+            "fused_call.h",
+            "fused_elements.h",
+            "fused_rows.h",
+            "fused_updates.h",
+            "lanes.h",
+            "pool.h",
+            "vector_math.h",
+            "vectors.h",
+        ],
         VECTORISED,
     ),
     "_moves": (["copying.h", "indexing.h", "native.h", "pool.h", "vectors.h"], VECTORISED),

@@ -20,6 +20,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "lanes.h"
 #include "pool.h"
 #include "vector_math.h"
 #include "vectors.h"
