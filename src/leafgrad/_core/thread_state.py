@@ -19,7 +19,8 @@ RECORD_IN_MODES, SKIP_IN_MODES = 2, 0
 
 class ThreadState(threading.local):
     """The switches of one thread. Made at a thread's first use of leafgrad, which also sets NumPy's handling of
-    floating point errors in that thread to "ignore": PyTorch computes with nan and inf silently."""
+    floating point errors in that thread to "ignore": PyTorch computes with nan and inf silently. Its arrays begin where
+    lines of the cache do."""
 
     def __init__(self) -> None:
         self.modes: list[Any] = []  # the modes of this thread (leafgrad._core.modes), the innermost last
@@ -49,6 +50,7 @@ class ThreadState(threading.local):
             self.handle = Handle(self.__dict__)
             handles.add(self.handle)
         np.seterr(all="ignore")
+        allocator.align_memory()
 
     def refresh(self) -> None:
         """Find out anew whether a mode wants to see operations."""

@@ -22,6 +22,7 @@
 
 #include "elements.h"
 #include "fused_entry.h"
+#include "lanes.h"
 #include "pool.h"
 #include "vector_math.h"
 #include "vectors.h"

@@ -25,6 +25,7 @@
 #include <numpy/npy_math.h>
 #include <numpy/ufuncobject.h>
 
+#include "aligned_memory.h"
 #include "elements.h"
 #include "pool_threads.h"
 
@@ -386,6 +387,7 @@ static PyObject *get_threads(PyObject *module, PyObject *unused)
 
 static PyMethodDef functions[] = {
     {"set_threads", set_threads, METH_O, "set_threads(count): how many threads work on a large array"},
+    {"align_memory", align_memory, METH_NOARGS, "align_memory(): arrays begin where lines of the cache do"},
     {"get_threads", get_threads, METH_NOARGS, "get_threads(): how many threads work on a large array"},
     {NULL},
 };

@@ -11,6 +11,11 @@ from __future__ import annotations
 import os
 import sys
 
+from leafgrad.kernels import NATIVE
+
+if NATIVE:
+    from leafgrad.kernels import _loops
+
 KEEP_UP_TO = 1 << 28  # bytes of freed memory at the end of the heap that stay with the process
 FROM_HEAP_UP_TO = 1 << 25  # larger arrays than this are always mapped separately; the most that glibc allows
 
@@ -33,6 +38,13 @@ def statistics() -> dict[str, int]:
     mallinfo.restype = Mallinfo
     found = mallinfo()
     return {"in_use": found.uordblks + found.hblkhd, "kept": found.fordblks, "kept_at_most": KEEP_UP_TO}
+
+
+def align_memory() -> bool:
+    """Have NumPy's arrays begin where lines of the cache do, in this thread: see aligned_memory.h. Returns whether they
+    do; not if nothing was compiled, if the environment forbids it as it does below, or if NumPy has been given another
+    source of memory."""
+    return NATIVE and os.environ.get("LEAFGRAD_KEEP_MEMORY") != "0" and _loops.align_memory()
 
 
 def keep_freed_memory() -> bool:

@@ -46,7 +46,20 @@ INLINE double two_to_f64(int64_t n) { return from_bits_f64((uint64_t)(n + 1023) 
 DEFINE_CHOICES(float, f32, fabsf, sqrtf, copysignf)
 DEFINE_CHOICES(double, f64, fabs, sqrt, copysign)
 
-/* -- exponentials: exp(x) = 2**n exp(r) with |r| <= log(2) / 2, and exp(r) - 1 from its series --------------------- */
+/* -- exponentials: exp(x) = 2**n exp(r) with |r| <= log(2) / 2, and exp(r) from its series ------------------------- */
+
+/* The polynomial of degree 6, with 1 + r at its beginning, whose largest error is least: 4e-9. The series itself would
+   need one more step, and half of what exp takes are these steps. */
+INLINE float series_of_exp_f32(float r)
+{
+    float p = 0.00138143206f;
+    p = p * r + 0.00836885162f;
+    p = p * r + 0.0416684002f;
+    p = p * r + 0.166665196f;
+    p = p * r + 0.49999994f;
+    p = p * r + 1;
+    return p * r + 1;
+}
 
 INLINE float series_of_expm1_f32(float r)
 {
@@ -76,28 +89,32 @@ INLINE double series_of_expm1_f64(double r)
     return p * r * r + r;
 }
 
+INLINE double series_of_exp_f64(double r) { return series_of_expm1_f64(r) + 1; }
+
 /* log(2) in two parts: a multiple of the first by n has no rounding error */
 #define LN2_HIGH_F32 0.693359375f
 #define LN2_LOW_F32 -2.12194440e-4f
 #define LN2_HIGH_F64 0.693147180369123816490
 #define LN2_LOW_F64 1.90821492927058770002e-10
 
-#define DEFINE_EXPONENTIALS(real, kind, KIND, whole, least, most, least_m1)                                            \
+#define DEFINE_EXPONENTIALS(real, kind, KIND, whole, digits, least, normal, most, least_m1)                             \
     INLINE real exp_##kind(real x)                                                                                     \
     {                                                                                                                  \
-        x = x > most ? most : x; /* nan passes */                                                                      \
-        x = x < least ? least : x;                                                                                     \
         real shifted = x * (real)1.44269504088896340736 + WHOLE_##KIND;                                                \
         real n = shifted - WHOLE_##KIND;                                                                               \
-        whole k = (whole)(bits_##kind(shifted) - bits_##kind(WHOLE_##KIND));                                           \
         real r = (x - n * LN2_HIGH_##KIND) - n * LN2_LOW_##KIND;                                                       \
-        real p = series_of_expm1_##kind(r) + 1;                                                                        \
-        /* in two steps, because 2**n alone may be no normal number */                                                 \
-        return p * two_to_##kind(k >> 1) * two_to_##kind(k - (k >> 1));                                                \
+        /* n is added to the exponent; the other digits of `shifted` are shifted out. Where 2**n may be no normal      \
+           number, that is done 2**64 times larger. */                                                                 \
+        int small = x < normal;                                                                                        \
+        u##whole bits = bits_##kind(shifted) + (small ? 64 : 0);                                                       \
+        real out = from_bits_##kind(bits_##kind(series_of_exp_##kind(r)) + (bits << digits));                          \
+        out = small ? out * (real)5.421010862427522e-20 : out;                                                         \
+        out = x < least ? 0 : out;                                                                                     \
+        return x <= most ? out : x + (real)INFINITY; /* nan passes */                                                  \
     }                                                                                                                  \
     INLINE real expm1_##kind(real x)                                                                                   \
     {                                                                                                                  \
-        real y = x > most ? most : x;                                                                                  \
+        real y = x > most ? most + 1 : x; /* which is too large */                                                     \
         y = y < least_m1 ? least_m1 : y;                                                                               \
         real shifted = y * (real)1.44269504088896340736 + WHOLE_##KIND;                                                \
         real n = shifted - WHOLE_##KIND;                                                                               \
@@ -110,8 +127,8 @@ INLINE double series_of_expm1_f64(double r)
     }                                                                                                                  \
     INLINE real sigmoid_##kind(real x) { return 1 / (1 + exp_##kind(-x)); }
 
-DEFINE_EXPONENTIALS(float, f32, F32, int32_t, -104.0f, 89.0f, -20.0f)
-DEFINE_EXPONENTIALS(double, f64, F64, int64_t, -746.0, 710.0, -40.0)
+DEFINE_EXPONENTIALS(float, f32, F32, int32_t, 23, -104.0f, -87.0f, 88.7228394f, -20.0f)
+DEFINE_EXPONENTIALS(double, f64, F64, int64_t, 52, -746.0, -708.0, 709.782712893384, -40.0)
 
 INLINE float tanh_f32(float x)
 {

@@ -34,6 +34,11 @@ from leafgrad.kernels.translator.values import REDUCTIONS, Module, NotInTheLangu
 __all__ = ["Kernel", "NotInTheLanguage", "kernels_of", "translate"]
 
 DECORATORS = tuple(REDUCTIONS)
+# What a row is divided into: vectors of several registers, then of one; `lane` numbers them, as wide as an element.
+LANES = {
+    "float": {"LANES": "LANES_F32", "FEW_LANES": "FEW_LANES_F32", "lane": "int32_t"},
+    "double": {"LANES": "LANES_F64", "FEW_LANES": "FEW_LANES_F64", "lane": "int64_t"},
+}
 
 
 def kernels_of(path: Path) -> list[Kernel]:
@@ -84,7 +89,9 @@ def translate(paths: Sequence[Path]) -> str:
     parts = ["/* Made by translator.py of the kernels in Python; not to be edited. */"]
     rows = []
     for real in ("float", "double"):
-        parts += [f"#define real {real}", *[kernel.c(real) for kernel in kernels], "#undef real"]
+        lanes = LANES[real]
+        parts += [f"#define real {real}", *[f"#define {name} {value}" for name, value in lanes.items()]]
+        parts += [*[kernel.c(real) for kernel in kernels], "#undef real", *[f"#undef {name}" for name in lanes]]
     for kernel in kernels:
         letters = "".join([letter for _, letter in kernel.arguments])
         rows.append(

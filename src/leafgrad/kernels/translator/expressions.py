@@ -79,7 +79,7 @@ class Expressions(Loops):
             return Value(f"{name}[r]", NUMBER, INTEGER)
         if letter == "m":
             return Value(f"({name}[i] != 0)", VECTOR, BOOL)
-        return Value(name if not self.by_rows else f"{name}[i]", VECTOR)
+        return Value(name, VECTOR)
 
     def unary(self, node: ast.UnaryOp) -> Value:
         value = self.expression(node.operand)
@@ -150,11 +150,12 @@ class Expressions(Loops):
             return self.choice(*values)
         if name == "less_at" and self.by_rows and len(values) == 3 and values[1].kind == INTEGER:
             x, index, y = self.operands(values)
-            return self.joined(f"({x.text} - (i == {index.text} ? {y.text} : 0))", (x, index, y), 2)
+            there = f"j == lane_REAL({index.text} - base)"
+            return self.joined(f"({x.text} - ({there} ? {y.text} : 0))", (x, index, y), 2)
         if name == "pick" and self.by_rows and len(values) == 2 and values[1].kind == INTEGER:
-            if values[0].uses or not values[0].text.endswith("[i]"):
+            if self.letters.get(values[0].text) not in ("v", "u"):
                 raise self.error(node, "pick(vector, index) takes an element of an argument")
-            return Value(f"(double){values[0].text[:-3]}[{values[1].text}]", NUMBER)
+            return Value(f"(double)in_{values[0].text}[{values[1].text}]", NUMBER)
         if name not in CALLS or len(values) != CALLS[name][0] or node.keywords:
             raise self.error(node, f"the language has no such function: {ast.unparse(node)}")
         values = self.operands(values)
@@ -203,18 +204,17 @@ class Expressions(Loops):
         text = f"{text} * {text}" if name == "total_of_squares" else text
         self.count += 1
         self.cost += 1
-        total = f"{name}{self.count}"
+        total, part = f"{name}{self.count}", f"part{self.count}"
         if name == "row_max":
             loop.declarations.append(f"real {total} = -(real)INFINITY;")
-            loop.reductions.append(f"reduction(max:{total})")
-            loop.body.append(f"{total} = {text} > {total} ? {text} : {total};")
+            loop.block_starts.append(f"real {part}[LANES]; fill_REAL({part}, -(real)INFINITY);")
+            loop.reductions.append((f"{part}[j] = {text} > {part}[j]{{}} ? {text} : {part}[j];", " && j < rest"))
+            loop.block_ends.append(f"{total} = larger_REAL({total}, largest_REAL({part}));")
         else:
-            part = f"part{self.count}"
             loop.declarations.append(f"double {total} = 0;")
-            loop.block_starts.append(f"real {part} = 0;")
-            loop.reductions.append(f"reduction(+:{part})")
-            loop.body.append(f"{part} += {text};")
-            loop.block_ends.append(f"{total} += {part};")
+            loop.block_starts.append(f"real {part}[LANES]; fill_REAL({part}, 0);")
+            loop.reductions.append((f"{part}[j] += {{}}{text};", "j >= rest ? 0 : "))
+            loop.block_ends.append(f"{total} += sum_REAL({part});")
             if name == "row_mean":
                 loop.after.insert(0, f"{total} /= (double)n;")
         return Value(total, NUMBER, REAL, level + 1)

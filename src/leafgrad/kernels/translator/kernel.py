@@ -117,7 +117,7 @@ class Kernel(Expressions):
         value = self.expression(node.args[0])
         self.results.append("c")
         text = self.read(value)
-        self.loop(value.level).body.append(f"out{index}[i] += {text};")
+        self.loop(value.level).stores.append(f"out{index}[i] += {text};")
 
     # -- text ---------------------------------------------------------------------------------------------------------
 
@@ -136,7 +136,6 @@ class Kernel(Expressions):
         lines = ["(void)rows, (void)n, (void)arrays, (void)options, (void)scratch;"]
         types = dict.fromkeys("vupsc", "real") | {"m": "unsigned char", "i": "int64_t", "t": "double"}
         arrays = numbers = 0
-        pointer = "" if self.by_rows else "in_"
         for name, letter in self.arguments:
             if letter in "nb":
                 kind = "double *" if letter == "b" else "double "
@@ -144,7 +143,7 @@ class Kernel(Expressions):
                 lines.append(f"const {kind}{name} = {place}; (void){name};")
                 numbers += 1 + (letter == "b")
             else:
-                own = name if letter not in "vu" else pointer + name
+                own = f"in_{name}" if letter in "vu" or (self.by_rows and letter in "sm") else name
                 lines.append(f"const {types[letter]} *{own} = (const void *)arrays[{arrays}]; (void){own};")
                 arrays += 1
         for index, letter in enumerate(self.results):
@@ -168,7 +167,7 @@ class Kernel(Expressions):
         lines += ["    " + line for line in self.places_of_kept()]
         for loop in self.loops:
             lines += ["    " + line for line in self.loop_in_c(loop)]
-        steps = [n for n, letter in self.arguments if letter in "vum"]
+        steps = [f"in_{n}" for n, letter in self.arguments if letter in "vum"]
         steps += [f"out{i}" for i, letter in enumerate(self.results) if letter in "vm"]
         lines.append("    " + " ".join([f"{name} += n;" for name in steps]))
         return [*lines, "}"]
@@ -191,22 +190,36 @@ class Kernel(Expressions):
         return lines
 
     def loop_in_c(self, loop: Loop) -> list[str]:
-        if not loop.body:
+        if not loop.body and not loop.reductions and not loop.stores:
             return loop.declarations + loop.after
-        pragma = f"#pragma omp simd {' '.join(loop.reductions)}".rstrip()
-        body = loop.body + loop.stores
-        if not loop.block_starts:
-            inner = [pragma, "for (ptrdiff_t i = 0; i < n; i++) {", *["    " + line for line in body], "}"]
-        else:
-            inner = [
-                f"for (ptrdiff_t start = 0; start < n; start += {BLOCK}) {{",
-                f"    ptrdiff_t end = n - start < {BLOCK} ? n : start + {BLOCK};",
-                *["    " + line for line in loop.block_starts],
-                "    " + pragma,
-                "    for (ptrdiff_t i = start; i < end; i++) {",
-                *["        " + line for line in body],
-                "    }",
-                *["    " + line for line in loop.block_ends],
-                "}",
-            ]
-        return loop.declarations + inner + loop.after
+        if not loop.reductions:
+            return [*loop.declarations, "ptrdiff_t base = 0;", *self.lanes_in_c(loop, "n"), *loop.after]
+        return [
+            *loop.declarations,
+            "for (ptrdiff_t base = 0, end; base < n; base = end) {",
+            f"    end = n - base < {BLOCK} ? n : base + {BLOCK};",
+            *["    " + line for line in [*loop.block_starts, *self.lanes_in_c(loop, "end"), *loop.block_ends]],
+            "}",
+            *loop.after,
+        ]
+
+    def lanes_in_c(self, loop: Loop, end: str) -> list[str]:
+        """From base to the end: many lanes side by side, and what is left by few, of which the last may be idle."""
+        whole = [f"{declared} = {place};" for declared, place in loop.loads] + loop.body
+        whole += [statement.format("") for statement, _ in loop.reductions] + loop.stores
+        partial = [f"{declared} = j < rest ? {place} : 0;" for declared, place in loop.loads] + loop.body
+        partial += [statement.format(condition) for statement, condition in loop.reductions]
+        partial += [f"if (j < rest) {store}" for store in loop.stores]
+        return [
+            f"for (; base + LANES <= {end}; base += LANES) {{",
+            "    SIMD for (lane j = 0; j < LANES; j++) {",
+            *["        " + line for line in ["const ptrdiff_t i = base + j; (void)i;", *whole]],
+            "    }",
+            "}",
+            f"for (; base < {end}; base += FEW_LANES) {{",
+            f"    const lane rest = {end} - base < FEW_LANES ? (lane)({end} - base) : FEW_LANES;",
+            "    SIMD for (lane j = 0; j < FEW_LANES; j++) {",
+            *["        " + line for line in ["const ptrdiff_t i = base + j; (void)i;", *partial]],
+            "    }",
+            "}",
+        ]

@@ -5,17 +5,28 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from leafgrad.kernels.translator.values import ARGUMENTS, MADE, NUMBER, TAKEN, Module, NotInTheLanguage, Value
+from leafgrad.kernels.translator.values import (
+    ARGUMENTS,
+    BOOL,
+    MADE,
+    NUMBER,
+    TAKEN,
+    VECTOR,
+    Module,
+    NotInTheLanguage,
+    Value,
+)
 
 
 @dataclass
 class Loop:
     """One pass over a row."""
 
-    declarations: list[str] = field(default_factory=list)  # before it: numbers as reals, accumulators
-    reductions: list[str] = field(default_factory=list)  # clauses of the pragma
+    declarations: list[str] = field(default_factory=list)  # before it: numbers as reals, totals
     locals: list[str] = field(default_factory=list)  # names of the loop that get their values in branches
+    loads: list[tuple[str, str]] = field(default_factory=list)  # what is read of memory: (declaration, place)
     body: list[str] = field(default_factory=list)
+    reductions: list[tuple[str, str]] = field(default_factory=list)  # what a lane takes in: (statement, its condition)
     stores: list[str] = field(default_factory=list)  # at its end, because results may lie in the memory of arguments
     block_starts: list[str] = field(default_factory=list)
     block_ends: list[str] = field(default_factory=list)
@@ -28,6 +39,7 @@ class Named:
     """A vector with a name."""
 
     value: Value
+    place: str = ""  # of an argument: its memory
     kept: str = ""  # where later loops find it,
     last_read: int = 0  # and the last of these
 
@@ -50,6 +62,11 @@ class Loops:
         self.letters = dict(self.arguments)
         self.loops: list[Loop] = [Loop()]
         self.named: dict[str, Named] = {}
+        for name, letter in self.arguments if self.by_rows else []:
+            if letter in "vus":
+                self.named[name] = Named(Value(name, VECTOR), f"in_{name}[i]")
+            elif letter == "m":
+                self.named[name] = Named(Value(name, VECTOR, BOOL, uses=(name,)), f"in_{name}[i]")
         self.numbers: dict[str, Value] = {}
         self.results: list[str] = []  # letters
         self.written: dict[int, int] = {}  # results that are vectors, and the loops that write them
@@ -83,6 +100,9 @@ class Loops:
             return
         loop.known.add(name)
         named = self.named[name]
+        if named.place:
+            loop.loads.append((f"const {'int' if named.value.kind == BOOL else 'real'} {name}", named.place))
+            return
         own = named.value.level
         if own == level or named.value.plain:
             text = self.read(named.value, level)
@@ -93,7 +113,7 @@ class Loops:
             named.kept = f"kept_{name}"
             self.loop(own).stores.append(f"kept_{name}[i] = {name};")
         named.last_read = max(named.last_read, level)
-        loop.body.append(f"const real {name} = {named.kept}[i];")
+        loop.loads.append((f"const real {name}", f"{named.kept}[i]"))
 
     def define_number(self, name: str, value: Value) -> None:
         self.when_known(value, f"const double {name} = {value.text};")

@@ -22,9 +22,10 @@ COMPARISONS = {ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "
 LOGIC = {ast.BitAnd: "&", ast.BitOr: "|", ast.And: "&&", ast.Or: "||"}
 # Names that kernels cannot have: those of the loops around them, and words of C.
 TAKEN = {
-    "i", "n", "r", "rows", "arrays", "options", "scratch", "start", "end", "real", "auto", "case", "char", "const",
-    "default", "do", "double", "enum", "extern", "float", "goto", "int", "inline", "long", "register", "restrict",
-    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile",
+    "i", "j", "n", "r", "base", "rest", "lane", "rows", "arrays", "options", "scratch", "end", "real", "auto", "case",
+    "char", "const", "default", "do", "double", "enum", "extern", "float", "goto", "int", "inline", "long", "register",
+    "restrict", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+    "volatile",
 }  # fmt: skip
 MADE = re.compile(r"(k|c|new|out|part|row_sum|row_mean|row_max|total|total_of_squares)\d+|(kept|in)_.*")
 BLOCK = 1024  # elements that are added up in single precision
