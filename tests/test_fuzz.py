@@ -13,7 +13,7 @@ LOGS = fuzz.stored()
 
 @pytest.mark.parametrize("seed", fuzz.STORED_SEEDS)
 def test_a_random_program(seed: int) -> None:
-    found = fuzz.difference(fuzz.Program(leafgrad, seed).run(), LOGS[seed])
+    found = fuzz.compared_with(leafgrad, seed, LOGS[seed])
     assert found == "" or fuzz.explanation(found), f"{found}\npython tools/fuzz.py --show {seed}"
 
 
@@ -36,3 +36,14 @@ def test_a_difference_is_found() -> None:
     seen = next(each for entry in other for each in entry.seen if isinstance(each, fuzz.Seen) and each.values.size)
     seen.values.reshape(-1)[0] += 1
     assert "values" in fuzz.difference(other, LOGS[first])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 4, 5, 6])
+def test_last_bits_explain_no_larger_difference(seed: int) -> None:
+    reach = fuzz.reach_of_last_bits(leafgrad, seed)
+    ours, other = [fuzz.Program(leafgrad, seed).run() for _ in range(2)]
+    assert fuzz.difference(ours, other) == ""
+    seen = [each for entry in other for each in entry.seen if isinstance(each, fuzz.Seen)]
+    given = next(each for each in seen if each.values.size and each.values.dtype.kind in "fc")
+    given.values = given.values + 0.5
+    assert "values" in fuzz.difference(ours, other, reach)

@@ -2,6 +2,7 @@
 
     python tools/fuzz.py                    20,000 programs (several minutes), both modules in one process
     python tools/fuzz.py --programs 500 --first 7000
+    python tools/fuzz.py --processes 2      in two processes, each with both modules
     python tools/fuzz.py --show 1234        one program, step by step, without the steps that do not matter
 
 PyTorch has to be installed. Differences that docs/differences.md explains are counted and not shown.
@@ -13,6 +14,9 @@ import argparse
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
@@ -22,22 +26,24 @@ import torch
 import fuzz
 import leafgrad
 
+BLOCK = 50  # programs that a process runs at a time
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="the seed of the first program")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--show", type=int, metavar="SEED")
     options = parser.parse_args()
-    torch.set_num_threads(1)
     if options.show is not None:
         show(options.show)
         return 0
     found: dict[str, list[int]] = {}
     explained: Counter[str] = Counter()
     began = time.monotonic()
-    for done, seed in enumerate(range(options.first, options.first + options.programs), 1):
-        text = fuzz.compared(leafgrad, torch, seed)
+    seeds_of_all = range(options.first, options.first + options.programs)
+    for done, (seed, text) in enumerate(differences(seeds_of_all, options.processes), 1):
         if text and (reason := fuzz.explanation(text)):
             explained[reason] += 1
         elif text:
@@ -45,7 +51,7 @@ def main() -> int:
             seeds.append(seed)
             if len(seeds) == 1:
                 print(f"\r{seed}: {text}")
-        if done % 50 == 0 or done == options.programs:
+        if done % BLOCK == 0 or done == options.programs:
             speed = done / (time.monotonic() - began)
             print(f"\r{done:,} programs, {speed:.0f} in a second, {len(found)} differences ", end="", flush=True)
     print()
@@ -56,13 +62,31 @@ def main() -> int:
     return bool(found)
 
 
+def differences(seeds: range, processes: int) -> Iterator[tuple[int, str]]:
+    """Each seed, and how the modules differ on its program."""
+    blocks = [seeds[i : i + BLOCK] for i in range(0, len(seeds), BLOCK)]
+    if processes == 1:
+        for block in blocks:
+            yield from run(block)
+        return
+    with ProcessPoolExecutor(processes, get_context("spawn")) as executor:
+        for found in executor.map(run, blocks):
+            yield from found
+
+
+def run(block: range) -> list[tuple[int, str]]:
+    torch.set_num_threads(1)
+    return [(seed, fuzz.compared(leafgrad, torch, seed)) for seed in block]
+
+
 def show(seed: int) -> None:
     skipped = fuzz.shortened(leafgrad, torch, seed)
     ours, theirs = [fuzz.Program(module, seed).run(skipped) for module in (leafgrad, torch)]
-    print(fuzz.difference(ours, theirs) or "no difference")
+    found = fuzz.compared(leafgrad, torch, seed, skipped)
+    print(found or "no difference")
     for a, b in zip(ours, theirs):
         print(a)
-        if fuzz.difference([a], [b]):
+        if found.startswith((f"step {a.step},", f"step {a.step}:")):
             print(f"  PyTorch\n{b}")
             break
 

@@ -391,3 +391,68 @@ def views_of_views_that_were_not_recorded(T: Any) -> Any:
         z = y.requires_grad_().view(2)
         seen += [attempt(lambda t=t: t.div_(2)) for t in (z, y)]
     return seen
+
+
+@scenario
+def views_that_require_grad_for_the_sake_of_their_base(T: Any) -> Any:
+    """No edge leads to them, and what only their gradient needs is not saved."""
+    own = make(T, lambda ctx, x, y: x * y, lambda ctx, g: (g * 2, g * 3)).apply
+    alone = make(T, lambda ctx, x: x * 2, lambda ctx, g: g * 2).apply
+    functions = [
+        lambda v, y, w: v @ y, lambda v, y, w: v * w, lambda v, y, w: w * v, lambda v, y, w: T.cat([v, w]),
+        lambda v, y, w: T.addmm(T.ones(2, 2), v, y), lambda v, y, w: v.t() * y, lambda v, y, w: v.clone().mul_(w),
+        lambda v, y, w: T.maximum(v, w), lambda v, y, w: own(v, w), lambda v, y, w: alone(v), lambda v, y, w: v.exp(),
+        lambda v, y, w: v.sum(), lambda v, y, w: v[0], lambda v, y, w: v.max(0)[0], lambda v, y, w: v.unbind()[0],
+        lambda v, y, w: v.sigmoid().mul_(2), lambda v, y, w: v * v, lambda v, y, w: T.stack([v, v]),
+        lambda v, y, w: v.detach().mul_(v),
+    ]  # fmt: skip
+    seen = []
+    for function in functions:
+        x = T.full((3, 2), 2.0, requires_grad=True)
+        y, w = x * 1, T.full((2, 3), 3.0) * x.t()
+        a = T.ones(3, 2)
+        v = a.t()
+        a.requires_grad_()
+        z = function(v, y, w)
+        seen.append([None if node is None else node.name() for node, _ in z.grad_fn.next_functions])
+        y.mul_(2)
+        w.mul_(2)
+        seen += [attempt(z.sum().backward), a.grad, v.grad, x.grad]
+    return seen
+
+
+@scenario
+def derivatives_at_views_whose_base_was_detached(T: Any) -> Any:
+    """Their node leads nowhere, but one can differentiate by them."""
+    func = import_module(f"{T.__name__}.func")
+    f = lambda t: t.exp() * t
+    total = lambda t: f(t).sum()
+    transforms = [
+        lambda z: func.vjp(total, z)[1](T.ones(()))[0], func.grad(total), func.jacrev(f), func.hessian(total),
+        lambda z: func.jvp(f, (z,), (T.ones_like(z),))[1], func.vmap(f), func.jacfwd(f),
+    ]  # fmt: skip
+    seen = []
+    for transform in transforms:
+        y = T.tensor([[0.1, 0.2], [0.3, 0.4]], requires_grad=True) * 2
+        z = y.reshape(2, 2)
+        y.add_(0.5)
+        y.detach_()
+        made = transform(z)
+        seen += [made, attempt(lambda made=made, z=z: T.autograd.grad(made.sum(), z)[0])]
+    return seen
+
+
+@scenario
+def products_that_are_views_of_transposed_ones(T: Any) -> Any:
+    seen = []
+    for a, b in (((3, 2), (3, 2, 1)), ((1, 3, 2), (3, 2, 1)), ((1, 2), (2, 2, 3)), ((1, 1, 2), (2, 2, 3)),
+                 ((3, 2), (2, 2, 3)), ((1, 1), (1, 3, 1, 2)), ((2,), (2, 2, 1))):  # fmt: skip
+        for wanted in ((True, False), (False, True), (True, True)):
+            x, y = T.ones(a, requires_grad=wanted[0]), T.ones(b, requires_grad=wanted[1])
+            with T.no_grad():
+                seen.append((x @ y)._is_view())
+            z = x @ y
+            seen += [z._is_view(), list(z.stride()), z.grad_fn.name()]
+            z.mul_(2)
+            seen += [z.grad_fn.name(), attempt(z.sum().backward), x.grad, y.grad]
+    return seen

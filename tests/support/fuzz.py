@@ -22,18 +22,24 @@ from typing import Any
 import numpy as np
 
 import fuzz_graph_steps
+import fuzz_more_steps
 import fuzz_steps
 
 Torch = Any  # torch or leafgrad
 Tensor = Any
+Reach = dict[tuple[int, int], float]  # step, and which of the things it shows
 
 STORED = Path(__file__).parents[1] / "data" / "fuzz.json.gz"
 STORED_SEEDS = range(120)
 LENGTH = 14  # steps of a program
 MOST = 12  # tensors that it keeps
-# Times the largest value. That of float32 is for the second derivative of tanh, a small difference to one; that of
-# bfloat16 for the exponential of 7 whose last bits are others: PyTorch's rsqrt of a few elements rounds twice.
-TOLERANCE = {"float16": 1e-2, "bfloat16": 1.2e-1, "float32": 2e-4, "complex64": 2e-4}
+# Times the largest value. That of float32 is for the second derivative of tanh, a small difference to one. Where values
+# differ by more, it is measured how far last bits reach in that program: see `reach_of_last_bits`.
+TOLERANCE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 1e-5, "complex64": 1e-5}
+LAST_BIT = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-23, "complex64": 2**-23}
+NUDGED_RUNS = 5
+STEPS_WITHIN = 8  # operations that a step may consist of, each of which rounds
+CHANGING = {fuzz_steps.in_place, fuzz_more_steps.into, fuzz_more_steps.bytes_seen}  # tensors that were there before
 
 
 @dataclass
@@ -44,7 +50,7 @@ class Entry:
     text: str
     seen: list[Any] = field(default_factory=list)
     derived: bool = False  # are they gradients? How those were computed is nobody's business.
-    single: bool = False  # was it given tensors with dimensions of one element?
+    strides: list[Any] = field(default_factory=list)  # of the tensors with dimensions of one element that it was given
 
     def __str__(self) -> str:
         return f"{self.step}: {self.text}\n      " + "\n      ".join([short(each) for each in self.seen])
@@ -93,12 +99,14 @@ def attempt(question: Any) -> Any:
 
 def numbers(value: Tensor) -> Any:
     """The values of a tensor, in NumPy's widest type of their kind."""
+    if getattr(value, "_is_zerotensor", bool)():  # PyTorch's, without memory: to look at a part of it ends the process
+        return np.zeros(tuple(value.shape), np.complex128 if value.is_complex() else np.float64)
     plain = value.detach().resolve_conj()
     if str(plain.dtype) in ("torch.bfloat16", "torch.float16"):
         plain = plain.float()
     elif str(plain.dtype) == "torch.complex32":  # PyTorch's
         plain = plain.to(dtype=plain.real.float().add(0j).dtype)
-    array = plain.numpy(force=True)  # PyTorch may have a tensor of zeros without memory
+    array = plain.numpy()
     return array.astype({"c": np.complex128, "f": np.float64}.get(array.dtype.kind, array.dtype))
 
 
@@ -110,12 +118,31 @@ def is_small(value: Tensor) -> bool:
     return array.dtype.kind not in "fc" or bool((np.abs(array[np.isfinite(array)]) < 8).all())
 
 
+def nudge(torch: Torch, value: Tensor, r: Random, derived: bool) -> None:
+    """Change the elements of a tensor of low precision by their last bit, behind the back of autograd; those of higher
+    derivatives by as much as may have become of a last bit on the way."""
+    step = LAST_BIT.get(str(value.dtype).removeprefix("torch."))
+    if step is None or value._is_view() or not fuzz_steps.does_not_overlap(value):
+        return
+    signs = np.array([r.choice([-1, 0, 1]) for _ in range(value.numel())]).reshape(tuple(value.shape))
+    if value.element_size() > 2:
+        array = value.detach().numpy()
+        if derived:
+            array += TOLERANCE["float32"] * signs * max([1.0, *np.abs(array[np.isfinite(array)])])
+        else:
+            array *= 1 + step * signs
+    else:  # NumPy may not know them, but the next number is that with the next bits, except at zero and infinity
+        array = value.detach().view(torch.int16).numpy()
+        array += ((array & 0x7FFF > 0xFF) & (array & 0x7FFF < 0x7B00)) * signs.astype(array.dtype)
+
+
 class Program:
     """A running program: its tensors and its log."""
 
-    def __init__(self, torch: Torch, seed: int) -> None:
+    def __init__(self, torch: Torch, seed: int, nudges: Random | None = None) -> None:
         self.torch = torch
         self.seed = seed
+        self.nudges = nudges  # changes the last bit of what steps make
         self.pool: list[Tensor] = []
         self.leaves: list[Tensor] = []
         self.log: list[Entry] = []
@@ -155,8 +182,12 @@ class Program:
                     entry.seen.append(found)
             for leaf in self.leaves:  # which of them an unfinished pass has reached is left open
                 leaf.grad = None
-        entry.single = any([1 in tuple(tensor.shape) for tensor in self.picked])
-        self.pool = [tensor for tensor in [*self.pool, *made] if is_small(tensor)]
+        entry.strides = [tuple(tensor.stride()) for tensor in self.picked if 1 in tuple(tensor.shape)]
+        if self.nudges is not None:
+            for tensor in made:
+                nudge(self.torch, tensor, self.nudges, action in fuzz_graph_steps.TRANSFORMS)
+        kept = [tensor for tensor in self.pool if is_small(tensor)] if action in CHANGING else self.pool
+        self.pool = kept + [tensor for tensor in made if is_small(tensor)]
         entry.seen += [look_at(tensor, not entry.derived) for tensor in made] + self.calls
         if action in fuzz_graph_steps.BACKWARD:  # of those that are retained, how they were computed is left open
             entry.seen += [look_at(leaf.grad, attempt(lambda leaf=leaf: leaf.is_leaf) is True) for leaf in self.leaves]
@@ -180,20 +211,22 @@ def sizes_in_order(found: re.Match[str]) -> str:
     return f"tensors must match: {sorted(found.groups())}"
 
 
-def difference(ours: list[Entry], theirs: list[Entry]) -> str:
+def difference(ours: list[Entry], theirs: list[Entry], reach: Reach | None = None) -> str:
     """How the first step at which two logs differ does so; "" if they agree. From the first value of low precision
-    on, all values may have come from it."""
+    on, all values may have come from it. `reach` says how much more values may differ."""
     tolerance = 1e-9
     for a, b in zip(ours, theirs, strict=True):
-        failed = "INTERNAL ASSERT FAILED" in str(b.seen)  # which may be so before the text is complete
+        words = [str(each.facts if isinstance(each, Seen) else each) for each in b.seen]
+        failed = "INTERNAL ASSERT FAILED" in " ".join(words)  # which may be so before the text is complete
         if a.text != b.text and not failed:
             return f"step {a.step}: another program, {a.text}, not {b.text}"
         tolerance = max([tolerance, *[precision_of(y) for y in b.seen]])
+        single = a.strides != b.strides  # by which PyTorch may have decided
         # half precision rounds by the size of what a sum was made of: of gradients, that of the others of the pass
         scale = max([largest_of(y) for y in b.seen], default=1.0) if tolerance >= TOLERANCE["float16"] else 1.0
-        for x, y in itertools.zip_longest(a.seen, b.seen, fillvalue="nothing"):
-            if found := unequal(x, y, tolerance, scale):
-                return f"step {a.step}, {a.text.split('(')[0]}{' of single elements' * a.single}: {found}"
+        for i, (x, y) in enumerate(itertools.zip_longest(a.seen, b.seen, fillvalue="nothing")):
+            if found := unequal(x, y, tolerance, scale, 0.0 if reach is None else reach.get((a.step, i), 0.0)):
+                return f"step {a.step}, {a.text.split('(')[0]}{' of single elements' * single}: {found}"
     return ""
 
 
@@ -208,10 +241,31 @@ def largest_of(seen: Any) -> float:
     return float(np.max(np.abs(seen.values[np.isfinite(seen.values)]), initial=1.0))
 
 
-def unequal(ours: Any, theirs: Any, tolerance: float, scale: float = 1.0) -> str:
-    """How two things differ; values by at most `tolerance` times the largest of them, or times `scale`."""
+def reach_of_last_bits(torch: Torch, seed: int, skipped: frozenset[int] = frozenset()) -> Reach:
+    """How far the values that a program shows move if the last bits of what its steps make are others."""
+    log = Program(torch, seed).run(skipped)
+    reach: Reach = {}
+    for run in range(NUDGED_RUNS):
+        for a, b in zip(log, Program(torch, seed, Random(f"{seed}.{run}")).run(skipped)):
+            if a.text != b.text or len(a.seen) != len(b.seen):
+                break  # it has become another program
+            for i, (x, y) in enumerate(zip(a.seen, b.seen)):
+                if isinstance(x, Seen) and isinstance(y, Seen) and x.values.shape == y.values.shape:
+                    reach[a.step, i] = max(reach.get((a.step, i), 0.0), STEPS_WITHIN * farthest(x.values, y.values))
+    return reach
+
+
+def farthest(a: Any, b: Any) -> float:
+    if a.dtype.kind not in "fc":
+        return 0.0
+    finite = np.isfinite(a) & np.isfinite(b)
+    return float(np.max(np.abs(a[finite] - b[finite]), initial=0.0))
+
+
+def unequal(ours: Any, theirs: Any, tolerance: float, scale: float = 1.0, reach: float = 0.0) -> str:
+    """How two things differ; values by at most `tolerance` times the largest of them, or times `scale`, or `reach`."""
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        return next((found for x, y in zip(ours, theirs) if (found := unequal(x, y, tolerance, scale))), "")
+        return next((found for x, y in zip(ours, theirs) if (found := unequal(x, y, tolerance, scale, reach))), "")
     if not (isinstance(ours, Seen) and isinstance(theirs, Seen)):
         return "" if type(ours) is type(theirs) and ours == theirs else f"{short(ours)}, not {short(theirs)}"
     for name, fact in theirs.facts.items():
@@ -225,7 +279,7 @@ def unequal(ours: Any, theirs: Any, tolerance: float, scale: float = 1.0) -> str
         return f"values {short(ours)}, not {short(theirs)}"
     if b.dtype.kind == "b" or b.dtype.kind in "iu":
         return "" if np.array_equal(a, b) else f"values {short(ours)}, not {short(theirs)}"
-    close = np.abs(a[finite] - b[finite]) <= tolerance * largest
+    close = np.abs(a[finite] - b[finite]) <= max(tolerance * largest, reach)
     return "" if close.all() else f"values {short(ours)}, not {short(theirs)}"
 
 
@@ -271,7 +325,15 @@ def rich(seen: Any) -> Any:
 
 def compared(ours: Torch, theirs: Torch, seed: int, skipped: frozenset[int] = frozenset()) -> str:
     """How two modules differ on a program."""
-    return difference(Program(ours, seed).run(skipped), Program(theirs, seed).run(skipped))
+    return compared_with(ours, seed, Program(theirs, seed).run(skipped), skipped)
+
+
+def compared_with(ours: Torch, seed: int, theirs: list[Entry], skipped: frozenset[int] = frozenset()) -> str:
+    """How a program with `ours` differs from a log. Values that are not close are looked at again, with regard to how
+    far last bits reach."""
+    log = Program(ours, seed).run(skipped)
+    found = difference(log, theirs)
+    return difference(log, theirs, reach_of_last_bits(ours, seed, skipped)) if ": values" in found else found
 
 
 def shortened(ours: Torch, theirs: Torch, seed: int) -> frozenset[int]:
@@ -319,11 +381,10 @@ EXPLAINED = [
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
     ("nested linearize", rf"{GIVES}", r"TypeError: unsupported operand", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
-    ("backward|grad|end", rf"{GIVES}", rf"{FREED}", "what nodes save"),
     ("backward|grad|end|nested", r"\[[\d, ]+\]$", r"\[[\d, ]+\]$", "mistakes of PyTorch"),  # see `same_elements`
     ("backward|end", r"shape \(.*\b1\b", r"\(", "mistakes of PyTorch"),  # a gradient in another shape than its tensor
     ("", r"values .* dtype torch.complex.*inf", r".*\bnan", "sums of infinite complex numbers"),
-    ("(binary|ternary|joined) .* of single elements", r"strides", r"\(", "strides of dimensions of one element"),
+    (".* of single elements", r"strides", r"\(", "strides of dimensions of one element"),
     ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",
      "nothing", "what is one operation"),
 ]  # fmt: skip

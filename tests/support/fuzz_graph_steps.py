@@ -220,6 +220,7 @@ def end(p: Any, r: Random, entry: Any) -> list[Any]:
 
 
 BACKWARD = {backward, end}
+TRANSFORMS = {transformed, nested}
 
 # groups of steps, and how often each is drawn
 STEPS: list[tuple[list[Step], int]] = [

@@ -177,7 +177,7 @@ def matrices(p: Any, r: Random, entry: Any) -> list[Any]:
     if max(x.dim(), y.dim()) > 2 and (x.shape[:-2] != y.shape[:-2] or 1 in x.shape or 1 in y.shape):
         # PyTorch repeats the matrices and saves those, leafgrad these; strides of single elements decide about layouts
         x, y = [t.clone(memory_format=p.torch.contiguous_format) for t in (x, y)]
-    return [x @ y if x.dim() >= y.dim() else (x @ y).clone()]  # which PyTorch computes transposed: it may be a view
+    return [x @ y]
 
 
 def reduction(p: Any, r: Random, entry: Any) -> list[Any]:
@@ -216,6 +216,7 @@ def several(p: Any, r: Random, entry: Any) -> list[Any]:
 def joined(p: Any, r: Random, entry: Any) -> list[Any]:
     x = pick(p, r)
     others = [y for y in p.pool if y.shape == x.shape][-2:]
+    p.picked += others
     name = r.choice(["cat", "stack"])
     dim = dim_of(r, x)
     entry.text += f" {name}({[name_of(p, y) for y in [x, *others]]}, {dim})"

@@ -448,11 +448,12 @@ def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -
 
 def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
     """Add a gradient to `leaf.grad`. The first one is moved there, not copied, if nobody else holds it."""
-    if leaf.node is not None and g is not None:
-        raise messages().leaf_in_the_interior(leaf)
     rare = leaf.rare
+    silent = rare is not None and rare.view is not None and rare.view.silent
+    if leaf.node is not None and g is not None and not silent:
+        raise messages().leaf_in_the_interior(leaf)
     hooks = None if rare is None else rare.hooks
-    if not leaf.needs_grad or (rare is not None and rare.view is not None and rare.view.silent):
+    if silent or not leaf.needs_grad:
         if hooks is not None and not leaf.needs_grad:  # it did when the graph was recorded, and its hooks are there
             g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
             hooks.accumulated(leaf, g, create_graph)

@@ -16,7 +16,7 @@ from leafgrad._core.events import concern, graph_break
 from leafgrad._core.modes import recorded_in_modes, switches
 from leafgrad._core.node import UNCHANGING, Node, Version, output_of
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
-from leafgrad._core.tensor import Array, RareFields, TensorBase, links, ndarray, wrap
+from leafgrad._core.tensor import Array, RareFields, TensorBase, is_silent, links, ndarray, wrap
 
 state: Final[Any] = thread_state.state
 _f32: Final[Any] = np.dtype(np.float32)
@@ -59,6 +59,11 @@ def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tup
     return result
 
 
+def without_silent(edges: Sequence[Any]) -> list[Any]:
+    """Edges beside others do not lead to views that get no gradient, so that nothing is saved for the sake of these."""
+    return [None if isinstance(edge, TensorBase) and is_silent(edge) else edge for edge in edges]
+
+
 def record_many(
     op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tuple[Any, ...], outs: Sequence[Array]
 ) -> list[Any]:
@@ -89,16 +94,20 @@ def make_node(
     frame = origin.user_frame(None, known_callers)
     t: TensorBase | None
     edges: list[Any] = []
-    mask = 0
+    mask = silent = 0
     bit = 1
     for t in tensors:
         if t is not None and t.needs_grad:
             mask |= bit
             node = t.node
             edges.append(t if node is None else node)
+            if node is None and t.rare is not None and is_silent(t):
+                silent |= bit
         else:
             edges.append(None)
         bit <<= 1
+    if silent and silent != mask:
+        mask, edges = mask & ~silent, without_silent(edges)
     if kind is not _f32 and kind is not _f64 and op.conjugated is not None and is_complex(kind):
         op = op.conjugated
     plan = op.plans.get(mask)

@@ -126,6 +126,11 @@ class View:
         self.silent: bool = False
 
 
+def is_silent(t: TensorBase) -> bool:
+    """Is it a view that requires grad for its base's sake alone? No edge leads to it, and no gradient reaches it."""
+    return t.node is None and t.rare is not None and t.rare.view is not None and t.rare.view.silent
+
+
 def conjugate_behind(t: TensorBase) -> Conjugate | None:
     """What is known of the conjugate that a tensor is, or is a view of."""
     rare = t.rare

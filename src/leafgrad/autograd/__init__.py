@@ -16,7 +16,7 @@ import numpy as np
 from leafgrad import _missing, errors
 from leafgrad._core import engine, overrides
 from leafgrad._core.recorder import edge
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, is_silent, wrap
 from leafgrad.autograd import graph
 from leafgrad.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from leafgrad.autograd.grad_mode import (
@@ -261,11 +261,6 @@ def checked_inputs(inputs: Sequence[Any], refusal: str = errors.NO_GRAD_INPUT) -
         if not t.needs_grad:
             raise errors.needs_graph(refusal, t)
     return inputs
-
-
-def is_silent(t: TensorBase) -> bool:
-    """Is it a view that was made under no_grad, which no gradient reaches though it requires grad?"""
-    return t.node is None and t.rare is not None and t.rare.view is not None and t.rare.view.silent
 
 
 def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) -> list[Any]:

@@ -16,7 +16,7 @@ from leafgrad._core.op import NOTHING, OPTION, SHAPE
 from leafgrad._core.origin import line_of
 from leafgrad._core.saved import changed, saved_tensors, unusable
 from leafgrad._core.sequence import sequence_number
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, is_silent, wrap
 from leafgrad.autograd.composition import (
     Part,
     between,
@@ -343,7 +343,7 @@ def arrival_at(leaf: Any) -> AccumulateGrad:
 def public_edge(place: Any) -> tuple[Any, int]:
     """An edge as PyTorch shows it: (node, number of the node's result)."""
     place = first_seen(place)
-    if place is None:
+    if place is None or (isinstance(place, TensorBase) and is_silent(place)):
         return (None, 0)
     if isinstance(place, Output):
         return (shown(place.parent), place.index)

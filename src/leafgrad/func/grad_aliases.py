@@ -45,12 +45,15 @@ class Aliases:
         return alias
 
     def lead_elsewhere(self, tensors: Sequence[Any]) -> bool:
-        """Do these tensors depend on something else that wants a gradient?"""
+        """Do these tensors depend on something else that wants a gradient, or on a history that was cut off?"""
         if not self.recorded:
             return False
         places = [(edge(t), t) for t in tensors if isinstance(t, TensorBase)]  # views first learn what their base is
-        _, leaves = reach([place for place, t in places if t.needs_grad])
-        return any([leaf not in self.leaves for leaf in leaves])
+        nodes, leaves = reach([place for place, t in places if t.needs_grad])
+        if any([leaf not in self.leaves for leaf in leaves]):
+            return True
+        # a view of a tensor that was detached has a node, by which one can differentiate, and nothing behind it
+        return any([all([source is None for source in node.inputs]) for node in nodes.values()])
 
     def released(self, t: Any) -> Any:
         """A result as it is outside of the transform."""

@@ -27,7 +27,8 @@ from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.view_history import view_of
-from leafgrad.ops.shape.views import permute, transpose, unsqueeze, view
+from leafgrad.ops.shape.views import permute, squeeze, transpose, unsqueeze, view
+from leafgrad.ops.shape.views import t as matrix_transposed
 from leafgrad.ops.signature import Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -321,8 +322,11 @@ class matmul(Product):
             is_usual = is_batched(a) or is_batched(b)
             if m == 2 and not is_usual and a.flags.c_contiguous:
                 core, is_usual = matmul.named[OF_BATCH_AND_MATRIX], True
-        if not is_usual and needs_recording((input, other)):
-            core = form(matmul, folding.composition(a, input.needs_grad, b, other.needs_grad))
+        if not is_usual and (needs_recording((input, other)) or input.needs_grad):
+            shown = folding.composition(a, input.needs_grad, b, other.needs_grad)
+            if shown.startswith("TransposeBackward0"):
+                return transposed_product(input, other)
+            core = form(matmul, shown)
         return bind(core, (input, other))
 
     def vjp_input(g: A, other: A, input_shape: A, other_shape: A) -> A:
@@ -350,6 +354,13 @@ class matmul(Product):
         *[S(t(2, 1, 2, 3), t(*b)) for b in [(3,), (3, 2), (4, 3, 2)]],
         *[S(t(*a), t(*b)) for a, b in [((0,), (0,)), ((2, 0, 3), (3, 4)), ((2, 3, 0), (0, 2)), ((0, 2, 3), (3,))]],
     ]
+
+
+def transposed_product(input: Any, other: Any) -> Any:
+    """The product of a matrix with a stack of them, where PyTorch returns a view of the product of their transposes."""
+    matrix = input if input.array.ndim == 2 else squeeze.function(input, 0)
+    product = matmul.function(transpose.function(other, -2, -1), matrix_transposed.function(matrix))
+    return transpose.function(product, -2, -1)
 
 
 def form(operation: Any, composition: str) -> Op:
