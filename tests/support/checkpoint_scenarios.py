@@ -718,3 +718,22 @@ def a_second_run_that_does_more_under_a_policy(T: Any) -> Any:
         out = utils.checkpoint(program, x, use_reentrant=False, context_fn=context, early_stop=False)
         seen += [attempt(out.sum().backward), x.grad is None]
     return seen
+
+
+@scenario
+def mixed_precision_in_both_runs(T: Any) -> Any:
+    C, out = tools(T), []
+    for reentrant in (True, False):
+        for on in (True, False):
+            x, w, seen = leaf(T, [[1.0, 2.0]]), leaf(T, [[1.0], [3.0]]), []
+
+            def function(x: Any, w: Any = w, seen: list[str] = seen) -> Any:
+                y = (x @ w).sin()
+                seen.append(str(y.dtype).split(".")[-1])
+                return y
+
+            with T.autocast("cpu", enabled=on):
+                y = C.checkpoint(function, x, use_reentrant=reentrant)
+            y.sum().backward()
+            out.append([seen, x.grad, w.grad, T.is_autocast_enabled("cpu")])
+    return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from scenarios import attempt, collection, make
+from scenarios import attempt, collection, leaf, make, plain
 
 SCENARIOS, scenario = collection()
 
@@ -150,3 +150,38 @@ def layouts_of_one_of_several_results(T: Any) -> Any:
     own = make(T, lambda ctx, x: x * 2, lambda ctx, g: g * 2).apply(x.clone().requires_grad_())
     results = [own, x.sort(-1)[0], x.max(0, keepdim=True)[0], T.var_mean(x, 0, keepdim=True)[1], x.topk(1, 0)[0]]
     return [[list(r.stride()), list((r + y).stride()), list((y + r).stride())] for r in results]
+
+
+@scenario
+def hooks_on_the_transposed_weight_of_a_linear_layer(T: Any) -> Any:
+    def watched(change: Any) -> Any:
+        w, b = leaf(T, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), leaf(T, [1.0, 2.0, 3.0])
+        h = leaf(T, [[1.0, -1.0]]) * 2
+        y = T.nn.functional.linear(h, w, b)
+        seen: list[Any] = []
+        transposed = y.grad_fn.next_functions[2][0]
+        transposed.register_prehook(lambda gs: seen.append(("before", plain(gs))))
+        transposed.register_prehook(lambda gs: (gs[0] * 2,) if change == "before" else None)
+        transposed.register_hook(lambda gi, go: seen.append(("after", plain(gi), plain(go))))
+        transposed.register_hook(lambda gi, go: (gi[0] * 3,) if change == "after" else None)
+        y.grad_fn.register_hook(lambda gi, go: seen.append(("linear", plain(gi), plain(go))))
+        h.register_hook(lambda g: seen.append(("input", plain(g))))
+        for leaf_, name in ((w, "weight"), (b, "bias")):
+            leaf_.register_hook(lambda g, name=name: seen.append((name, plain(g))))
+        (y * y).sum().backward()
+        found = y.grad_fn.next_functions[2][0]
+        shown = [found.name(), found.next_functions[0][0].name(), list(found._input_metadata[0].shape)]
+        return seen, shown, w.grad, found._sequence_nr() < y.grad_fn._sequence_nr()
+
+    return [watched(None), watched("before"), watched("after")]
+
+
+@scenario
+def second_derivatives_pass_the_transposed_weight(T: Any) -> Any:
+    w, x = leaf(T, [[1.0, 2.0], [3.0, 4.0]]), leaf(T, [[1.0, -1.0]])
+    y = T.nn.functional.linear(x, w)
+    seen: list[Any] = []
+    y.grad_fn.next_functions[1][0].register_hook(lambda gi, go: seen.append((plain(gi), plain(go))))
+    (g,) = T.autograd.grad((y**3).sum(), x, create_graph=True)
+    g.sum().backward()
+    return w.grad, x.grad, seen

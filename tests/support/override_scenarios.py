@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenarios import attempt, collection, first_sentence
+from scenarios import attempt, collection, first_sentence, leaf
 
 SCENARIOS, scenario = collection()
 
@@ -389,3 +389,23 @@ def public_functions_of_users(T: Any) -> Any:
     d, x = log.names["d"], T.ones(2)
     results = [scaled(d), scaled(x, 3), halved(d), halved(x)]
     return results, log.calls, attempt(O.handle_torch_function, scaled, (x,), x)
+
+
+@scenario
+def backward_is_taken_over(T: Any) -> Any:
+    seen: list[Any] = []
+
+    class Watching(T.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is T.autograd.backward:
+                known = {k: type(v).__name__ for k, v in sorted(kwargs.items())}
+                seen.append([[type(t).__name__ for t in args[0]], known, [t.__name__ for t in types]])
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = leaf(T, [1.0, 2.0])
+    T.autograd.backward((x * 2).as_subclass(Watching), T.ones(2))
+    T.autograd.backward([(x * 3).as_subclass(Watching), x.sum()], [T.ones(2), None], retain_graph=True)
+    T.autograd.backward((x * 4).sum(), inputs=[leaf(T, [1.0]).as_subclass(Watching), x])
+    (x * 5).sum().as_subclass(Watching).backward()
+    return x.grad, seen

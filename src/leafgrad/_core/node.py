@@ -12,7 +12,8 @@ needs it, by reference counting alone.
 
 The numbers that `take_order` hands out only ever go down. A node is always recorded after the nodes it points to, so
 "smallest number first" is an order in which every node comes before everything it depends on: the engine needs no
-other preparation.
+other preparation. They are even; the odd ones are for nodes that are put before another one afterwards
+(leafgrad/autograd/grown_nodes.py).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Version = list[Any]  # [changes so far, (code object, offset) of the last one or
 
 UNCHANGING: Final[tuple[Any, ...]] = ([0], 0)  # the version of what a node saved for itself alone
 
-take_order: Final[Callable[[], int]] = itertools.count(0, -1).__next__
+take_order: Final[Callable[[], int]] = itertools.count(0, -2).__next__
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -101,6 +101,11 @@ class autocast:
         return decorate_autocast
 
 
+def autocast_as_now() -> autocast:
+    """What is set for the CPU, to be set again later: a checkpoint computes twice, and the same both times."""
+    return autocast("cpu", settings.dtypes["cpu"], settings.enabled.get("cpu", False), settings.keep)
+
+
 # -- the same as functions --------------------------------------------------------------------------------------------
 
 

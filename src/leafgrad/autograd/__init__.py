@@ -88,6 +88,13 @@ def backward(
     if chosen is not None and len(chosen) == 0:
         raise RuntimeError(f"`inputs` argument to `backward()` cannot be empty.\n  at {errors.here()}")
     roots = as_tuple(tensors)
+    asked = [t for t in (*roots, *(chosen or ())) if t.__class__ is not GradientEdge]
+    if asked and (overrides.modes_of_all_threads or not overrides.plain.issuperset(map(type, asked))):
+        options = {
+            "grad_tensors": grad_tensors, "retain_graph": retain_graph, "create_graph": create_graph, "inputs": chosen,
+        }  # fmt: skip
+        if overrides.overridden(lambda: backward, (roots,), options, asked, in_python=True) is not overrides.UNCHANGED:
+            return
     gradients = starting_gradients(roots, as_tuple(grad_tensors, len(roots)), create_graph)
     if len(roots) == 1 and chosen is None and not create_graph and isinstance(roots[0], TensorBase):
         engine.backward_from(roots[0], gradients[0], bool(retain_graph))

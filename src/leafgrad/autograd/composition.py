@@ -152,11 +152,11 @@ def check_hook(node: Node) -> None:
                 raise fused(node, f"{node.op.node_name} passes its gradient on to {source.name}")
 
 
-def fused(node: Node, why: str) -> NotImplementedError:
+def fused(node: Node, why: str, operation: str = "") -> NotImplementedError:
     """For those who want something between two nodes of PyTorch's that are one in leafgrad."""
     return errors.mistake(
         NotImplementedError,
-        f"{why}, but leafgrad computes `{node.op.name}` in one step: there is no gradient in between.",
+        f"{why}, but leafgrad computes `{operation or node.op.name}` in one step: there is no gradient in between.",
         fix=[
             "tensor.register_hook(hook)   # on the input or the result of the operation",
             "module.register_full_backward_hook(hook)   # on the module that computes it",

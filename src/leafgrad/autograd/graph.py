@@ -18,6 +18,7 @@ from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad.autograd.composition import fused
+from leafgrad.autograd.grown_nodes import is_grown
 from leafgrad.autograd.hooks import RemovableHandle, on_gradient_of, registered
 from leafgrad.autograd.public_nodes import AccumulateGrad, InnerNode, public_edge
 from leafgrad.autograd.saved_tensor_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
@@ -96,6 +97,8 @@ def place_of(target: GradientEdge) -> Any:
         return node.variable
     if isinstance(node, InnerNode):
         raise fused(node.owner, f"{node.name()} is shown as PyTorch has it")
+    if is_grown(node):
+        raise fused(node, f"{node.name()} is shown as PyTorch has it", node.hooks.operation)
     shape: Any = node.shape
     if not shape or not isinstance(shape[0], tuple):
         return node

@@ -5,6 +5,7 @@ The recorder makes plain nodes. The first look at one gives it a class of its ow
 
 from __future__ import annotations
 
+import functools
 import gc
 import weakref
 from typing import Any
@@ -24,9 +25,11 @@ from leafgrad.autograd.composition import (
     first_seen,
     fused,
     inputs_behind,
+    is_transposed,
     sources_of,
     visible_name,
 )
+from leafgrad.autograd.grown_nodes import grown, is_grown, transposed
 from leafgrad.autograd.hooks import (
     RemovableHandle,
     for_all_results,
@@ -42,6 +45,9 @@ def shown(node: Node) -> Node:
     """A node under the class name that PyTorch users know."""
     if type(node) is Node:
         op = node.op
+        if is_grown(node):
+            node.__class__ = _grown_class()
+            return node
         name = visible_name(node)
         if name != op.node_name:
             if name not in _other_classes:
@@ -55,6 +61,16 @@ def shown(node: Node) -> Node:
 
 
 _other_classes: dict[str, Any] = {}  # of nodes whose name is not that of their operation
+
+
+@functools.cache
+def _grown_class() -> Any:
+    """The class of nodes that were put between others: see grown_nodes.py."""
+    changed = {
+        "__call__": lambda node, g: transposed(g),
+        "_input_metadata": property(lambda node: (InputMetadata(node.shape[::-1], node.dtype),)),
+    }
+    return type("TBackward0", (Node,), {**members(), **changed})
 
 
 def members() -> dict[str, Any]:
@@ -91,9 +107,13 @@ def _next_functions(node: Node) -> tuple[Any, ...]:
 def edge_from(node: Node, source: Any, number: int) -> tuple[Any, int]:
     """One of the edges that a node shows: to where an input came from, or to a node that PyTorch has in between."""
     if not isinstance(source, Part):
-        return public_edge(node.inputs[source])
-    if all([node.inputs[i] is None for i in inputs_behind(source)]):
+        place = node.inputs[source]
+        return public_edge(place.inputs[0] if is_grown(place) else place)
+    behind = [node.inputs[i] for i in inputs_behind(source)]
+    if all([place is None for place in behind]):
         return (None, 0)
+    if is_transposed(source) and is_grown(behind[0]):
+        return (shown(behind[0]), 0)
     return (inner_node(node, source), number)
 
 
@@ -354,7 +374,8 @@ def public_edge(place: Any) -> tuple[Any, int]:
 
 
 class InnerNode(Node):
-    """A node of PyTorch's that is part of `owner` here: to be seen, but nothing happens at it."""
+    """A node of PyTorch's that is part of `owner` here: to be seen, but nothing happens at it. Transpositions become
+    nodes of their own when hooks are registered: see grown_nodes.py."""
 
     __slots__ = ("__weakref__", "owner", "part")
 
@@ -382,12 +403,26 @@ class InnerNode(Node):
         return True
 
     def _sequence_nr(self) -> int:
-        return -self.owner.order
+        return sequence_number(self.owner)
 
-    def _refused(self, *args: Any) -> Any:
-        raise fused(self.owner, f"{self.part.name} is shown as PyTorch has it")
+    def _refuse(self) -> NotImplementedError:
+        return fused(self.owner, f"{self.part.name} is shown as PyTorch has it")
 
-    __call__ = register_hook = register_prehook = _refused
+    def __call__(self, *gradients: Any) -> Any:
+        raise self._refuse()
+
+    def _grown(self) -> Any:
+        if not is_transposed(self.part):
+            raise self._refuse()
+        return shown(grown(self.owner, self.part))
+
+    def register_hook(self, hook: Any) -> RemovableHandle:
+        """register_hook(hook): call `hook(grad_inputs, grad_outputs)` after the gradient has passed."""
+        return self._grown().register_hook(hook)  # type: ignore[no-any-return]
+
+    def register_prehook(self, hook: Any) -> RemovableHandle:
+        """register_prehook(hook): call `hook(grad_outputs)` before the gradient passes."""
+        return self._grown().register_prehook(hook)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"<{self.part.name} object at {id(self):#x}>"

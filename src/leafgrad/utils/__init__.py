@@ -1,6 +1,6 @@
 """leafgrad.utils: checkpointing, data loaders, and helpers for hooks. Each part is imported when it is first asked for.
 
-May import `_absent`, `_core`, `ops`, `autograd`, `errors`, `func`, `_dtypes` and `_settings`.
+May import `_absent`, `_core`, `amp`, `ops`, `autograd`, `errors`, `func`, `_dtypes` and `_settings`.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from typing import Any
 from leafgrad import autograd, errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
+from leafgrad.amp.autocast_mode import autocast_as_now
 from leafgrad.autograd.function import Function
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.saved_tensor_hooks import saved_tensors_hooks
@@ -171,6 +172,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.rng_state = default_generator.get_state_array() if preserve_rng_state else None
+        ctx.autocast = autocast_as_now()
         ctx.others = [None if isinstance(a, TensorBase) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, TensorBase)]
         ctx.save_for_backward(*[args[i] for i in ctx.places])
@@ -190,7 +192,7 @@ class CheckpointFunction(Function):
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[place] = tensor
         inputs = detach_variable(tuple(args))
-        with from_state(ctx.rng_state), enable_grad():
+        with from_state(ctx.rng_state), enable_grad(), ctx.autocast:
             outputs = ctx.run_function(*inputs)
         outputs = (outputs,) if isinstance(outputs, TensorBase) else outputs
         pairs = [(o, g) for o, g in zip(outputs, gradients) if requires_grad(o)]

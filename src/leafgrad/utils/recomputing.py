@@ -22,6 +22,7 @@ from leafgrad import errors
 from leafgrad._core.modes import switches
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
+from leafgrad.amp.autocast_mode import autocast_as_now
 from leafgrad.autograd.function_saved import NO_RESULT, SavedTensor, save
 from leafgrad.autograd.grad_mode import enable_grad
 from leafgrad.autograd.saved_tensor_hooks import saved_tensors_hooks
@@ -98,6 +99,7 @@ class Frame:
     def __post_init__(self) -> None:
         switches.checkpoints[id(self)] = True  # first of all: saving the inputs may end the run of an outer checkpoint
         self.args = [save(a, NO_RESULT) if isinstance(a, TensorBase) else a for a in self.args]
+        self.autocast = autocast_as_now()
         self.completed = False  # has the function returned? Gradients may be taken inside of it, before it has
         self.holders: list[weakref.ref[Holder]] = []
         self.forms: list[dict[str, Any]] = []
@@ -136,6 +138,7 @@ class Frame:
             saved_tensors_hooks(run.pack, lambda tensor: tensor),
             enable_grad(),
             contextlib.suppress(_StopRecomputationError),
+            self.autocast,
             self.context,
             from_state(self.rng_state),
         ):
