@@ -66,7 +66,7 @@ FILES: dict[str, tuple[str, str]] = {
     "quantization": ("_absent", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
-    "serialization": ("_files", ""),
+    "serialization": ("_files errors", ""),
     "sparse": ("_absent", ""),
     "special": ("_tensor", ""),
     "storage": ("ops", ""),

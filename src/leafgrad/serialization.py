@@ -5,12 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from leafgrad import _missing
+from leafgrad import _missing, errors
 from leafgrad._files import restricted
+from leafgrad._files.legacy import SourceChangeWarning as SourceChangeWarning
+from leafgrad._files.locations import default_restore_location as default_restore_location
+from leafgrad._files.locations import location_tag as location_tag
+from leafgrad._files.locations import register_package as register_package
+from leafgrad._files.options import LoadEndianness as LoadEndianness
+from leafgrad._files.options import get_crc32_options as get_crc32_options
+from leafgrad._files.options import get_default_load_endianness as get_default_load_endianness
+from leafgrad._files.options import get_default_mmap_options as get_default_mmap_options
+from leafgrad._files.options import set_crc32_options as set_crc32_options
+from leafgrad._files.options import set_default_load_endianness as set_default_load_endianness
+from leafgrad._files.options import set_default_mmap_options as set_default_mmap_options
+from leafgrad._files.options import skip_data as skip_data
+from leafgrad._files.reading import get_unsafe_globals_in_checkpoint as get_unsafe_globals_in_checkpoint
 from leafgrad._files.reading import load as load
 from leafgrad._files.writing import save as save
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
+__all__ = [
+    "LoadEndianness", "SourceChangeWarning", "add_safe_globals", "check_module_version_greater_or_equal",
+    "clear_safe_globals", "default_restore_location", "get_crc32_options", "get_default_load_endianness",
+    "get_default_mmap_options", "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag",
+    "register_package", "safe_globals", "save", "set_crc32_options", "set_default_load_endianness",
+    "set_default_mmap_options", "skip_data",
+]  # fmt: skip
 
 Global = Callable[..., Any] | tuple[Callable[..., Any], str]
 
@@ -42,6 +61,25 @@ class safe_globals:
 
     def __exit__(self, *exception: object) -> None:
         restricted.allowed_by_user.difference_update(self.safe_globals)
+
+
+def check_module_version_greater_or_equal(
+    module: Any, req_version_tuple: tuple[Any, ...], error_if_malformed: bool = True
+) -> bool:
+    """check_module_version_greater_or_equal(module, req_version_tuple, error_if_malformed=True): is a module at
+    least of this version?"""
+    parts = module.__version__.split(".")
+    try:
+        return tuple([type(wanted)(parts[i]) for i, wanted in enumerate(req_version_tuple)]) >= req_version_tuple
+    except Exception as error:
+        message = (
+            f"'{module.__name__}' module version string is malformed '{module.__version__}' and cannot be compared "
+            f"with tuple {req_version_tuple}"
+        )
+        if error_if_malformed:
+            raise errors.mistake(RuntimeError, message) from error
+        errors.warn(f"{message}, but continuing assuming that requirement is met")
+        return True
 
 
 __getattr__ = _missing.attributes_of(__name__)

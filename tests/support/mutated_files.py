@@ -62,6 +62,12 @@ def rebuilt(content: bytes, change: Any) -> bytes:
     return buffer.getvalue()
 
 
+def in_the_old_format(content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(torch.load(io.BytesIO(content), weights_only=False), buffer, _use_new_zipfile_serialization=False)
+    return buffer.getvalue()
+
+
 def mutated(content: bytes, rng: random.Random) -> bytes:
     """One to four changes: of bytes, numbers, order, length; or something evil."""
     data = bytearray(content)
@@ -96,11 +102,12 @@ def main(count: int, seed: int) -> None:
     rng = random.Random(seed)
     originals = [path.read_bytes() for path in sorted(STORED.glob("*.pt"))]
     zips = [content for content in originals if content.startswith(b"PK")]
+    originals += [in_the_old_format(content) for content in zips]
     sys.addaudithook(watch)
     signal.signal(signal.SIGALRM, too_long)
     memory = 4 << 30
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    for content in originals:  # imports what loading and its messages need
+    for content in (*originals, b"PK\x03\x04"):  # imports what loading and its messages need
         try:
             torch.load(io.BytesIO(content))
         except EXPECTED:

@@ -14,9 +14,9 @@ import leafgrad
 from stored_objects import OBJECTS, described
 
 
-def saved(library: Any, obj: Any) -> io.BytesIO:
+def saved(library: Any, obj: Any, **options: Any) -> io.BytesIO:
     buffer = io.BytesIO()
-    library.save(obj, buffer)
+    library.save(obj, buffer, **options)
     buffer.seek(0)
     return buffer
 
@@ -32,6 +32,14 @@ def test_pytorch_loads_what_leafgrad_saves(name: str, mmap: bool, tmp_path: Path
 @pytest.mark.parametrize("name", OBJECTS)
 def test_leafgrad_loads_what_pytorch_saves(name: str) -> None:
     assert described(leafgrad.load(saved(torch, OBJECTS[name](torch)))) == described(OBJECTS[name](leafgrad))
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.parametrize("source, target", [(torch, leafgrad), (leafgrad, torch)])
+@pytest.mark.parametrize("name", sorted(set(OBJECTS) - {"dtypes"}))  # PyTorch cannot load its own old files with uint16
+def test_the_format_of_before_1_6(name: str, source: Any, target: Any, weights_only: bool) -> None:
+    file = saved(source, OBJECTS[name](source), _use_new_zipfile_serialization=False)
+    assert described(target.load(file, weights_only=weights_only)) == described(OBJECTS[name](source))
 
 
 @pytest.mark.parametrize("source, target", [(torch, leafgrad), (leafgrad, torch)])

@@ -15,15 +15,19 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from leafgrad import errors
+from leafgrad._files import options
 
-ALIGNMENT = 64
 LIMIT = 0xFFFFFFFF  # what 32 bits cannot say stands in a field of 64 bits, and this in its place
+
+NO_CHECKSUM = 0  # for records without one (`set_crc32_options`, `skip_data`)
+_EMPTY = 1 << 20
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
 _END64 = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR = struct.Struct("<4sIQI")
 _END = struct.Struct("<4s4H2IH")
+_LOCAL_CRC, _CENTRAL_CRC = 14, 16  # where the headers have the checksum
 _UTF8 = 0x800
 _ZIP64 = 1  # the kind of an extra field with sizes of 64 bits
 _LONGEST_COMMENT = 0xFFFF
@@ -60,20 +64,29 @@ class ArchiveWriter:
 
     def add(self, name: str, content: Any) -> None:
         """Write a record: bytes, or an array of bytes."""
-        path = f"{self._folder}/{name}".encode()
         view = memoryview(content)
-        crc, size, offset = zlib.crc32(view), len(view), self._position
+        self._begin(name, len(view), zlib.crc32(view) if options.save.compute_crc32 else NO_CHECKSUM)
+        if len(view):
+            self._put(view)
+
+    def reserve(self, name: str, size: int) -> None:
+        """Write a record of zeros, which is meant to be filled by somebody else."""
+        self._begin(name, size, NO_CHECKSUM)
+        for done in range(0, size, _EMPTY):
+            self._put(bytes(min(_EMPTY, size - done)))
+
+    def _begin(self, name: str, size: int, crc: int) -> None:
+        path = f"{self._folder}/{name}".encode()
+        offset = self._position
         shown = min(size, LIMIT)
         extra = struct.pack("<HHQQ", _ZIP64, 16, size, size) if size >= LIMIT else b""
         # "FB" is PyTorch's own kind of extra field: padding, so that the content begins where it should
         begin = offset + _LOCAL.size + len(path) + len(extra) + 4
-        padding = -begin % ALIGNMENT
+        padding = -begin % options.save.storage_alignment
         extra += b"FB" + struct.pack("<H", padding) + b"Z" * padding
         self._put(_LOCAL.pack(b"PK\x03\x04", 0, _UTF8, 0, 0, 0, crc, shown, shown, len(path), len(extra)))
         self._put(path)
         self._put(extra)
-        if size:
-            self._put(view)
         self._records.append(Written(path, crc, size, offset))
 
     def close(self) -> None:
@@ -109,6 +122,7 @@ class Record(NamedTuple):
     crc: int
     size: int
     offset: int  # of its header
+    entry: int  # where its entry in the directory is
 
 
 class Archive:
@@ -123,7 +137,7 @@ class Archive:
         content = self._read(first, size)
         place = 0
         for _ in range(count):
-            place = self._entry(content, place)
+            place = self._entry(content, place, first)
         if sum([record.size for record in self._records.values()]) > self.length:
             raise broken("records overlap", ("file", f"{self.length} bytes, less than its records together"))
 
@@ -154,8 +168,8 @@ class Archive:
             raise broken("its directory is said to have more entries than fit into it")
         return first, count, size
 
-    def _entry(self, content: bytes, place: int) -> int:
-        """Read an entry of the directory; where the next one begins."""
+    def _entry(self, content: bytes, place: int, first: int) -> int:
+        """Read an entry of the directory, which is at `first`; where the next entry begins."""
         if content[place : place + 4] != b"PK\x01\x02" or len(content) - place < _CENTRAL.size:
             raise broken("invalid header or archive is corrupted")
         fields = _CENTRAL.unpack_from(content, place)
@@ -173,7 +187,8 @@ class Archive:
         if method != 0 or packed != size:
             raise broken("records must be stored, not compressed", ("record", repr(name)))
         # names begin with the name of the folder, which is that of the file when it was written
-        if self._records.setdefault(name.partition("/")[2], record := Record(crc, size, offset)) is not record:
+        record = Record(crc, size, offset, first + place)
+        if self._records.setdefault(name.partition("/")[2], record) is not record:
             raise broken("a record is there twice", ("record", repr(name)))
         return int(end + comment)
 
@@ -211,6 +226,12 @@ class Archive:
             done += count
         self._check(name, view)
 
+    def drop_checksum(self, name: str, memory: Any) -> None:
+        """Take the checksum of a record, which is going to change, out of the file that `memory` is the map of."""
+        record = self._records[name]
+        for place in (record.offset + _LOCAL_CRC, record.entry + _CENTRAL_CRC):
+            memory[self._start + place : self._start + place + 4] = struct.pack("<I", NO_CHECKSUM)
+
     def read(self, name: str) -> bytes:
         """The bytes of a record."""
         begin, size = self.place(name)
@@ -220,7 +241,7 @@ class Archive:
 
     def _check(self, name: str, data: Any) -> None:
         record = self._records[name]
-        if zlib.crc32(data) != record.crc:
+        if record.crc != NO_CHECKSUM and zlib.crc32(data) != record.crc:
             raise broken("the checksum of a record does not fit its content", ("record", repr(name)))
 
 

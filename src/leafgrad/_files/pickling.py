@@ -13,6 +13,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.tensor import links
 from leafgrad._device import Size, device, layout
 from leafgrad._files import rebuilding
+from leafgrad._files.locations import location_tag
 from leafgrad._files.rebuilding import _rebuild_parameter as rebuild_parameter
 from leafgrad._layouts import steps_of
 from leafgrad._tensor.tensor import Tensor
@@ -26,11 +27,14 @@ class Storages:
 
     def __init__(self) -> None:
         self.contents: dict[str, UntypedStorage] = {}
+        self.dtypes: dict[str, Any] = {}  # of their elements
         self._keys: dict[int, str] = {}
         self._dtypes: dict[int, Any] = {}
 
-    def entry(self, storage: StorageBase) -> tuple[Any, ...]:
-        """What stands for a storage in the pickle."""
+    def entry(self, storage: Any) -> Any:
+        """What stands for a storage in the pickle; None for everything else."""
+        if not isinstance(storage, StorageBase):
+            return None
         if isinstance(storage, TypedStorage):
             untyped, kind = storage.untyped(), storage.dtype
             cls: Any = TYPES[storage.pickle_storage_type()]
@@ -43,7 +47,8 @@ class Storages:
             raise errors.mistake(RuntimeError, first, fix="clone() one of them first")
         name = self._keys.setdefault(key, str(len(self._keys)))
         self.contents[name] = untyped  # keeps it alive, and with it the number
-        return ("storage", cls, name, "cpu", len(storage))
+        self.dtypes.setdefault(name, kind)
+        return ("storage", cls, name, location_tag(untyped), len(storage))
 
 
 def reduced_tensor(t: Any) -> Any:
@@ -126,7 +131,7 @@ def pickler_of(pickle_module: Any) -> Any:
             self._storages = storages
 
         def persistent_id(self, obj: Any) -> Any:
-            return self._storages.entry(obj) if isinstance(obj, StorageBase) else None
+            return self._storages.entry(obj)
 
         def reducer_override(self, obj: Any) -> Any:
             found = reduced(obj)

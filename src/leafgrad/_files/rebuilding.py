@@ -93,7 +93,9 @@ def _tensor(
     t = with_layout_noted(wrap(array_on(memory, kind.np, size, stride, offset * kind.itemsize)))
     for name, method in (("conj", "conj"), ("neg", "neg")):
         if isinstance(metadata, dict) and metadata.get(name) is True:
-            t = getattr(t, method)()
+            source, t = t, getattr(t, method)()
+            if storage.when_filled is not None:
+                storage.when_filled.append((t, source, method))
     return t.requires_grad_() if needs_grad is True else t
 
 

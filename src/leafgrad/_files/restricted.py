@@ -9,6 +9,7 @@ because tuples of tuples of tuples can take forever.
 from __future__ import annotations
 
 import pickle
+import pickletools
 import struct
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
@@ -72,11 +73,19 @@ CALLABLE -= {id(value) for value in (Tensor, Parameter, UntypedStorage, TypedSto
 
 
 class RestrictedUnpickler:
-    """Reads one pickle. `find_storage` gets what stands for a storage, and returns it."""
+    """Reads the pickle that begins at `position`. `find_storage` gets what stands for a storage, and returns it; texts
+    of Python 2 are read in `encoding`, unless that is "bytes"."""
 
-    def __init__(self, data: bytes, find_storage: Callable[[tuple[Any, ...]], Any]) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        find_storage: Callable[[tuple[Any, ...]], Any],
+        position: int = 0,
+        encoding: str = "utf-8",
+    ) -> None:
         self.data = data
-        self.position = 0
+        self.position = position
+        self.encoding = encoding
         self.stack: list[Any] = []
         self.below: list[list[Any]] = []  # the stacks that marks have put aside
         self.memo: dict[int, Any] = {}
@@ -167,10 +176,7 @@ class RestrictedUnpickler:
     # -- names and calls
 
     def global_in_lines(self) -> None:
-        module, name = self.line(), self.line()
-        if (module, name) in NAME_MAPPING:  # of Python 2, which protocol 2 has
-            module, name = NAME_MAPPING[module, name]
-        self.named(IMPORT_MAPPING.get(module, module), name)
+        self.named(*name_of_python3(self.line(), self.line()))
 
     def global_on_stack(self) -> None:
         name, module = self.pop(), self.pop()
@@ -294,12 +300,16 @@ class RestrictedUnpickler:
         entry = self.pop()
         if type(entry) is not tuple:
             raise UnpicklingError(f"persistent_load id must be tuple or int, but got {type(entry)}")
-        if not entry or entry[0] != "storage":
+        if not entry or entry[0] not in ("storage", b"storage"):
             raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {rebuilding.shown(entry[:1])}")
         self.push(self.of_user(self.find_storage, entry))  # which may ask the user's map_location
 
     def short_text(self) -> None:
-        self.push(self.take(self.number("<B")).decode("utf-8", "strict"))
+        self.push(str(self.take(self.number("<B")), "utf-8", "surrogatepass"))
+
+    def text_of_python2(self) -> None:
+        content = self.take(self.number("<B"))
+        self.push(content if self.encoding == "bytes" else content.decode(self.encoding, "strict"))
 
     def text(self) -> None:
         self.push(str(self.take(self.number("<I")), "utf-8", "surrogatepass"))
@@ -315,6 +325,31 @@ class RestrictedUnpickler:
 
     def memoize(self) -> None:
         self.memo[len(self.memo)] = self.top()
+
+
+def name_of_python3(module: str, name: str) -> tuple[str, str]:
+    """Where Python 3 has what a pickle of protocol 2 names as Python 2 did."""
+    if (module, name) in NAME_MAPPING:
+        module, name = NAME_MAPPING[module, name]
+    return IMPORT_MAPPING.get(module, module), name
+
+
+def names_in(data: bytes) -> set[str]:
+    """All names that a pickle says it will look up, without looking at one; those that it puts together while it runs
+    are not among them."""
+    found: set[str] = set()
+    texts: list[str] = []  # of protocol 4, which has names on the stack
+    try:
+        for instruction, argument, _ in pickletools.genops(data):
+            if instruction.name == "GLOBAL" and argument is not None:
+                found.add(".".join(name_of_python3(*argument.split(" ", 1))))
+            elif instruction.name == "STACK_GLOBAL" and len(texts) >= 2:
+                found.add(".".join(texts[-2:]))
+            elif isinstance(argument, str):
+                texts.append(argument)
+    except (ValueError, IndexError) as error:
+        raise UnpicklingError(f"the pickle is damaged: {error}") from error
+    return found
 
 
 def set_state(made: Any, state: Any) -> None:
@@ -371,7 +406,7 @@ INSTRUCTIONS: dict[int, Callable[[RestrictedUnpickler], None]] = {
         pickle.BINFLOAT: lambda m: m.push(m.number(">d")),
         pickle.LONG1: lambda m: m.push(pickle.decode_long(m.take(m.number("<B")))),
         pickle.BINUNICODE: Machine.text,
-        pickle.SHORT_BINSTRING: Machine.short_text,  # of Python 2
+        pickle.SHORT_BINSTRING: Machine.text_of_python2,
         pickle.BINGET: lambda m: m.get("<B"),
         pickle.LONG_BINGET: lambda m: m.get("<I"),
         pickle.BINPUT: lambda m: m.put("<B"),

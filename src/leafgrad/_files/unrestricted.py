@@ -3,7 +3,6 @@ leafgrad."""
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -26,8 +25,8 @@ def find_torch(module: str, name: str) -> Any:
     return found
 
 
-def unpickled(data: bytes, find_storage: Callable[[tuple[Any, ...]], Any], pickle_module: Any, options: Any) -> Any:
-    """The object in a pickle."""
+def unpickled(file: Any, find_storage: Callable[[Any], Any], pickle_module: Any, options: Any) -> Any:
+    """The object in a pickle, read from a file."""
 
     class TorchUnpickler(pickle_module.Unpickler):  # type: ignore[misc]
         def find_class(self, module: str, name: str) -> Any:
@@ -38,4 +37,4 @@ def unpickled(data: bytes, find_storage: Callable[[tuple[Any, ...]], Any], pickl
         def persistent_load(self, entry: Any) -> Any:
             return find_storage(entry)
 
-    return TorchUnpickler(io.BytesIO(data), **options).load()
+    return TorchUnpickler(file, **options).load()

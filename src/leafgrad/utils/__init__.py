@@ -1,6 +1,6 @@
 """leafgrad.utils: checkpointing, data loaders, and helpers for hooks. Each part is imported when it is first asked for.
 
-May import `_absent`, `_core`, `amp`, `ops`, `autograd`, `errors`, `func`, `_dtypes` and `_settings`.
+May import `_absent`, `_core`, `_files`, `amp`, `ops`, `autograd`, `errors`, `func`, `_dtypes` and `_settings`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,6 @@ if TYPE_CHECKING:
 else:
     PARTS = [
         *__all__, "_python_dispatch", "_pytree", "benchmark", "collect_env", "cpp_extension", "mobile_optimizer",
-        "model_zoo", "tensorboard",
+        "model_zoo", "serialization", "tensorboard",
     ]  # fmt: skip
     __getattr__ = _missing.attributes_of(__name__, {name: name for name in PARTS})

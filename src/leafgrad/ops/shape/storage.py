@@ -131,6 +131,10 @@ def typename(storage: StorageBase) -> str:
 class UntypedStorage(StorageBase):
     """UntypedStorage(size=0), UntypedStorage(sequence): memory, seen as bytes."""
 
+    # What has to be computed when the content of the memory arrives, which files may have behind what is made of it: a
+    # tensor, the one that it is computed from, and the method that does it.
+    when_filled: list[tuple[Any, Any, str]] | None = None
+
     def __init__(self, content: Any = 0, *, device: Any = None) -> None:
         check_device(device)
         if isinstance(content, int):

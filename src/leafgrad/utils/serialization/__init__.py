@@ -1,0 +1,3 @@
+"""leafgrad.utils.serialization: settings for files. May import `_files`."""
+
+from leafgrad.utils.serialization import config as config
