@@ -61,12 +61,15 @@ NATIVE: dict[str, tuple[list[str], list[str]]] = {
     "_loops": (["pool.h", "pool_threads.h"], []),
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
     "_random": (["random_loops.h"], ["-ffp-contract=off", "-fno-math-errno"]),
-    "_products": (["native.h", "pool.h"], []),
+    "_products": (
+        ["bfloat16.h", "bfloat16_products.h", "moved_dot.h", "native.h", "pool.h", "vectors.h"],
+        VECTORISED,
+    ),
     "_fused": (
         ["fused_call.h", "fused_elements.h", "fused_rows.h", "fused_updates.h", "pool.h", "vector_math.h", "vectors.h"],
         VECTORISED,
     ),
-    "_moves": (["copying.h", "indexing.h", "native.h", "pool.h", "vectors.h"], VECTORISED),
+    "_moves": (["bfloat16.h", "copying.h", "halves.h", "indexing.h", "native.h", "pool.h", "vectors.h"], VECTORISED),
     "_reductions": (
         [
             "extreme_loops.h",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leafgrad.kernels.language import Mask, Vector, elementwise, exp, sqrt, where
+from leafgrad.kernels.language import Mask, Number, Vector, elementwise, exp, sqrt, where
 
 
 @elementwise
@@ -54,3 +54,8 @@ def relu_backward(g: Vector, out: Vector) -> Vector:
 @elementwise
 def select(condition: Mask, yes: Vector, no: Vector) -> Vector:
     return where(condition, yes, no)
+
+
+@elementwise
+def weighted_sum(x: Vector, y: Vector, a: Number, b: Number) -> Vector:
+    return x * a + y * b
