@@ -61,7 +61,7 @@ NATIVE: dict[str, list[str]] = {
     "_loops": [],
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
     "_random": ["-ffp-contract=off", "-fno-math-errno"],
-    "_products": [],
+    "_products": VECTORISED,
     "_fused": VECTORISED,
     "_recurrent": [],
     "_moves": VECTORISED,

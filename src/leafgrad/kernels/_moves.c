@@ -6,6 +6,7 @@
        flipped(x, dims)             in reverse order along dimensions
        zeroed(x)                    zeros, in the memory of x
        chosen(condition, a, b)      elements of a where the condition holds, of b elsewhere
+       converted(x, dtype)          between float32 and 16 bits: halves.h
        and those of indexing.h
 
    They take exact ndarrays of up to 16 bytes for an element, and no objects. */
@@ -146,6 +147,7 @@ static PyObject *flipped(PyObject *const *args, Py_ssize_t given)
     return (PyObject *)out;
 }
 
+#include "halves.h"
 #include "indexing.h"
 #include "layouts.h"
 
@@ -250,6 +252,7 @@ static const NativeFunction functions[] = {
     {"flipped", flipped},
     {"zeroed", zeroed},
     {"chosen", chosen},
+    {"converted", converted},
     {"taken", taken},
     {"gathered", gathered},
     {"scattered", scattered},

@@ -7,6 +7,10 @@
 
        product(a, b)          of two matrices, of two stacks of matrices, or of a stack and a matrix
        product(a, b, bias)    and a vector or a matrix that is added to each
+       half_product(a, b)     the same of bfloat16, in float32: bfloat16_products.h
+       moved_dot(r, y, f, s)  a vector that is moved, and its product with another one: moved_dot.h
+
+   Of the product of a matrix with itself, transposed, only the blocks on the diagonal and above are computed.
 
    Which functions of BLAS these are, products.py finds out. Anything unusual is left to NumPy. */
 #define PY_SSIZE_T_CLEAN
@@ -15,15 +19,18 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "bfloat16.h"
 #include "blas.h"
 #include "native.h"
 #include "pool.h"
+#include "vectors.h"
 
 #define ROW_MAJOR 101
 #define AS_IT_IS 111
@@ -36,6 +43,8 @@
 #define FEW_ROWS 32         /* see products.py */
 #define FEW_RESULTS 2048
 #define PANEL 128           /* columns of a product of few rows at once: 16 kB, which stay in the first cache */
+#define MIRRORED_ROWS 80    /* rows of a block of a product that is the same on both sides of its diagonal */
+#define MIRRORED 16         /* rows and columns that are copied to the other side at once */
 
 typedef void (*Gemm64f)(int, int, int, int64_t, int64_t, int64_t, float, const float *, int64_t, const float *, int64_t,
                         float, float *, int64_t);
@@ -66,6 +75,7 @@ typedef struct {
     Matrix a, b, c;
     npy_intp size; /* of an element */
     int add;       /* to what is in c already */
+    int mirrored;  /* is b the transposed a? */
     npy_intp matrices, row_blocks, column_blocks;
 } Product;
 
@@ -135,6 +145,23 @@ static npy_intp border(npy_intp size, npy_intp blocks, npy_intp block)
     return block == blocks ? size : at - at % 16; /* so that blocks begin where vectors do */
 }
 
+/* Copy what is right of the diagonal, in rows from `top` to `bottom`, to the other side of it, by squares that fit into
+   the cache. */
+#define DEFINE_MIRROR(T)                                                                                               \
+    static void mirror_##T(T *c, npy_intp size, npy_intp top, npy_intp bottom)                                         \
+    {                                                                                                                  \
+        for (npy_intp left = top; left < size; left += MIRRORED) {                                                     \
+            npy_intp right = size - left < MIRRORED ? size : left + MIRRORED;                                          \
+            for (npy_intp row = top; row < bottom; row++) {                                                            \
+                for (npy_intp column = left > row ? left : row + 1; column < right; column++) {                        \
+                    c[column * size + row] = c[row * size + column];                                                   \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+DEFINE_MIRROR(float)
+DEFINE_MIRROR(double)
+
 static void run_blocks(void *context, ptrdiff_t from, ptrdiff_t to)
 {
     const Product *p = context;
@@ -142,8 +169,15 @@ static void run_blocks(void *context, ptrdiff_t from, ptrdiff_t to)
         npy_intp column = item % p->column_blocks, row = item / p->column_blocks % p->row_blocks;
         npy_intp matrix = item / p->column_blocks / p->row_blocks;
         npy_intp top = border(p->c.rows, p->row_blocks, row), left = border(p->c.columns, p->column_blocks, column);
-        multiply_block(p, matrix, top, border(p->c.rows, p->row_blocks, row + 1) - top, left,
-                       border(p->c.columns, p->column_blocks, column + 1) - left);
+        npy_intp bottom = border(p->c.rows, p->row_blocks, row + 1);
+        npy_intp right = border(p->c.columns, p->column_blocks, column + 1);
+        if (p->mirrored) left = top;
+        multiply_block(p, matrix, top, bottom - top, left, right - left);
+        if (p->mirrored && p->size == 4) {
+            mirror_float((float *)(p->c.data + matrix * p->c.stack), p->c.rows, top, bottom);
+        } else if (p->mirrored) {
+            mirror_double((double *)(p->c.data + matrix * p->c.stack), p->c.rows, top, bottom);
+        }
     }
 }
 
@@ -171,7 +205,9 @@ static void run(Product *p)
         run_blocks(p, 0, p->matrices);
         return;
     }
-    if (work >= SPLIT_FROM && p->matrices < 2 * threads && threads > 1) {
+    if (p->mirrored) {
+        p->row_blocks = p->c.rows / MIRRORED_ROWS > 1 ? p->c.rows / MIRRORED_ROWS : 1;
+    } else if (work >= SPLIT_FROM && p->matrices < 2 * threads && threads > 1) {
         npy_intp *blocks = p->c.rows >= p->c.columns ? &p->row_blocks : &p->column_blocks;
         npy_intp size = p->c.rows >= p->c.columns ? p->c.rows : p->c.columns;
         *blocks = work < LONG_FROM ? threads : 2 * threads; /* few: each of them packs the other matrix anew */
@@ -225,30 +261,45 @@ static int is_usual(PyObject *object, int type)
            PyArray_ISBEHAVED_RO((PyArrayObject *)object);
 }
 
+/* The matrices that are to be multiplied, and the shape of the result. 0: for NumPy. */
+static int read_factors(PyObject *const *args, Product *p, npy_intp *shape)
+{
+    PyArrayObject *a = (PyArrayObject *)args[0], *b = (PyArrayObject *)args[1];
+    int type = PyArray_TYPE(a), dimensions = PyArray_NDIM(a);
+    if (dimensions < 2 || !is_usual(args[0], type) || !is_usual(args[1], type) || PyArray_NDIM(b) < 2) return 0;
+    if (!read_matrix(a, &p->a, p->size) || !read_matrix(b, &p->b, p->size)) return 0;
+    p->matrices = 1;
+    if (PyArray_NDIM(b) == 2 && dimensions > 2) { /* a single product of a taller matrix */
+        if (!PyArray_IS_C_CONTIGUOUS(a) || p->a.columns == 0) return 0;
+        p->a.rows = PyArray_SIZE(a) / p->a.columns;
+        p->a.step = p->a.columns, p->a.turned = 0;
+    } else if (PyArray_NDIM(b) != dimensions || !PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), dimensions - 2)) {
+        return 0;
+    } else {
+        p->matrices = PyArray_MultiplyList(PyArray_DIMS(a), dimensions - 2);
+    }
+    memcpy(shape, PyArray_DIMS(a), sizeof(npy_intp) * (size_t)dimensions);
+    shape[dimensions - 1] = p->b.columns;
+    return p->a.columns == p->b.rows && p->a.columns && p->a.rows && p->b.columns && p->matrices;
+}
+
+static int is_mirrored(const Product *p)
+{
+    return p->a.data == p->b.data && p->a.rows == p->b.columns && p->a.stack == p->b.stack &&
+           p->a.step == p->b.step && p->a.turned != p->b.turned;
+}
+
 /* product(a, b) or product(a, b, bias). NULL without an exception: for NumPy. */
 static PyObject *product(PyObject *const *args, Py_ssize_t given)
 {
     if (blas.single == NULL || given < 2 || given > 3 || !PyArray_CheckExact(args[0])) return NULL;
-    PyArrayObject *a = (PyArrayObject *)args[0], *b = (PyArrayObject *)args[1], *bias = NULL;
-    int type = PyArray_TYPE(a), dimensions = PyArray_NDIM(a);
-    if ((type != NPY_FLOAT && type != NPY_DOUBLE) || dimensions < 2 || !is_usual(args[0], type) ||
-        !is_usual(args[1], type) || PyArray_NDIM(b) < 2) return NULL;
-    Product p = {.size = type == NPY_FLOAT ? 4 : 8, .matrices = 1};
-    if (!read_matrix(a, &p.a, p.size) || !read_matrix(b, &p.b, p.size)) return NULL;
-    if (PyArray_NDIM(b) == 2 && dimensions > 2) { /* a single product of a taller matrix */
-        if (!PyArray_IS_C_CONTIGUOUS(a) || p.a.columns == 0) return NULL;
-        p.a.rows = PyArray_SIZE(a) / p.a.columns;
-        p.a.step = p.a.columns, p.a.turned = 0;
-    } else if (PyArray_NDIM(b) != dimensions || !PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), dimensions - 2)) {
-        return NULL;
-    } else {
-        p.matrices = PyArray_MultiplyList(PyArray_DIMS(a), dimensions - 2);
-    }
-    if (p.a.columns != p.b.rows || p.a.columns == 0 || p.a.rows == 0 || p.b.columns == 0 || p.matrices == 0) return NULL;
-    if (!blas.wide && (p.a.step > INT_MAX || p.b.step > INT_MAX || p.b.columns > INT_MAX || p.a.rows > INT_MAX)) return NULL;
+    int type = PyArray_TYPE((PyArrayObject *)args[0]), dimensions = PyArray_NDIM((PyArrayObject *)args[0]);
+    if (type != NPY_FLOAT && type != NPY_DOUBLE) return NULL;
+    PyArrayObject *bias = NULL;
+    Product p = {.size = type == NPY_FLOAT ? 4 : 8};
     npy_intp shape[NPY_MAXDIMS];
-    memcpy(shape, PyArray_DIMS(a), sizeof(npy_intp) * (size_t)dimensions);
-    shape[dimensions - 1] = p.b.columns;
+    if (!read_factors(args, &p, shape)) return NULL;
+    if (!blas.wide && (p.a.step > INT_MAX || p.b.step > INT_MAX || p.b.columns > INT_MAX || p.a.rows > INT_MAX)) return NULL;
     if (given == 3) {
         bias = (PyArrayObject *)args[2];
         if (!PyArray_CheckExact(args[2]) || PyArray_TYPE(bias) != type || PyArray_NDIM(bias) > 2 ||
@@ -264,10 +315,14 @@ static PyObject *product(PyObject *const *args, Py_ssize_t given)
         }
         p.add = 1;
     }
+    p.mirrored = bias == NULL && is_mirrored(&p);
     p.c = (Matrix){PyArray_BYTES(out), p.a.rows, p.b.columns, p.b.columns, p.a.rows * p.b.columns * p.size, 0};
     run(&p);
     return (PyObject *)out;
 }
+
+#include "bfloat16_products.h"
+#include "moved_dot.h"
 
 /* -- the module ---------------------------------------------------------------------------------------------------- */
 
@@ -299,7 +354,12 @@ static PyModuleDef definition = {
     .m_methods = methods,
 };
 
-static const NativeFunction functions[] = {{"product", product}, {NULL, NULL}};
+static const NativeFunction functions[] = {
+    {"product", product},
+    {"half_product", half_product},
+    {"moved_dot", moved_dot},
+    {NULL, NULL},
+};
 static const BlasFunctions lent = {begin, end, multiply};
 
 PyMODINIT_FUNC PyInit__products(void)

@@ -48,6 +48,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from leafgrad.kernels import error_functions
+from leafgrad.kernels.halves import converted, widened
 from leafgrad.kernels.select import choose
 
 try:
@@ -130,14 +131,14 @@ def is_half(dtype: Any) -> bool:
 
 
 def in_single(x: Any, half: Any) -> Any:
-    return x.astype(np.float32) if x.__class__ is np.ndarray and x.dtype == half else x
+    return widened(x) if x.__class__ is np.ndarray and x.dtype == half else x
 
 
 def in_dtype(results: Any, dtype: Any) -> Any:
     """Results in single precision, rounded."""
     if isinstance(results, tuple):
         return tuple([in_dtype(each, dtype) for each in results])
-    return results.astype(dtype) if results.dtype == np.float32 else results
+    return converted(results, dtype) if results.dtype == np.float32 else results
 
 
 def written(results: Any, out: Any) -> Any:

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad.kernels.halves import widened
+
 try:
     from leafgrad.kernels import _products
 except ImportError:  # not built
@@ -67,6 +69,38 @@ def with_numpy(a: Any, b: Any, bias: Any = None) -> Any:
 
 
 product: Any = _products.Native("product", with_numpy) if NATIVE else with_numpy
+
+
+def in_single(a: Any, b: Any) -> Any:
+    """The product in float32 of two arrays of 16-bit floats."""
+    wide = widened(a)
+    # of a matrix with itself, transposed, BLAS computes half
+    other = wide.swapaxes(-1, -2) if is_transposed(a, b) else widened(b)
+    return product(wide, other)
+
+
+def is_transposed(a: Any, b: Any) -> bool:
+    """Is b a view of a with the last two dimensions exchanged?"""
+    if a.__class__ is not np.ndarray or b.__class__ is not np.ndarray:
+        return False
+    if b.shape != a.swapaxes(-1, -2).shape or b.strides != a.swapaxes(-1, -2).strides:
+        return False
+    return bool(a.__array_interface__["data"][0] == b.__array_interface__["data"][0])
+
+
+half_product: Any = _products.Native("half_product", in_single) if NATIVE else in_single
+
+
+def moved_dot_with_numpy(r: Any, y: Any, factor: float, s: Any) -> float:
+    """r += factor y, in place, and then the sum of r s; without y or s, where they are None."""
+    if y is not None:
+        r += y * r.dtype.type(factor)
+    if s is None:
+        return 0.0
+    return float((widened(r) * widened(s)).sum(dtype=np.float64) if r.dtype.itemsize == 2 else r.dot(s))
+
+
+moved_dot: Any = _products.Native("moved_dot", moved_dot_with_numpy) if NATIVE else moved_dot_with_numpy
 
 
 def find_blas() -> str:

@@ -28,6 +28,7 @@ from leafgrad._dtypes import (
     result_dtype,
     scalar_dtype,
 )
+from leafgrad.kernels.halves import converted, widened
 from leafgrad.ops.registry import registry, with_kernel
 
 Array = Any
@@ -71,7 +72,7 @@ def convert(array: Array, kind: dtype) -> Array:
         array = array.real
     if kind.itemsize == 2 and kind.category == FLOAT and array.dtype.itemsize > 4:
         array = array.astype(np.float32)  # PyTorch rounds twice on the way to a 16-bit float
-    return array.astype(kind.np)
+    return converted(array, kind.np)
 
 
 def mixed_binary(op: Op, a: Any, b: Any) -> Any:
@@ -135,7 +136,7 @@ def beside_half(op: Op) -> Op:
         kernel = op.kernel
 
         def in_float32(a: Array, b: Array) -> Array:
-            return kernel(a.astype(np.float32), b).astype(a.dtype)
+            return converted(kernel(widened(a), b), a.dtype)
 
         found = _beside_half[op] = with_kernel(op, in_float32)
     return found

@@ -43,7 +43,11 @@ class Adafactor(MatrixOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def _change(self, p: Any, g: Any, state: State, group: Group) -> None:
+    def _change(self, params: list[Any], group: Group) -> None:
+        for p in params:
+            self._change_one(p, p.grad, self.state[p], group)
+
+    def _change_one(self, p: Any, g: Any, state: State, group: Group) -> None:
         if not state:
             state["step"] = step_counter()
             if g.dim() > 1:

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import enable_grad, no_grad
+from leafgrad.kernels import multiply
+from leafgrad.kernels.products import moved_dot
 from leafgrad.ops.pointwise.complex import view_as_real
 from leafgrad.ops.shape.join import cat
 from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options
@@ -122,12 +126,19 @@ class LBFGS(Optimizer):
             state["H_diag"] = curvature / change.dot(change)
         parts = state.setdefault("al", [None] * group["history_size"])
         result = gradient.neg()
-        for i in reversed(range(len(changes))):
-            parts[i] = moves[i].dot(result) * ro[i]
-            result = result - changes[i] * parts[i]
-        result = result * state["H_diag"]
-        for i in range(len(changes)):
-            result = result + moves[i] * (parts[i] - changes[i].dot(result) * ro[i])
+        r, count = result.array, len(changes)
+        if not count:
+            return result
+        # each pass over the memory goes a step and finds out how far the next one is to go
+        product = moved_dot(r, None, 0.0, moves[-1].array)
+        for i in reversed(range(count)):
+            parts[i] = ro[i] * product
+            product = moved_dot(r, changes[i].array, -float(parts[i]), moves[i - 1].array if i else None)
+        multiply(r, np.asarray(float(state["H_diag"]), r.dtype), r)
+        product = moved_dot(r, None, 0.0, changes[0].array)
+        for i in range(count):
+            part = float(parts[i]) - product * float(ro[i])
+            product = moved_dot(r, moves[i].array, part, changes[i + 1].array if i + 1 < count else None)
         return result
 
     def _gradient(self) -> Vector:

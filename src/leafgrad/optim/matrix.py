@@ -7,13 +7,13 @@ from typing import Any
 
 from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.grad_mode import enable_grad, no_grad
-from leafgrad.optim.optimizer import Group, Optimizer, State
+from leafgrad.optim.optimizer import Group, Optimizer
 
 
 class MatrixOptimizer(Optimizer):
-    """A subclass says how a parameter changes: `_change`."""
+    """A subclass says how the parameters of a group that have a gradient change: `_change`."""
 
-    def _change(self, p: Any, g: Any, state: State, group: Group) -> None:
+    def _change(self, params: list[Any], group: Group) -> None:
         raise NotImplementedError
 
     @no_grad()
@@ -24,11 +24,10 @@ class MatrixOptimizer(Optimizer):
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            for p in group["params"]:
-                if p.grad is not None:
-                    if p.is_complex():
-                        raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
-                    self._change(p, p.grad, self.state[p], group)
+            params = [p for p in group["params"] if p.grad is not None]
+            if any([p.is_complex() for p in params]):
+                raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
+            self._change(params, group)
         return loss
 
     @staticmethod

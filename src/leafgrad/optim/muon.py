@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from leafgrad.ops.shape.join import stack
 from leafgrad.optim.matrix import MatrixOptimizer
-from leafgrad.optim.optimizer import Group, Params, State, zeros_for
+from leafgrad.optim.optimizer import Group, Params, zeros_for
+
+AT_ONCE = 262144  # elements of a stack
 
 
 class Muon(MatrixOptimizer):
@@ -45,35 +48,59 @@ class Muon(MatrixOptimizer):
                         f"Muon only supports 2D parameters whereas we found a parameter with size: {p.size()}"
                     )
 
-    def _change(self, p: Any, g: Any, state: State, group: Group) -> None:
-        if "momentum_buffer" not in state:
-            state["momentum_buffer"] = zeros_for(g)
+    def _change(self, params: list[Any], group: Group) -> None:
         lr, momentum = float(group["lr"]), group["momentum"]
-        average = state["momentum_buffer"].lerp_(g, 1 - momentum)
-        update = g.lerp(average, momentum) if group["nesterov"] else average
-        update = orthogonal(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
-        rows, columns = p.shape
-        if group["adjust_lr_fn"] == "match_rms_adamw":
-            factor = 0.2 * math.sqrt(max(rows, columns))
-        else:
-            factor = math.sqrt(max(1, rows / columns))
-        p.mul_(1 - lr * group["weight_decay"])
-        p.add_(update, alpha=-lr * factor)
+        updates = []
+        for p in params:
+            g, state = p.grad, self.state[p]
+            if "momentum_buffer" not in state:
+                state["momentum_buffer"] = zeros_for(g)
+            average = state["momentum_buffer"].lerp_(g, 1 - momentum)
+            updates.append(g.lerp(average, momentum) if group["nesterov"] else average)
+        for numbers in stacks(updates):
+            matrices = stack.function([updates[i] for i in numbers])
+            changes = orthogonal(matrices, group["ns_coefficients"], group["ns_steps"], group["eps"])
+            for i, change in zip(numbers, changes):
+                p = params[i]
+                rows, columns = p.shape
+                if group["adjust_lr_fn"] == "match_rms_adamw":
+                    factor = 0.2 * math.sqrt(max(rows, columns))
+                else:
+                    factor = math.sqrt(max(1, rows / columns))
+                p.mul_(1 - lr * group["weight_decay"])
+                p.add_(change, alpha=-lr * factor)
 
 
-def orthogonal(matrix: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
-    """A matrix with the singular vectors of another one, and singular values near one: x = a x + (b + c x xᵀ) x xᵀ x,
-    over and over."""
+def stacks(matrices: list[Any]) -> list[list[int]]:
+    """The numbers of matrices of one shape and dtype, as many together as fit into the cache: a product of a stack of
+    small matrices takes a third of the time of as many products."""
+    found: list[list[int]] = []
+    open_ones: dict[Any, list[int]] = {}
+    for i, matrix in enumerate(matrices):
+        kind = matrix.dtype, matrix.shape
+        numbers = open_ones.get(kind)
+        if numbers is None or (len(numbers) + 1) * matrix.numel() > AT_ONCE:
+            numbers = open_ones[kind] = []
+            found.append(numbers)
+        numbers.append(i)
+    return found
+
+
+def orthogonal(matrices: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
+    """Matrices with the singular vectors of others, and singular values near one: x = a x + (b + c x xᵀ) x xᵀ x, over
+    and over."""
     if steps >= 100:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:
         raise ValueError("Coefficients must be a tuple of exactly 3 values")
     a, b, c = coefficients
-    high = matrix.size(0) > matrix.size(1)
-    x = matrix.bfloat16()
-    x = x.T if high else x
-    x = x / x.norm().clamp(min=eps)
+    high = matrices.size(1) > matrices.size(2)
+    x = matrices.bfloat16()
+    x = x.mT if high else x
+    x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=eps)
     for _ in range(steps):
-        squares = x @ x.T
-        x = x.addmm(squares.addmm(squares, squares, beta=b, alpha=c), x, beta=a)
-    return x.T if high else x
+        squares = x @ x.mT
+        # which is its own transpose: half of the product has to be computed
+        x = x.baddbmm(squares.baddbmm(squares, squares.mT, beta=b, alpha=c), x, beta=a)
+    x = x.float()
+    return x.mT if high else x

@@ -30,14 +30,15 @@ class rprop_step(Update):
         if maximize:
             g = -g
         change = sign(g * before)
-        same = maximum(change, 0)  # one or zero
-        other = maximum(-change, 0)
+        same = (change * change + change) * 0.5  # one or zero
+        other = (change * change - change) * 0.5
         shorter, longer = etas
         size = size * (same * longer + other * shorter + (1 - same - other))
         smallest, largest = limits
-        size = minimum(maximum(size, smallest), largest)
+        # The number first: gcc (12) vectorises it so, and not the other way round.
+        size = minimum(largest, maximum(smallest, size))
         bound = (1 - other) * LARGE  # not g (1 - other), which is nan where a gradient is infinite
-        g = minimum(maximum(g, -bound), bound)
+        g = minimum(bound, maximum(-bound, g))
         return p - sign(g) * size, g, size
 
     kernel = in_place(formula, inputs)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.tensor import TensorBase
+from leafgrad.kernels.halves import converted
 from leafgrad.kernels.language import as_written
 from leafgrad.ops.pointwise.complex import view_as_complex, view_as_real
 from leafgrad.ops.registry import Family, Operation
@@ -130,7 +131,7 @@ def as_vectors(run: Callable[..., Any], p: Array, g: Array, *kept: Array) -> Non
     vectors = [a.reshape(-1) for a in (p, g.astype(p.dtype, copy=False), *kept)]
     # an array with even gaps has them as a vector, too
     vectors = [np.ascontiguousarray(v) if v.__class__ is np.ndarray else v for v in vectors]
-    vectors = [v.view(real) if v.dtype.kind == "c" else v if v.itemsize > 2 else v.astype(real) for v in vectors]
+    vectors = [v.view(real) if v.dtype.kind == "c" else v if v.itemsize > 2 else converted(v, real) for v in vectors]
     run(*vectors)
     for a, v in zip((p, *kept), (vectors[0], *vectors[2:])):
         if not np.may_share_memory(a, v):

@@ -75,3 +75,8 @@ def clamp_backward(g: Vector, x: Vector, low: Number, high: Number) -> Vector:
 @elementwise
 def select(condition: Mask, yes: Vector, no: Vector) -> Vector:
     return where(condition, yes, no)
+
+
+@elementwise
+def weighted_sum(x: Vector, y: Vector, a: Number, b: Number) -> Vector:
+    return x * a + y * b

@@ -13,6 +13,7 @@ import numpy as np
 from leafgrad._device import contiguous_format
 from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
 from leafgrad._layouts import format_of
+from leafgrad.kernels import halves
 from leafgrad.kernels.convolution import Geometry, correlate, spread, weights
 from leafgrad.ops.conv.checks import check_convolution
 from leafgrad.ops.conv.layout import in_format_of
@@ -29,7 +30,7 @@ Ints = tuple[int, ...]
 
 def widened(*arrays: Array) -> list[Array]:
     """Half precision in single precision, in which it is computed; others as they are."""
-    return [x.astype(np.float32) if x is not None and is_half(x.dtype) else x for x in arrays]
+    return [halves.widened(x) if x is not None and is_half(x.dtype) else x for x in arrays]
 
 
 def size_left(sizes: Ints, positions: Ints, window: Ints, geometry: Geometry) -> Ints:

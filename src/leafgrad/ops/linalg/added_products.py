@@ -13,10 +13,11 @@ from leafgrad._core.tensor import wrap
 from leafgrad._core.views import bind_view
 from leafgrad._dtypes import BOOL
 from leafgrad._layouts import in_common_order
+from leafgrad.kernels.halves import converted, widened
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.checks import factor
 from leafgrad.ops.linalg.matrices import check_floats, check_same_dtype
-from leafgrad.ops.linalg.products import any_product, bmm, dot, matmul, mv, vdot
+from leafgrad.ops.linalg.products import any_product, bmm, combined, dot, half_product, matmul, mv, vdot
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.reduce.common import in_single, is_half
@@ -30,15 +31,6 @@ from leafgrad.ops.signature import Dim, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
-
-
-def combined(x: Array, product: Array, beta: Any, alpha: Any) -> Array:
-    """beta x + alpha product; with beta = 0, PyTorch does not even look at x."""
-    kind = product.dtype
-    out = product if alpha == 1 else (product * alpha).astype(kind)
-    if beta == 0:
-        return out
-    return out + (x if beta == 1 else (x * beta).astype(kind))
 
 
 def by(number: Any, g: A) -> A:
@@ -73,8 +65,9 @@ class baddbmm(Added):
     kernel_name = "baddbmm"
     autocast = "lower"
 
-    @in_single
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
+        if is_half(a.dtype):
+            return converted(combined(widened(x), half_product(a, b), beta, alpha), a.dtype)
         return combined(x, any_product(a, b), beta, alpha)
 
     def call(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:

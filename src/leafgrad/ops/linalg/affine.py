@@ -12,10 +12,21 @@ from leafgrad._core.bind import bind
 from leafgrad._core.overrides import UNCHANGED, modes_of_all_threads, overridden, plain
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import is_batched
+from leafgrad.kernels.halves import converted, widened
 from leafgrad.kernels.products import product
 from leafgrad.ops.linalg import checks, folding
 from leafgrad.ops.linalg.checks import alike, factor
-from leafgrad.ops.linalg.products import any_product, flops_of_product, form, is_half, matmul, rows, times
+from leafgrad.ops.linalg.products import (
+    any_product,
+    combined,
+    flops_of_product,
+    form,
+    half_product,
+    is_half,
+    matmul,
+    rows,
+    times,
+)
 from leafgrad.ops.pointwise.elementwise import add
 from leafgrad.ops.reduce.common import total
 from leafgrad.ops.registry import Family, op
@@ -43,8 +54,10 @@ class addmm(Family):
 
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
         if is_half(a.dtype):
-            return _addmm(x.astype(_f32), a.astype(_f32), b.astype(_f32), beta, alpha).astype(a.dtype)
-        return _addmm(x, a, b, beta, alpha)
+            return converted(combined(widened(x), half_product(a, b), beta, alpha), a.dtype)
+        if alpha == beta == 1 and x.ndim:
+            return product(a, b, x)
+        return combined(x, product(a, b), beta, alpha)
 
     def call(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         x, a, b = input.array, mat1.array, mat2.array
@@ -82,17 +95,6 @@ class addmm(Family):
         S(t(2, 4), t(2, 0), t(0, 4), beta=3),
         S(t(0, 4), t(0, 3), t(3, 4)),
     ]
-
-
-def _addmm(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
-    if alpha == beta == 1 and x.ndim:
-        return product(a, b, x)
-    out = product(a, b)
-    if alpha != 1:
-        out *= alpha
-    if beta != 0:  # with zero, PyTorch does not even look at the input: not at its nan either
-        out += x if beta == 1 else x * beta
-    return out
 
 
 TRANSPOSED = "TBackward0(weight)"
@@ -134,7 +136,7 @@ class linear(Family):
         if bias is None:
             return any_product(x, weight.T)
         if kind is not _f32 and kind is not _f64 and is_half(kind):
-            return (any_product(x.astype(_f32), weight.T.astype(_f32)) + bias.astype(_f32)).astype(kind)
+            return converted(half_product(x, weight.T) + widened(bias), kind)
         if x.ndim > 1:
             return product(x, weight.T, bias)
         out = any_product(x, weight.T)

@@ -20,6 +20,8 @@ from leafgrad._core.overrides import operator_overridden
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad.kernels import products as kernels
+from leafgrad.kernels.fused.basic import weighted_sum
+from leafgrad.kernels.halves import converted, widened
 from leafgrad.ops.linalg import checks, folding
 from leafgrad.ops.linalg.checks import Call, alike
 from leafgrad.ops.pointwise.convert import conj
@@ -45,7 +47,21 @@ def product(a: Any, b: Any) -> Any:
     kind = a.dtype
     if kind is _f32 or kind is _f64 or not is_half(kind):
         return kernels.product(a, b)
-    return kernels.product(a.astype(_f32), b.astype(_f32)).astype(kind)
+    return converted(half_product(a, b), kind)
+
+
+def half_product(a: Any, b: Any) -> Any:
+    """The product of two arrays of half precision, in single precision, of which everything is computed."""
+    return any_product(widened(a), widened(b)) if a.ndim == 1 or b.ndim == 1 else kernels.half_product(a, b)
+
+
+def combined(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    """beta x + alpha product, in the memory of the product; with beta = 0, PyTorch does not even look at x, not at its
+    nan either."""
+    if beta == 0:
+        return product if alpha == 1 else product * alpha
+    plain = product.__class__ is x.__class__ is ndarray
+    return weighted_sum(product, x, alpha, beta, product if plain else None)
 
 
 def is_half(kind: Any) -> bool:
@@ -69,7 +85,7 @@ def any_product(a: Any, b: Any) -> Any:
     if a.ndim <= 2 and b.ndim <= 2:
         return product(a, b)
     if is_half(a.dtype):
-        return any_product(a.astype(_f32), b.astype(_f32)).astype(a.dtype)
+        return converted(half_product(a, b), a.dtype)
     if b.ndim == 1:
         out = np.empty(a.shape[:-1], a.dtype)
         rows(a).dot(b, out.reshape(-1))

@@ -13,11 +13,12 @@ from leafgrad._device import Size
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import activations
 from leafgrad.kernels.fused import losses as fused
+from leafgrad.kernels.halves import widened
 from leafgrad.ops.loss.options import Loss, checked_reduction, loss_kernel, per_element, reduced, refuse_gradient, share
 from leafgrad.ops.pointwise.elementwise import log, sigmoid
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
-from leafgrad.ops.reduce.common import F32, is_half, raw, refused
+from leafgrad.ops.reduce.common import is_half, raw, refused
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, real
 from leafgrad.ops.signature import Tensor
@@ -125,7 +126,7 @@ def weighted(losses: Any, x: Any, y: Any, weight: Any, reduction: str) -> Any:
     """The losses of all elements times their weights, or the sum of that, or its mean."""
     kind = x.dtype
     if is_half(kind):
-        x, y = x.astype(F32), y.astype(F32)
+        x, y = widened(x), widened(y)
     each = losses(x, y)
     return reduced(each if weight is None else each * weight, reduction).astype(kind)
 

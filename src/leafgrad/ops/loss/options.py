@@ -12,6 +12,7 @@ from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import constant
 from leafgrad._core.thread_state import state
 from leafgrad._device import Size
+from leafgrad.kernels.halves import converted, widened
 from leafgrad.ops.pointwise.elementwise import times
 from leafgrad.ops.reduce.common import F32, F64, is_half, raw, total, total_of_all
 from leafgrad.ops.reduce.reductions import mean
@@ -112,7 +113,7 @@ def loss_kernel(each: Any, sum_of: Any) -> Any:
     def kernel(x: Any, y: Any, reduction: str, *options: Any) -> Any:
         kind = x.dtype
         if kind is not F32 and kind is not F64 and is_half(kind):
-            return kernel(x.astype(F32), y.astype(F32), reduction, *options).astype(kind)
+            return converted(kernel(widened(x), widened(y), reduction, *options), kind)
         if reduction == "none":
             return each(x, y, *options)
         out = sum_of(x, y, *options)

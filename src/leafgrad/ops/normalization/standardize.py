@@ -16,6 +16,7 @@ from leafgrad._core.tensor import TensorBase, as_array
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import normalization as fused
+from leafgrad.kernels.halves import widened
 from leafgrad.ops.pointwise.elementwise import rsqrt
 from leafgrad.ops.reduce.common import F32, Dims, count_of, is_half, refused, total
 from leafgrad.ops.reduce.reductions import sum as sum_along
@@ -101,7 +102,7 @@ class Normalization(Family, family=True):
 def in_layout(x: A, layout: Layout) -> A:
     """An input, or a gradient, in the form of the layout; half precision numbers as single ones."""
     x = x.reshape(layout.form)
-    return x.astype(F32) if not isinstance(x, TensorBase) and is_half(x.dtype) else x
+    return widened(x) if not isinstance(x, TensorBase) and is_half(x.dtype) else x
 
 
 def plainly(x: A, weight: A, bias: A, layout: Layout, eps: float) -> tuple[A, ...]:

@@ -11,6 +11,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, INTEGER, dtype, from_numpy_dtype
+from leafgrad.kernels.halves import widened
 from leafgrad.ops.creation.numbers import to_array
 from leafgrad.ops.pointwise.where import mismatched_pair
 from leafgrad.ops.promotion import cast, common_dtype
@@ -23,7 +24,7 @@ A = Any  # an array, or a tensor under create_graph
 
 def wide(*arrays: A) -> Sequence[A]:
     """16-bit floats as float32, in which PyTorch computes with them."""
-    return [x.astype(np.float32) for x in arrays] if arrays[0].dtype.itemsize == 2 else arrays
+    return [widened(x) for x in arrays] if arrays[0].dtype.itemsize == 2 else arrays
 
 
 def factor(value: Any, kind: dtype) -> Any:

@@ -16,6 +16,7 @@ from leafgrad._core.thread_state import silence_numpy, state
 from leafgrad._dtypes import bool_, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import native_reduction
+from leafgrad.kernels.halves import converted, widened
 from leafgrad.ops.arguments import checked
 from leafgrad.ops.dimensions import distinct_dims, wrap_dim
 from leafgrad.ops.promotion import cast
@@ -163,8 +164,8 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
     def wide(x: Any, *others: Any) -> Any:
         kind = x.dtype
         if kind is not F32 and kind is not F64 and is_half(kind):
-            others = tuple([v.astype(F32) if getattr(v, "dtype", None) == kind else v for v in others])
-            return kernel(x.astype(F32), *others).astype(kind)
+            others = tuple([widened(v) if getattr(v, "dtype", None) == kind else v for v in others])
+            return converted(kernel(widened(x), *others), kind)
         return kernel(x, *others)
 
     return wide
@@ -251,7 +252,7 @@ def _total_in_blocks(x: Any, dims: Dims) -> Any:
     if x.dtype.kind == "c":
         return _total_in_blocks(x[..., None].view(x.real.dtype), dims).view(x.dtype)[..., 0]
     if is_half(x.dtype):
-        x = x.astype(F32)
+        x = widened(x)
     shape, steps = x.shape, x.strides
     if [d for d in dims if not steps[d] and shape[d] > 1]:  # the same numbers again and again
         once = x[tuple([slice(0, 1) if d in dims and not steps[d] else slice(None) for d in range(len(shape))])]
