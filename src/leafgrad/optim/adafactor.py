@@ -68,8 +68,9 @@ class Adafactor(MatrixOptimizer):
         weight = t ** group["beta2_decay"]
         if g.dim() > 1:
             rows, columns = state["row_var"], state["col_var"]
-            rows.lerp_((g * g).mean(-1, keepdim=True), weight)
-            columns.lerp_((g * g).mean(-2, keepdim=True), weight)
+            squares = g * g
+            rows.lerp_(squares.mean(-1, keepdim=True), weight)
+            columns.lerp_(squares.mean(-2, keepdim=True), weight)
             variance = rows @ columns / rows.mean(-2, keepdim=True).clamp(min=smallest)
         else:
             variance = state["variance"].lerp_(g * g, weight)

@@ -80,7 +80,7 @@ class LBFGS(Optimizer):
             state["n_iter"] += 1
             direction = self._direction(group, state, gradient)
             t: Number = lr if state["n_iter"] > 1 else min(1.0, 1.0 / gradient.abs().sum()) * lr
-            state.update(d=direction, t=t, prev_flat_grad=gradient.clone(), prev_loss=loss)
+            state.update(d=direction, t=t, prev_flat_grad=gradient, prev_loss=loss)
             slope = gradient.dot(direction)
             if slope > -tolerance:
                 return
@@ -103,7 +103,7 @@ class LBFGS(Optimizer):
             if (
                 evaluations >= group["max_eval"]
                 or gradient.abs().max() <= group["tolerance_grad"]
-                or direction.mul(t).abs().max() <= tolerance
+                or abs(t) * direction.abs().max() <= tolerance
                 or abs(loss - before) < tolerance
             ):
                 return
