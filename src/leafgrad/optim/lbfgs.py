@@ -11,17 +11,74 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad._core.bind import execute
+from leafgrad._core.tensor import wrap
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import enable_grad, no_grad
 from leafgrad.kernels import multiply
 from leafgrad.kernels.products import moved_dot
 from leafgrad.ops.pointwise.complex import view_as_real
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.shape.join import cat
 from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options
 from leafgrad.optim.wolfe import strong_wolfe
 
 Number = Any  # a number, or a tensor of one element
 Vector = Any  # all parameters or gradients in a row
+
+
+def three_steps(torch: Any, p: Any, **options: Any) -> list[Any]:
+    optimizer = torch.optim.LBFGS([p], max_iter=1, **options)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = (p**4 + p * p.cos()).sum()
+        loss.backward()
+        return loss
+
+    p.requires_grad_()
+    for _ in range(3):
+        optimizer.step(closure)
+    return [p.detach()]
+
+
+@op
+class lbfgs_direction(Family):
+    """lbfgs_direction(grad, *changes, *moves, ro, scale): -H g, by two loops over the last steps, of which the first
+    goes backwards; changes of the gradient, moves of the parameters, and ro = 1 / (change . move). Also the parts that
+    the first loop has found."""
+
+    inputs = ("grad",)
+    options = ("ro", "scale")
+    variadic = True
+    results = 2
+    differentiable = False
+    derivatives = 0
+    method = False
+    public_name = ""
+
+    def kernel(*args: Any) -> tuple[Any, list[float]]:
+        grad, *vectors = args[:-2]
+        ro, scale = args[-2:]
+        count = len(ro)
+        changes, moves = vectors[:count], vectors[count:]
+        r, parts = np.negative(grad), [0.0] * count
+        # each pass over the memory goes a step and finds out how far the next one is to go
+        product = moved_dot(r, None, 0.0, moves[-1])
+        for i in reversed(range(count)):
+            parts[i] = ro[i] * product
+            product = moved_dot(r, changes[i], -parts[i], moves[i - 1] if i else None)
+        multiply(r, np.asarray(scale, r.dtype), r)
+        product = moved_dot(r, None, 0.0, changes[0])
+        for i in range(count):
+            part = parts[i] - product * ro[i]
+            product = moved_dot(r, moves[i], part, changes[i + 1] if i + 1 < count else None)
+        return r, parts
+
+    samples = ValuesOnly(
+        "is a part of a step", lambda t: [S(t(3, 4), lr=0.1), S(t(5), lr=0.1, history_size=1)], three_steps
+    )
 
 
 class LBFGS(Optimizer):
@@ -124,22 +181,13 @@ class LBFGS(Optimizer):
             moves.append(move)
             ro.append(1.0 / curvature)
             state["H_diag"] = curvature / change.dot(change)
-        parts = state.setdefault("al", [None] * group["history_size"])
-        result = gradient.neg()
-        r, count = result.array, len(changes)
-        if not count:
-            return result
-        # each pass over the memory goes a step and finds out how far the next one is to go
-        product = moved_dot(r, None, 0.0, moves[-1].array)
-        for i in reversed(range(count)):
-            parts[i] = ro[i] * product
-            product = moved_dot(r, changes[i].array, -float(parts[i]), moves[i - 1].array if i else None)
-        multiply(r, np.asarray(float(state["H_diag"]), r.dtype), r)
-        product = moved_dot(r, None, 0.0, changes[0].array)
-        for i in range(count):
-            part = float(parts[i]) - product * float(ro[i])
-            product = moved_dot(r, moves[i].array, part, changes[i + 1].array if i + 1 < count else None)
-        return result
+        if not changes:
+            return gradient.neg()
+        arrays = [t.array for t in (gradient, *changes, *moves)]
+        options = (tuple([float(each) for each in ro]), float(state["H_diag"]))
+        direction, parts = execute(lbfgs_direction.core, arrays, options)
+        state["al"] = [*parts, *[None] * (group["history_size"] - len(parts))]
+        return wrap(direction)
 
     def _gradient(self) -> Vector:
         """The gradients of all parameters in one row; complex numbers are pairs."""
