@@ -363,7 +363,10 @@ SHAPE_OR_DTYPE = (
     r"Expected size for|dot : |Dimension out of range|zero-dimensional tensor|expected .* dtype|"
     r"expected scalar type|inconsistent tensor size|addmv input tensors|t\(\) expects a tensor|size mismatch|"
     r".*does not support complex|Unlike NumPy, torch.sign|Tensor must have a last dimension with stride 1|"
-    r".* with a bool tensor is not supported|select\(\) cannot be applied)"
+    r".* with a bool tensor is not supported|select\(\) cannot be applied|view size is not compatible|"
+    r"shape '.*' is invalid for input|The expanded size of the tensor|Sizes of tensors must match|"
+    r"stack expects each tensor to be equal size|Tensor must have a last dimension of size 2|"
+    r"index .* (is )?out of (range|bounds)|Number of dimensions of repeat dims|diagonal dimensions cannot be identical)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 EXPLAINED = [
