@@ -221,12 +221,14 @@ def difference(ours: list[Entry], theirs: list[Entry], reach: Reach | None = Non
         if a.text != b.text and not failed:
             return f"step {a.step}: another program, {a.text}, not {b.text}"
         tolerance = max([tolerance, *[precision_of(y) for y in b.seen]])
-        single = a.strides != b.strides  # by which PyTorch may have decided
+        single = " of single elements" if a.strides else ""  # by whose strides PyTorch may have decided
+        if a.strides != b.strides:
+            single += " that lie elsewhere"
         # half precision rounds by the size of what a sum was made of: of gradients, that of the others of the pass
         scale = max([largest_of(y) for y in b.seen], default=1.0) if tolerance >= TOLERANCE["float16"] else 1.0
         for i, (x, y) in enumerate(itertools.zip_longest(a.seen, b.seen, fillvalue="nothing")):
             if found := unequal(x, y, tolerance, scale, 0.0 if reach is None else reach.get((a.step, i), 0.0)):
-                return f"step {a.step}, {a.text.split('(')[0]}{' of single elements' * single}: {found}"
+                return f"step {a.step}, {a.text.split('(')[0]}{single}: {found}"
     return ""
 
 
@@ -387,7 +389,9 @@ EXPLAINED = [
     ("backward|grad|end|nested", r"\[[\d, ]+\]$", r"\[[\d, ]+\]$", "mistakes of PyTorch"),  # see `same_elements`
     ("backward|end", r"shape \(.*\b1\b", r"\(", "mistakes of PyTorch"),  # a gradient in another shape than its tensor
     ("", r"values .* dtype torch.complex.*inf", r".*\bnan", "sums of infinite complex numbers"),
-    (".* of single elements", r"strides", r"\(", "strides of dimensions of one element"),
+    (".* of single elements that lie elsewhere", r"strides", r"\(", "strides of dimensions of one element"),
+    ("(binary|ternary|joined|view getitem).* of single elements", r"strides", r"\(",
+     "strides of dimensions of one element"),
     ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",
      "nothing", "what is one operation"),
 ]  # fmt: skip
