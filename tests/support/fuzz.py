@@ -380,7 +380,7 @@ EXPLAINED = [
      "two mistakes in one call"),
     ("nested", r"RuntimeError: Output is a view and its base", r"ValueError: vmap", "two mistakes in one call"),
     ("", r"dtype torch.complex64", r"torch.complex32", "small floats"),
-    ("", r"\w*Error: .*ComplexFloat", r"\w*Error: .*ComplexHalf", "small floats"),
+    ("", r"\w*Error: .*ComplexFloat|.*dtype torch.complex64", r"\w*Error: .*ComplexHalf", "small floats"),
     ("backward|grad|end|nested", rf"{GIVES}|{MODIFIED}|{FREED}", r"RuntimeError: invalid gradient",
      "mistakes of PyTorch"),
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
