@@ -48,6 +48,12 @@ def outcome(torch: Any, code: str) -> str:
         with torch.inference_mode():
             return torch.ones(2)
 
+    def view_left_behind() -> Any:
+        y = torch.ones(2, 2, requires_grad=True) * 1
+        row = y.unbind()[0]
+        y.mul_(2)
+        return row
+
     def derivative_at_inference_tensor() -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -131,7 +137,7 @@ def outcome(torch: Any, code: str) -> str:
 
     def message(program: str) -> str:
         try:
-            eval(program, {"torch": torch, "inference_tensor": inference_tensor})
+            eval(program, {"torch": torch, "inference_tensor": inference_tensor, "view_left_behind": view_left_behind})
         except Exception as error:
             return str(error)
         return ""

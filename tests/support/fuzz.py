@@ -221,12 +221,14 @@ def difference(ours: list[Entry], theirs: list[Entry], reach: Reach | None = Non
         if a.text != b.text and not failed:
             return f"step {a.step}: another program, {a.text}, not {b.text}"
         tolerance = max([tolerance, *[precision_of(y) for y in b.seen]])
-        single = a.strides != b.strides  # by which PyTorch may have decided
+        single = " of single elements" if a.strides else ""  # by whose strides PyTorch may have decided
+        if a.strides != b.strides:
+            single += " that lie elsewhere"
         # half precision rounds by the size of what a sum was made of: of gradients, that of the others of the pass
         scale = max([largest_of(y) for y in b.seen], default=1.0) if tolerance >= TOLERANCE["float16"] else 1.0
         for i, (x, y) in enumerate(itertools.zip_longest(a.seen, b.seen, fillvalue="nothing")):
             if found := unequal(x, y, tolerance, scale, 0.0 if reach is None else reach.get((a.step, i), 0.0)):
-                return f"step {a.step}, {a.text.split('(')[0]}{' of single elements' * single}: {found}"
+                return f"step {a.step}, {a.text.split('(')[0]}{single}: {found}"
     return ""
 
 
@@ -363,7 +365,10 @@ SHAPE_OR_DTYPE = (
     r"Expected size for|dot : |Dimension out of range|zero-dimensional tensor|expected .* dtype|"
     r"expected scalar type|inconsistent tensor size|addmv input tensors|t\(\) expects a tensor|size mismatch|"
     r".*does not support complex|Unlike NumPy, torch.sign|Tensor must have a last dimension with stride 1|"
-    r".* with a bool tensor is not supported|select\(\) cannot be applied)"
+    r".* with a bool tensor is not supported|select\(\) cannot be applied|view size is not compatible|"
+    r"shape '.*' is invalid for input|The expanded size of the tensor|Sizes of tensors must match|"
+    r"stack expects each tensor to be equal size|Tensor must have a last dimension of size 2|"
+    r"index .* (is )?out of (range|bounds)|Number of dimensions of repeat dims|diagonal dimensions cannot be identical)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 EXPLAINED = [
@@ -375,7 +380,7 @@ EXPLAINED = [
      "two mistakes in one call"),
     ("nested", r"RuntimeError: Output is a view and its base", r"ValueError: vmap", "two mistakes in one call"),
     ("", r"dtype torch.complex64", r"torch.complex32", "small floats"),
-    ("", r"\w*Error: .*ComplexFloat", r"\w*Error: .*ComplexHalf", "small floats"),
+    ("", r"\w*Error: .*ComplexFloat|.*dtype torch.complex64", r"\w*Error: .*ComplexHalf", "small floats"),
     ("backward|grad|end|nested", rf"{GIVES}|{MODIFIED}|{FREED}", r"RuntimeError: invalid gradient",
      "mistakes of PyTorch"),
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
@@ -384,7 +389,9 @@ EXPLAINED = [
     ("backward|grad|end|nested", r"\[[\d, ]+\]$", r"\[[\d, ]+\]$", "mistakes of PyTorch"),  # see `same_elements`
     ("backward|end", r"shape \(.*\b1\b", r"\(", "mistakes of PyTorch"),  # a gradient in another shape than its tensor
     ("", r"values .* dtype torch.complex.*inf", r".*\bnan", "sums of infinite complex numbers"),
-    (".* of single elements", r"strides", r"\(", "strides of dimensions of one element"),
+    (".* of single elements that lie elsewhere", r"strides", r"\(", "strides of dimensions of one element"),
+    ("(binary|ternary|joined|view getitem).* of single elements", r"strides", r"\(",
+     "strides of dimensions of one element"),
     ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",
      "nothing", "what is one operation"),
 ]  # fmt: skip
