@@ -26,8 +26,8 @@ from leafgrad.autograd.profiler import Profiler, ProfilerActivity, kineto_availa
 from leafgrad.autograd.profiler_util import DeviceType, EventList
 
 __all__ = [
-    "DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
-    "supported_activities", "tensorboard_trace_handler",
+    "DeviceType", "ProfilerAction", "ProfilerActivity", "itt", "kineto_available", "profile", "record_function",
+    "schedule", "supported_activities", "tensorboard_trace_handler",
 ]  # fmt: skip
 
 
@@ -38,6 +38,21 @@ class ProfilerAction(Enum):
     WARMUP = 1
     RECORD = 2
     RECORD_AND_SAVE = 3  # the last step of a cycle
+
+
+class itt:
+    """Marks for Intel's profiler, which leafgrad does not know: is_available() says so, the others are refused."""
+
+    @staticmethod
+    def is_available() -> bool:
+        """is_available(): can such marks be made? False."""
+        return False
+
+    @staticmethod
+    def _refused(*args: Any) -> Any:
+        raise RuntimeError("ITT functions not installed. Are you sure you have a ITT build?")
+
+    range_push = range_pop = mark = range = _refused
 
 
 NONE, WARMUP, RECORD, SAVE = ProfilerAction

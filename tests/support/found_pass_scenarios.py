@@ -185,3 +185,25 @@ def second_derivatives_pass_the_transposed_weight(T: Any) -> Any:
     (g,) = T.autograd.grad((y**3).sum(), x, create_graph=True)
     g.sum().backward()
     return w.grad, x.grad, seen
+
+
+@scenario
+def hooks_of_nodes_see_gradients_in_the_form_of_the_inputs(T: Any) -> Any:
+    seen: list[Any] = []
+    x, y = leaf(T, [1.0, 2.0, 3.0]), leaf(T, [[1.0, -1.0, 2.0], [0.0, 1.0, 1.0]])
+    w, wide = leaf(T, [[1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]), T.ones(3, dtype=T.float64, requires_grad=True)
+    functions = [
+        lambda: x * y, lambda: x + y, lambda: y - x, lambda: y / x, lambda: T.where(y > 0, x, y), lambda: y * wide,
+        lambda: T.nn.functional.linear(y, w, x[:2]), lambda: T.addmm(x[:2], y, w.t()), lambda: T.lerp(y, x, 0.3),
+    ]  # fmt: skip
+    for create_graph in (False, True):
+        for function in functions:
+            result = function()
+            result.grad_fn.register_hook(
+                lambda inner, outer: seen.append([(plain(g), str(g.dtype).split(".")[-1]) for g in inner])
+            )
+            T.autograd.grad((result * result).sum(), (x, y, w, wide), create_graph=create_graph, allow_unused=True)
+    by_hand = (x * y).grad_fn(T.ones(2, 3))
+    doubled = x * y
+    doubled.grad_fn.register_hook(lambda inner, outer: (inner[0] * 2, inner[1]))
+    return seen, by_hand, T.autograd.grad(doubled.sum(), (x, y))

@@ -229,3 +229,34 @@ def modes_below_autograd(T: Any) -> Any:
     grads = T.autograd.grad(doubled.sum(), x)
     return [inner.seen, [each[0] for each in outer.seen if "detach" not in each[0]], current, x.grad, doubled, grads,
             [each[0] for each in below.seen], refused, dispatch._get_current_dispatch_mode()]  # fmt: skip
+
+
+@scenario
+def operations_that_no_mode_sees(T: Any) -> Any:
+    dispatch, tools = (import_module(f"{T.__name__}.utils.{name}") for name in ("_python_dispatch", "_mode_utils"))
+    seen: list[str] = []
+
+    class Log(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func.__name__.split(".")[0])
+            return func(*args, **(kwargs or {}))
+
+    x = T.ones(2)
+    with Log():
+        x.exp()
+        with tools.no_dispatch():
+            x.sin()
+        x.cos()
+    return seen
+
+
+@scenario
+def shapes_that_gradients_must_have(T: Any) -> Any:
+    x = T.ones(2, 3, requires_grad=True)
+    edge = T.autograd.graph.get_gradient_edge(x * 2)
+    shapes = T.autograd._calculate_shape
+    return [
+        *[list(s) for s in shapes(x, T.ones(3, 2), False)], *[list(s) for s in shapes(x, T.ones(4, 2, 3), True)],
+        *[list(s) for s in shapes(edge, T.ones(5), False)], attempt(lambda: shapes(edge, T.ones(5), True)),
+        T._C.has_lapack, callable(T.profiler.itt.is_available),
+    ]  # fmt: skip

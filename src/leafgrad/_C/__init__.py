@@ -69,10 +69,13 @@ __all__ = [
     "_set_view_replay_enabled",
     "_stash_obj_in_tls",
     "_will_engine_execute_node",
+    "has_lapack",
     "is_grad_enabled",
     "is_inference_mode_enabled",
 ]
 __getattr__ = _missing.attributes_of(__name__, {"_autograd": "_autograd", "_functions": "_functions"})
+
+has_lapack = True  # NumPy's
 
 
 # -- switches of this thread ------------------------------------------------------------------------------------------

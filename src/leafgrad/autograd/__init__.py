@@ -232,6 +232,15 @@ def as_tuple(value: Any, count: int = 0) -> tuple[Any, ...]:
     return (value,) if isinstance(value, (TensorBase, GradientEdge)) else tuple(value)
 
 
+def _calculate_shape(output: Any, grad: Any, is_grads_batched: bool) -> tuple[Any, Any]:
+    """The shapes that must be the same: of a result, or of an edge, and of the gradient that is given for it."""
+    if isinstance(output, GradientEdge):
+        if is_grads_batched:
+            raise RuntimeError("Batched grads are not supported with GradientEdge")
+        return type(grad.shape)(output.node._input_metadata[output.output_nr].shape), grad.shape
+    return output.shape, grad.shape[1:] if is_grads_batched else grad.shape
+
+
 def values_of(inputs: Any, function: str) -> tuple[Any, ...]:
     """The tensors that a gradient is asked for."""
     if isinstance(inputs, (TensorBase, tuple, list)):  # first, because the last question takes long

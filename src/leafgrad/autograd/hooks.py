@@ -20,6 +20,7 @@ from leafgrad._core.modes import restore, switches
 from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.tensor import RareFields, TensorBase, links, wrap
 from leafgrad._core.thread_state import every_thread, state
+from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad.autograd.composition import between, replace_between, sources_of
 
 Registered = dict[int, Callable[..., Any]]
@@ -161,8 +162,7 @@ class Hooks:
             wrapped = [None if r is None else wrap_raw(r) for r in results]
         else:
             sources = [source for source, _ in sources_of(node)]
-            asked = [r if node.inputs[i] is not None else None for i, r in enumerate(results)]
-            wrapped = [None if r is None else wrap_raw(r) for r in asked]
+            wrapped = [None if r is None else wrap_raw(r) for r in fitting_results(node, results)]
         outer = tuple([None if one is None else wrap_raw(one) for one in as_list(node, g)])
         for hook in list(self.after.values()):
             given = tuple([between(node, source, wrapped, outer[0], saved) for source in sources])
@@ -193,6 +193,20 @@ class Hooks:
         if isinstance(node.saved, Freed):
             self.packed = {}  # used for the last time: what hooks kept for it can go
         return tuple(values)
+
+
+def fitting_results(node: Node, results: Sequence[Any]) -> list[Any]:
+    """What the rule of a node has returned, in the shapes and dtypes of its inputs, as hooks see it. (Without hooks, it
+    is the walk that sees to that.) None for inputs that need no gradient."""
+    fitting: list[Any] = []
+    for r, place in zip(results, node.inputs, strict=False):
+        if r is None or place is None:
+            fitting.append(None)
+            continue
+        form = place if isinstance(place, Node) else place.array
+        same = r.dtype is form.dtype and r.shape == form.shape
+        fitting.append(r if same else unbroadcast(r, form.shape, form.dtype))
+    return fitting
 
 
 def is_several(place: Any) -> bool:
