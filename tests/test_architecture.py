@@ -43,7 +43,7 @@ FILES: dict[str, tuple[str, str]] = {
     "_layouts": ("_core _device kernels", ""),
     "_missing": ("", ""),
     "_vmap_internals": ("_missing func", ""),
-    "_settings": ("_core _device _dtypes kernels", "_build errors ops"),
+    "_settings": ("_core _device _dtypes errors kernels", "_build ops"),
     "accelerator": ("_absent", ""),
     "compiler": ("_absent errors", ""),
     "export": ("_absent", ""),
@@ -99,7 +99,7 @@ INSIDE_FUNCTIONS = {
     "_tensor": (2, 6),
     "autograd": (10, 7),
     "errors": (0, 1),
-    "leafgrad": (3, 4),
+    "leafgrad": (3, 3),
     "nn": (2, 1),
     "ops": (7, 3),
 }

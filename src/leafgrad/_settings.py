@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from leafgrad import _dtypes, kernels
+from leafgrad import _dtypes, errors, kernels
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
 from leafgrad._device import check_device, device
@@ -122,8 +122,10 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def set_warn_always(b: bool, /) -> None:
-    """set_warn_always(b): kept for programs that set it; leafgrad leaves repeated warnings to Python's filters."""
+    """set_warn_always(b): give warnings that are given once per program each time; Python's filters decide about the
+    rest."""
     _switches["warn_always"] = bool(b)
+    errors.always_warn(bool(b))
 
 
 def is_warn_always_enabled() -> bool:
@@ -152,8 +154,6 @@ def set_float32_matmul_precision(precision: str) -> None:
     if precision in PRECISIONS:
         _precision[0] = precision
     else:
-        from leafgrad import errors
-
         known = ", ".join([repr(word) for word in PRECISIONS[:2]]) + f", or {PRECISIONS[2]!r}"
         errors.warn(f"{precision} is not one of {known}; the current setFloat32MatmulPrecision call has no effect.")
 
@@ -201,6 +201,10 @@ def set_default_tensor_type(t: Any) -> None:
     found = TYPES.get(t.removeprefix("torch.")) if isinstance(t, str) else t
     if not isinstance(found, TensorType):
         raise TypeError(f"invalid type object: {t!r}")
+    errors.warn_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives."
+    )
     _dtypes.set_default_dtype(found.dtype)
 
 

@@ -8,6 +8,7 @@ import inspect
 import io
 import os
 import sys
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,8 +23,7 @@ from leafgrad import compiler, distributions, errors, func, nn, profiler
 from leafgrad._tensor import overridable
 from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
-from leafgrad.errors.warning import warn
-from leafgrad.ops.shape import storage
+from leafgrad.errors.warning import said, warn, warn_once
 from leafgrad.utils import data
 from leafgrad.utils.checkpoint import checkpoint, checkpoint_sequential
 
@@ -66,8 +66,39 @@ def jacobians() -> None:
 
 @case
 def storages() -> None:
-    storage._warned = False  # once in a process, as in PyTorch
+    said.clear()  # once in a process, as in PyTorch
     torch.ones(2).storage()
+
+
+class WithoutSource(nn.Module):
+    pass
+
+
+@case
+def old_files() -> None:
+    file, lost = io.BytesIO(), types.new_class("Lost", (WithoutSource,))
+    lost.__module__ = __name__
+    globals()["Lost"] = lost
+    torch.save([WithoutSource(), lost()], file, _use_new_zipfile_serialization=False)
+    changed = file.getvalue().replace(b"    pass", b"    fail")
+    torch.load(io.BytesIO(changed), weights_only=False)
+    version = types.SimpleNamespace(__name__="module", __version__="one")
+    torch.serialization.check_module_version_greater_or_equal(version, (1,), error_if_malformed=False)
+
+
+@case
+def functions_that_have_a_newer_form() -> None:
+    said.clear()
+    a = torch.tensor([[2.0, 1.0], [1.0, 2.0]])
+    torch.qr(a)
+    torch.cholesky(a)
+    torch.lu(a)
+    torch.lu_solve(a, *torch.linalg.lu_factor(a))
+    torch.triangular_solve(a, a)
+    torch.chain_matmul(a, a)
+    torch.cross(torch.ones(3), torch.ones(3))
+    torch.stft(torch.ones(20), 4, return_complex=True)
+    torch.set_default_tensor_type("torch.FloatTensor")
 
 
 @case
@@ -491,12 +522,16 @@ def observed(name: str, patch: pytest.MonkeyPatch) -> tuple[list[warnings.Warnin
     """The warnings that a case gives, and the lines of leafgrad that give them."""
     calls = set()
 
-    def noted(*given: Any, **named: Any) -> None:
-        frame = sys._getframe(1)
-        calls.add((frame.f_code.co_filename, frame.f_lineno))
-        warn(*given, **named)
+    def noting(function: Callable[..., None]) -> Callable[..., None]:
+        def noted(*given: Any, **named: Any) -> None:
+            frame = sys._getframe(1)
+            calls.add((frame.f_code.co_filename, frame.f_lineno))
+            function(*given, **named)
 
-    patch.setattr(errors, "warn", noted)
+        return noted
+
+    for function in (warn, warn_once):
+        patch.setattr(errors, function.__name__, noting(function))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         CASES[name]()
@@ -517,7 +552,7 @@ def test_every_warning_that_leafgrad_gives_is_among_the_cases(monkeypatch: pytes
         (str(path), node.lineno)
         for path in SOURCES.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "errors.warn"
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("errors.warn", "errors.warn_once")
     }
     assert sorted(there - seen) == []
 
@@ -565,3 +600,24 @@ def test_a_line_is_warned_of_once_by_default() -> None:
             torch.ones(1).var()
         torch.ones(1).var()
     assert len(caught) == 2
+
+
+def test_what_is_said_once_in_a_program() -> None:
+    a = torch.tensor([[2.0, 1.0], [1.0, 2.0]])
+    said.clear()
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        torch.qr(a)
+        a.qr()
+        torch.cholesky(a)
+        torch.linalg.qr(a)
+    assert [str(each.message).split(" in favor")[0] for each in given] == [
+        "torch.qr is deprecated",
+        "torch.cholesky is deprecated",
+    ]
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match=r"torch.qr is deprecated in favor of torch.linalg.qr"):
+            torch.qr(a)
+    finally:
+        torch.set_warn_always(False)

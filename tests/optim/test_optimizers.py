@@ -131,9 +131,17 @@ def test_complex_parameters_are_refused(name: str) -> None:
         getattr(optim, name)([p]).step()
 
 
-def test_sparse_adam_is_refused() -> None:
-    with pytest.raises(NotImplementedError, match="leafgrad has dense tensors only: use Adam"):
-        optim.SparseAdam([nn.Parameter(lg.ones(1))])
+def test_sparse_adam_refuses_dense_gradients() -> None:
+    p = nn.Parameter(lg.ones(1))
+    optimizer = optim.SparseAdam([p])
+    assert optimizer.step(lambda: 3.0) == 3.0  # there is no gradient yet
+    p.sum().backward()
+    with pytest.raises(RuntimeError, match="SparseAdam does not support dense gradients, please consider Adam instead"):
+        optimizer.step()
+    with pytest.raises(ValueError, match=r"Invalid learning rate: 0.0"):
+        optim.SparseAdam([p], lr=0.0)
+    with pytest.raises(ValueError, match=r"Complex params at indices \[\[0, 0\]\]"):
+        optim.SparseAdam([nn.Parameter(lg.ones(1, dtype=lg.complex64))])
 
 
 # -- LBFGS ------------------------------------------------------------------------------------------------------------

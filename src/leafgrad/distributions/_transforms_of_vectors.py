@@ -60,7 +60,7 @@ class ReshapeTransform(Transform):
         cut = len(shape) - len(before)
         if shape[cut:] != before:
             raise ValueError(f"Shape mismatch: expected {shape[cut:]} but got {before}")
-        return shape[:cut] + after
+        return torch.Size(shape[:cut] + after)
 
     def forward_shape(self, shape: Any) -> Any:
         return self._replaced(shape, self.in_shape, self.out_shape)

@@ -6,6 +6,23 @@ import warnings
 
 from leafgrad.errors.naming import users_frame
 
+said: set[str] = set()  # what is to be said once in a program
+
+
+def warn_once(message: str) -> None:
+    """Warn at the first time that a program does something, or each time after set_warn_always(True)."""
+    if message not in said or _always:
+        said.add(message)
+        warn(message)
+
+
+_always = False
+
+
+def always_warn(wanted: bool) -> None:
+    global _always
+    _always = wanted
+
 
 def warn(message: str, category: type[Warning] = UserWarning, further: int = 0) -> None:
     """warnings.warn(message, category) as if the user's line had called it, or the line that called that one, and so

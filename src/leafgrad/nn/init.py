@@ -58,9 +58,9 @@ def eye_(tensor: Filled) -> Filled:
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     """calculate_gain(nonlinearity, param=None): by how much weights must be larger if this function follows."""
     linear = ["linear", *(f"conv{'_transpose' * transposed}{n}d" for transposed in (0, 1) for n in (1, 2, 3))]
-    gains = {"sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
+    gains = {"sigmoid": 1, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
     if nonlinearity in linear:
-        return 1.0
+        return 1
     if nonlinearity in gains:
         return gains[nonlinearity]
     if nonlinearity != "leaky_relu":

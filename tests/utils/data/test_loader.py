@@ -300,3 +300,27 @@ def test_import_leafgrad_loads_none_of_this() -> None:
     program = "import sys, leafgrad; print([n for n in sys.modules if 'utils.data' in n or 'multiprocessing' in n])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_forked_process_leaves_the_workers_of_its_parent_alone() -> None:
+    """It has a copy of the iterator, and destroys it when it collects garbage."""
+    loader = DataLoader(TensorDataset(torch.arange(4)), num_workers=1, persistent_workers=True)
+    assert len(list(loader)) == 4
+    child = os.fork()
+    if child == 0:
+        loader._iterator.__del__()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(list(loader)) == 4
+
+
+class SaysTwo(IterableDataset[int]):
+    def __iter__(self) -> Any:
+        return iter(range(3))
+
+    def __len__(self) -> int:
+        return 2
+
+
+def test_the_length_that_list_asks_for_is_not_held_against_a_dataset() -> None:
+    assert len(list(DataLoader(SaysTwo()))) == 3  # a warning would be an error here

@@ -81,7 +81,7 @@ def _starts(offsets: Any, length: int, include_last: bool) -> Any:
         )
     if len(found) and found[-1] > length:
         raise RuntimeError(
-            f"offsets[-1] can not be greater than input's length({length}) but got offsets[-1] of {found[-1]}"
+            f"offsets[-1] can not be greater than input's length {length} but got offsets[-1] of {found[-1]}"
         )
     return np.append(found[:-1] if include_last else found, length)
 

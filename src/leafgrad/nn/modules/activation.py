@@ -207,7 +207,7 @@ class Hardtanh(_InPlace):
         super().__init__(inplace)
         for old, new, given in (("min_value", "min_val", min_value), ("max_value", "max_val", max_value)):
             if given is not None:
-                errors.warn(f"keyword argument `{old}` is deprecated and rename to `{new}`", category=FutureWarning)
+                errors.warn(f"keyword argument `{old}` is deprecated and renamed to `{new}`", category=FutureWarning)
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         if self.max_val <= self.min_val:

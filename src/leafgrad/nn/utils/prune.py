@@ -219,7 +219,7 @@ class RandomStructured(_Structured):
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         """compute_mask(t, default_mask): without as many channels as `amount` says."""
-        _check_dimensions(t)
+        _check_dimensions(t, self.dim)
         channels = t.shape[self.dim]
         count = _count(self.amount, channels)
         drawn = rand(channels)
@@ -240,7 +240,7 @@ class LnStructured(_Structured):
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         """compute_mask(t, default_mask): without as many channels as `amount` says."""
-        _check_dimensions(t)
+        _check_dimensions(t, self.dim)
         others = tuple([d for d in range(t.ndim) if d != self.dim % t.ndim])
         return self._without(t, default_mask, t.detach().norm(self.n, others), largest=True)
 
@@ -364,9 +364,11 @@ def _count(amount: Any, size: int) -> int:
     return round(float(amount) * size)
 
 
-def _check_dimensions(t: Any) -> None:
+def _check_dimensions(t: Any, dim: int) -> None:
     if t.ndim <= 1:
         raise ValueError(
             "Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
             f"{t.shape} with {t.ndim} dims"
         )
+    if dim >= t.ndim:
+        raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")

@@ -21,8 +21,8 @@ def functional_call(
     """functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False): call
     a module with other tensors in the place of its own."""
     errors.warn(
-        "This API is deprecated as of PyTorch 2.0 and will be removed in a future version of PyTorch. Please use "
-        "torch.func.functional_call instead which is a drop-in replacement for this API.",
+        "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
+        "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
         FutureWarning,
     )
     given = () if args is None else args

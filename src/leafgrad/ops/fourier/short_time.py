@@ -163,6 +163,13 @@ def stft(
     n_fft data points, which begin hop_length apart, times a window: frequencies by times."""
     if center and align_to_window is not None:
         raise errors.mistake(RuntimeError, "stft align_to_window should only be set when center = false")
+    if window is None:
+        errors.warn_once(
+            "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
+            "Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce spectral "
+            "leakage.To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, "
+            "device=<device>)`."
+        )
     signal = centred(input, n_fft // 2, pad_mode) if center else input
     call = Call("stft", signal, n_fft, hop_length, win_length, window)
     call.rest = {

@@ -336,6 +336,11 @@ def cross(input: Tensor, other: Tensor, dim: Dim | None = None) -> Tensor:
     """cross(input, other, dim=None): the vector product along a dimension of size three: the first such, if none is
     given."""
     if dim is None:
+        errors.warn_once(
+            "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or "
+            "simply use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross "
+            "in a future release."
+        )
         if 3 not in input.array.shape:
             raise errors.mistake(RuntimeError, "no dimension of size 3 in input")
         dim = input.array.shape.index(3)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import return_types
+from leafgrad import errors, return_types
 from leafgrad.ops.index.masks import tril
 from leafgrad.ops.linalg.matrices import (
     NO_HALF,
@@ -132,6 +132,12 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """cholesky(input, upper=False): the triangular matrix L of A = L L*, or its adjoint. torch.linalg.cholesky is the
     newer form."""
+    errors.warn_once(
+        "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
+        "release.\nL = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\nU = "
+        "torch.cholesky(A, upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH\nThis transform will "
+        "produce equivalent results for all valid (symmetric positive definite) inputs."
+    )
     result, info = _checked(input, upper)
     check_success(info, _not_positive, "cholesky")
     return result

@@ -361,6 +361,11 @@ class linalg_lu_solve(OfMatrices):
 )
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """lu_solve(b, LU_data, LU_pivots): the solution of AX = b for the matrix A that lu_factor has decomposed."""
+    errors.warn_once(
+        "torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
+        "release.\nNote that torch.linalg.lu_solve has its arguments reversed.\nX = torch.lu_solve(B, LU, pivots)\n"
+        "should be replaced with\nX = torch.linalg.lu_solve(LU, pivots, B)"
+    )
     return linalg_lu_solve.function(LU_data, LU_pivots, input)
 
 
@@ -435,5 +440,11 @@ def lu_unpack(
 )
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
     """lu(A, pivot=True, get_infos=False): what torch.linalg.lu_factor returns, or lu_factor_ex."""
+    errors.warn_once(
+        "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in "
+        "a future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\nLU, pivots = "
+        "torch.linalg.lu_factor(A, compute_pivots)\nand\nLU, pivots, info = torch.lu(A, compute_pivots, "
+        "get_infos=True)\nshould be replaced with\nLU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
+    )
     found = linalg_lu_factor_ex.function(input, pivot=pivot)  # singular matrices are not refused, nor by PyTorch
     return tuple(found) if get_infos else tuple(found)[:2]

@@ -204,6 +204,10 @@ def linalg_multi_dot(tensors: Tensors) -> Tensor:
 @composite(lambda t: [S(t(2, 3), t(3, 4), t(4, 2)), S(t(2, 3))], method=False, in_python=("function",))
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """chain_matmul(*matrices): the product of matrices. torch.linalg.multi_dot is the newer form."""
+    errors.warn_once(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters."
+    )
     arrays_of(matrices)
     for t in matrices:
         if t.array.ndim != 2:

@@ -146,6 +146,11 @@ _qr = named_result("qr", "Q", "R")
 )
 def qr(input: Tensor, some: bool = True) -> return_types.qr:
     """qr(input, some=True): Q and R, whose product is input. torch.linalg.qr is the newer form."""
+    errors.warn_once(
+        "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.\nThe "
+        "boolean parameter 'some' has been replaced with a string parameter 'mode'.\nQ, R = torch.qr(A, some)\nshould "
+        "be replaced with\nQ, R = torch.linalg.qr(A, 'reduced' if some else 'complete')"
+    )
     return _qr(linalg_qr.function(input, "reduced" if some else "complete"))  # type: ignore[return-value]
 
 

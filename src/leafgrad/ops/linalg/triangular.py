@@ -132,6 +132,12 @@ class triangular_solve(OfMatrices):
     def call(
         input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
     ) -> return_types.triangular_solve:
+        errors.warn_once(
+            "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a "
+            "future PyTorch release.\ntorch.linalg.solve_triangular has its arguments reversed and does not return a "
+            "copy of one of the inputs.\nX = torch.triangular_solve(B, A).solution\nshould be replaced with\nX = "
+            "torch.linalg.solve_triangular(A, B)."
+        )
         for name, x in (("b", input), ("A", A)):
             if x.array.ndim < 2:
                 first = f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "

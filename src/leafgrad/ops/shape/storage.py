@@ -284,20 +284,13 @@ def from_bytes(buffer: Any, byte_order: str, count: int, offset: int, kind: Dtyp
     return np.frombuffer(buffer, kind.np.newbyteorder(order), count, offset).astype(kind.np)
 
 
-_warned = False
-
-
 def warn_of_typed() -> None:
     """PyTorch's warning that storages with a dtype will go, once."""
-    global _warned
-    if not _warned:
-        _warned = True
-        text = (
-            "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
-            "class. This should only matter to you if you are using storages directly.  To access UntypedStorage "
-            "directly, use tensor.untyped_storage() instead of tensor.storage()"
-        )
-        errors.warn(text)
+    errors.warn_once(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
+        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
+        "use tensor.untyped_storage() instead of tensor.storage()"
+    )
 
 
 class TypedStorage(StorageBase):

@@ -51,7 +51,9 @@ class MultiplicativeLR(_Factors):
     """MultiplicativeLR(optimizer, lr_lambda): lr is multiplied by lr_lambda(epoch) in each epoch."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Factor | list[Factor], last_epoch: int = -1) -> None:
-        for function in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
+        functions = lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]
+        fits = functions is not lr_lambda or len(functions) == len(optimizer.param_groups)
+        for function in functions if fits else ():
             if not callable(function):
                 raise TypeError(f"lr_lambda should be a function, but got {type(function).__name__}")
         super().__init__(optimizer, lr_lambda, last_epoch)

@@ -133,6 +133,7 @@ class LoaderIterator:
         self.numbers = iter(loader._index_sampler)
         self.base_seed = drawn_seed(loader.generator)  # in this order, which is PyTorch's
         self.yielded = 0
+        self.length_told = loader._length_told  # list(loader) asks for the length when this is already there
         if loader.pin_memory:
             errors.warn(
                 "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
@@ -151,7 +152,7 @@ class LoaderIterator:
     def __next__(self) -> Any:
         batch = self.next_batch()
         self.yielded += 1
-        told = self.loader._length_told
+        told = self.length_told
         if told is not None and self.yielded > told:
             text = (
                 f"Length of IterableDataset {self.loader.dataset} was reported to be {told}(when accessing "
@@ -205,6 +206,7 @@ class OtherProcesses(LoaderIterator):
             self.ask()
 
     def restart(self) -> None:
+        self.length_told = self.loader._length_told
         self.pool.resume()
         self.fill()
 

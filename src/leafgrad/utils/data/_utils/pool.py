@@ -6,6 +6,7 @@ at once.
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable
 from multiprocessing import connection as connections
@@ -57,6 +58,7 @@ class WorkerPool:
         self.in_order = in_order
         self.epoch = 0
         self.closed = False
+        self.owner = os.getpid()
         self.workers: list[Worker] = []
         try:
             for number in range(job.num_workers):
@@ -149,7 +151,7 @@ class WorkerPool:
 
     def close(self) -> None:
         """End the workers: those that do not in time are terminated."""
-        if self.closed:
+        if self.closed or os.getpid() != self.owner:  # a forked process has a copy of the pool, and not the workers
             return
         self.closed = True
         for worker in self.workers:
