@@ -7,7 +7,7 @@
        zeroed(x)                    zeros, in the memory of x
        chosen(condition, a, b)      elements of a where the condition holds, of b elsewhere
        converted(x, dtype)          between float32 and 16 bits: halves.h
-       and those of indexing.h
+       and those of indexing.h and searching.h
 
    They take exact ndarrays of up to 16 bytes for an element, and no objects. */
 #define PY_SSIZE_T_CLEAN
@@ -150,6 +150,7 @@ static PyObject *flipped(PyObject *const *args, Py_ssize_t given)
 #include "halves.h"
 #include "indexing.h"
 #include "layouts.h"
+#include "searching.h"
 
 /* -- zeroed, chosen ------------------------------------------------------------------------------------------------ */
 
@@ -258,6 +259,7 @@ static const NativeFunction functions[] = {
     {"scattered", scattered},
     {"slices_added", slices_added},
     {"rows_summed", rows_summed},
+    {"first_of_order", first_of_order},
     {NULL},
 };
 

@@ -79,12 +79,11 @@ def gates_of(rows: Array, count: int) -> list[Array]:
 def of_inputs(x: Array, w: Array, *biases: Array | None) -> Array:
     """What the inputs of all steps add to the gates, a new array."""
     added = [bias for bias in biases if bias is not None]
-    across = transposed(w, len(x))
-    return product(x, across, added[0] if len(added) == 1 else added[0] + added[1]) if added else product(x, across)
+    return product(x, w.T, added[0] if len(added) == 1 else added[0] + added[1]) if added else product(x, w.T)
 
 
 def transposed(w: Array, rows: int) -> Array:
-    """w.T, of which products with more than a few rows are faster in a copy."""
+    """w.T for the products of all steps, which are faster with a copy if they have more than a few rows."""
     return copied(w.T) if rows > 4 else w.T
 
 

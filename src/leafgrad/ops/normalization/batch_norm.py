@@ -19,9 +19,11 @@ from leafgrad.ops.normalization.standardize import (
     Layout,
     Normalization,
     check_dtypes,
+    gradients_by_known,
     gradients_of_factors,
     in_layout,
     scaled,
+    scaled_channels,
     standardize,
 )
 from leafgrad.ops.pointwise.elementwise import rsqrt
@@ -110,12 +112,21 @@ class batch_norm_evaluated(Family):
 
     def kernel(x: A, weight: A, bias: A, mean: A, variance: A, eps: float) -> A:
         layout = channels_of(x.shape)
-        off = in_layout(x, layout) - mean.reshape(layout.factors)
-        off *= 1 / np.sqrt(variance.reshape(layout.factors) + eps)
-        return scaled(off, weight, bias, layout).reshape(x.shape).astype(x.dtype, copy=False)
+        wide, mean = in_layout(x, layout), mean.reshape(layout.factors)
+        rstd = 1 / np.sqrt(variance.reshape(layout.factors) + eps)
+        batched = any([is_batched(each) for each in (x, weight, bias, mean, variance)])
+        if layout.of_channels and wide.dtype.kind == "f" and not batched:
+            out = scaled_channels(wide, mean, rstd, weight, bias, layout)
+        else:
+            out = scaled((wide - mean) * rstd, weight, bias, layout)
+        return out.reshape(x.shape).astype(x.dtype, copy=False)
 
     def vjp_all(g: A, needs: A, input: A, weight: A, running_mean: A, running_var: A, eps: A) -> A:
         layout = channels_of(input.shape)
+        if layout.of_channels and not isinstance(g, TensorBase) and g.dtype.kind != "c":
+            mean, rstd = running_mean.reshape(layout.factors), 1 / np.sqrt(running_var.reshape(layout.factors) + eps)
+            of_input, *others = gradients_by_known(g, input, weight, mean, rstd, needs, layout)
+            return None if of_input is None else of_input.reshape(input.shape), *others, None, None
         g = in_layout(g, layout)
         rstd = rsqrt(running_var.reshape(layout.factors) + eps)
         standard = (in_layout(input, layout) - running_mean.reshape(layout.factors)) * rstd
@@ -127,6 +138,7 @@ class batch_norm_evaluated(Family):
 
     samples = lambda t: [
         S(t(2, 3, 4), t(3), t(3), t(3), t(3, low=0.1), 1e-5),
+        S(t(2, 2, 2, 3), t(2), None, t(2), t(2, low=0.1), 1e-5),
         S(t(5, 2), None, None, t(2), t(2, low=0.1), 0.1),
     ]
 

@@ -65,9 +65,7 @@ class Normalization(Family, family=True):
         elif wide.size and layout.of_channels:
             statistics = statistics_of_channels(wide, layout, eps)
             mean, rstd, _ = statistics
-            factor = rstd if weight is None else rstd * weight.reshape(layout.factors)
-            offset = np.zeros((), wide.dtype) if bias is None else bias.reshape(layout.factors)
-            out = fused.scaled_rows(wide, *[for_rows(each, layout) for each in (mean, factor, offset)])
+            out = scaled_channels(wide, mean, rstd, weight, bias, layout)
         else:
             out, *statistics = plainly(wide, weight, bias, layout, eps)
         return out.reshape(x.shape).astype(x.dtype, copy=False), tuple(statistics)
@@ -121,6 +119,14 @@ def for_rows(each: Any, layout: Layout) -> Any:
     return np.ascontiguousarray(np.broadcast_to(each, layout.form[:-1] + (1,)))
 
 
+def scaled_channels(x: Any, mean: Any, rstd: Any, weight: Any, bias: Any, layout: Layout) -> Any:
+    """Channels, standardized by statistics that are known, with their weight and bias."""
+    factor = rstd if weight is None else rstd * weight.reshape(layout.factors)
+    offset = 0 if bias is None else bias.reshape(layout.factors)
+    rows = [for_rows(each, layout).astype(x.dtype, copy=False) for each in (mean, factor, offset)]
+    return fused.scaled_rows(x, *rows)
+
+
 def statistics_of_channels(x: Any, layout: Layout, eps: float) -> list[Any]:
     """Mean, one divided by the standard deviation, and variance: those of the rows, put together."""
     sums, squares = [each.astype(np.float64) for each in fused.moments(x)]
@@ -154,10 +160,26 @@ def gradients_of_rows(
         of_rows = [for_rows(each.astype(x.dtype), layout) for each in parts]
         of_input = fused.scaled_rows_backward(g, x, own, *of_rows)
         of_input = of_input.reshape(input.shape)
+    return of_input, *factors_of_rows(sums, products * rstd, needs, layout, x.dtype)
+
+
+def gradients_by_known(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, needs: Any, layout: Layout) -> Any:
+    """The gradients of input, weight and bias where channels are standardized by statistics that are known."""
+    g, x = in_layout(g, layout), in_layout(x, layout)
+    of_input = scaled_channels(g, 0, rstd, weight, None, layout) if needs[0] else None
+    if not (needs[1] or needs[2]):
+        return of_input, None, None
+    own = for_rows(mean, layout).astype(x.dtype, copy=False)
+    sums, products = [each.astype(np.float64) for each in fused.products_with_distance(g, x, own)]
+    return of_input, *factors_of_rows(sums, products * rstd, needs, layout, x.dtype)
+
+
+def factors_of_rows(sums: Any, products: Any, needs: Any, layout: Layout, kind: Any) -> tuple[Any, Any]:
+    """The gradients of weight and bias, of what each row adds to them."""
     dims = tuple([dim for dim, size in enumerate(layout.factors) if size == 1])
-    of_weight = np.add.reduce(products * rstd, dims).reshape(layout.shape).astype(x.dtype) if needs[1] else None
-    of_bias = np.add.reduce(sums, dims).reshape(layout.shape).astype(x.dtype) if needs[2] else None
-    return of_input, of_weight, of_bias
+    of_weight = np.add.reduce(products, dims).reshape(layout.shape).astype(kind) if needs[1] else None
+    of_bias = np.add.reduce(sums, dims).reshape(layout.shape).astype(kind) if needs[2] else None
+    return of_weight, of_bias
 
 
 def scaled(standard: Any, weight: Any, bias: Any, layout: Layout) -> Any:

@@ -11,10 +11,11 @@ from leafgrad._core.bind import bind_many
 from leafgrad._core.recorder import settle
 from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
 from leafgrad._layouts import laid_like
+from leafgrad.kernels.moving import native_move
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import gather_array, gather_sum
 from leafgrad.ops.reduce.common import F32, F64, ndarray, raw, starts_of_rows
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, Tensor
 
@@ -174,8 +175,19 @@ def _first_of_order(x: Array, k: int, dim: int, largest: bool) -> Array:
         if x.__class__ is ndarray:
             return np.ascontiguousarray(order[(slice(None),) * dim + (slice(k),)])
         return order.take(np.arange(k), dim)
-    # where few are wanted of many, find those first and sort them alone
-    x = comparable(x)
+    if x.__class__ is not ndarray:
+        return _few_of_rows(x, k, largest, dim)
+    if x.dtype.itemsize < 4 or x.dtype is INT32:
+        x = x.astype(np.int64 if x.dtype.kind in "iu" else np.float32)
+    if dim == x.ndim - 1:
+        return _few_of_rows(in_rows(x), k, largest)
+    return np.ascontiguousarray(np.moveaxis(_few_of_rows(in_rows(np.moveaxis(x, dim, -1)), k, largest), -1, dim))
+
+
+@native_move("first_of_order")
+def _few_of_rows(x: Array, k: int, largest: bool, dim: int = -1) -> Array:
+    """`_first_of_order` where few are wanted of many: those are found first and sorted alone."""
+    x, size = comparable(x), x.shape[dim]
     few = np.argpartition(x, size - k if largest else k - 1, dim)
     few = few.take(np.arange(size - k, size) if largest else np.arange(k), dim)
     return np.take_along_axis(few, order_of(np.take_along_axis(x, few, dim), dim, largest), dim)
