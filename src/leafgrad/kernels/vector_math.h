@@ -218,15 +218,18 @@ INLINE float erf_f32(float x)
     p = p * z + 0.1128358515f;
     p = p * z - 0.3761262582f;
     p = p * z + 1.128379166f;
-    float y = size > 4.0f ? 4.0f : size; /* from where on it is one */
-    float q = -0.0001855739066f; /* -log(erfc(y)) */
-    q = q * y + 0.002939606335f;
-    q = q * y - 0.02180531464f;
-    q = q * y + 0.1030373615f;
-    q = q * y + 0.6382256852f;
-    q = q * y + 1.127040032f;
-    q = q * y + 0.0003537205307f;
-    return size <= 1 ? p * x : x != x ? x : copysignf(1 - exp_f32(-q), x);
+    float y = (size > 4.0f ? 4.0f : size) - 2.5f; /* from 4 on it is one */
+    float q = -2.278201463923324e-05f; /* the fourth root of erfc, which takes half the steps of an exponential */
+    q = q * y - 0.00027017088723368943f;
+    q = q * y - 1.2442077604646329e-05f;
+    q = q * y + 0.0027551110833883286f;
+    q = q * y - 0.006396888755261898f;
+    q = q * y - 0.012260377407073975f;
+    q = q * y + 0.09363225102424622f;
+    q = q * y - 0.19006775319576263f;
+    q = q * y + 0.14203190803527832f;
+    q = q * q;
+    return size <= 1 ? p * x : x != x ? x : copysignf(1 - q * q, x);
 }
 
 #define STEP(p, x, coefficient) p = p * x + (coefficient);
