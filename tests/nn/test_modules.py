@@ -22,6 +22,9 @@ from module_cases import CASES, DTYPES, numbers, prepared, tensors_in, trained
 TESTS = Path(__file__).parent.parent
 
 TOLERANCES = {"float32": (2e-5, 2e-6), "float64": (1e-9, 1e-11)}
+# Where rounding counts more: if only the parameters are off by half a unit in the last place, the gradients of this one
+# (in double precision) change by up to 7e-6; PyTorch's own, in single precision, are 9e-6 from those in double.
+SENSITIVE = {"transformer: TransformerDecoderLayer norm first": 2e-5}
 
 
 @functools.cache
@@ -38,6 +41,7 @@ def test_values(name: str, dtype: str) -> None:
     assert got["printed"] == expected["printed"]
     assert got["state"] == expected["state"]
     relative, absolute = TOLERANCES[dtype]
+    absolute = SENSITIVE.get(name, absolute) if dtype == "float32" else absolute
     for what in ("initial", "outputs", "gradients", "final", "evaluated"):
         own, theirs = [[v] if what != "outputs" else v for v in (got[what], expected[what])]
         for mine, its in zip(own, theirs, strict=True):

@@ -295,7 +295,7 @@ def column_sum(x: A) -> A:
     """The sum over all rows, a vector."""
     columns = x.reshape(-1, x.shape[-1])
     # in double precision: NumPy adds one row after the other, which loses digits of long sums
-    return columns.sum(0) if is_tensor(x) else np.add.reduce(columns, 0, np.float64).astype(x.dtype)
+    return columns.sum(0) if is_tensor(x) else np.add.reduce(columns, 0, np.result_type(x.dtype, F64)).astype(x.dtype)
 
 
 def total(x: A) -> A:

@@ -32,8 +32,10 @@ typedef void (*reduction_loop)(
 #define ADD_SQUARE(a, x) ((a) + (x) * (x))
 #define ADD_SIZE(a, x) ((a) + ((x) < 0 ? -(x) : (x)))
 #define ADD_NONZERO(a, x) ((a) + ((x) != 0))
-#define LARGER(a, x) (((x) > (a)) | ((x) != (x)) ? (x) : (a)) /* nan is larger than everything, */
-#define SMALLER(a, x) (((x) < (a)) | ((x) != (x)) ? (x) : (a)) /* and smaller; without a branch that is guessed wrong */
+/* nan is larger than everything, and smaller. The inner choice is one instruction, and the outer one always goes the
+   same way: what the processor cannot guess, which of two numbers is larger, must not be a branch. */
+#define LARGER(a, x) ((x) != (x) ? (x) : (x) > (a) ? (x) : (a))
+#define SMALLER(a, x) ((x) != (x) ? (x) : (x) < (a) ? (x) : (a))
 
 /* T: of numbers, L: of lanes, W: of results */
 #define DEFINE_REDUCTION(name, T, L, W, ZERO, STEP, JOIN)                                                              \

@@ -37,6 +37,50 @@ def layer_norm_backward(g: Vector, x: Vector, weight: Shared, mean: PerRow, rstd
 
 
 @rowwise
+def standardized(x: Vector, eps: Number) -> Any:
+    """layer_norm without weight and bias."""
+    mean = row_mean(x)
+    off = x - mean
+    variance = row_mean(off * off)
+    rstd = 1 / sqrt(variance + eps)
+    return off * rstd, mean, rstd, variance
+
+
+@rowwise
+def standardized_backward(g: Vector, x: Vector, mean: PerRow, rstd: PerRow) -> Vector:
+    standard = (x - mean) * rstd
+    return (g - row_mean(g) - standard * row_mean(g * standard)) * rstd
+
+
+@rowwise
+def rms_norm(x: Vector, weight: Shared, eps: Number) -> Any:
+    """The result, and one divided by the root of the mean of squares of each row."""
+    rate = 1 / sqrt(row_mean(x * x) + eps)
+    return x * rate * weight, rate
+
+
+@rowwise
+def rms_norm_backward(g: Vector, x: Vector, weight: Shared, rate: PerRow) -> Any:
+    """The gradients of input and weight."""
+    standard = x * rate
+    own = g * weight
+    return (own - standard * row_mean(own * standard)) * rate, column_sum(g * standard)
+
+
+@rowwise
+def divided_by_rms(x: Vector, eps: Number) -> Any:
+    """rms_norm without a weight."""
+    rate = 1 / sqrt(row_mean(x * x) + eps)
+    return x * rate, rate
+
+
+@rowwise
+def divided_by_rms_backward(g: Vector, x: Vector, rate: PerRow) -> Vector:
+    standard = x * rate
+    return (g - standard * row_mean(g * standard)) * rate
+
+
+@rowwise
 def moments(x: Vector) -> Any:
     """The sum of a row, and that of the squares of the distances from its mean."""
     sum_of_row = row_sum(x)

@@ -18,7 +18,7 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import normalization as fused
 from leafgrad.kernels.halves import widened
 from leafgrad.ops.pointwise.elementwise import rsqrt
-from leafgrad.ops.reduce.common import F32, Dims, count_of, is_half, refused, total
+from leafgrad.ops.reduce.common import F32, F64, Dims, count_of, is_half, refused, total
 from leafgrad.ops.reduce.reductions import sum as sum_along
 from leafgrad.ops.registry import Family
 
@@ -56,19 +56,16 @@ class Normalization(Family, family=True):
 
     @staticmethod
     def kernel(x: A, weight: A, bias: A, layout: Layout, eps: float) -> tuple[A, Any]:
+        if x.size and layout.of_rows:
+            return of_rows(x, weight, bias, layout, eps)
         wide = in_layout(x, layout)
-        if wide.size and layout.of_rows:
-            columns = layout.form[1]
-            ones = np.ones(columns, wide.dtype) if weight is None else weight.reshape(-1)
-            zeros = np.zeros(columns, wide.dtype) if bias is None else bias.reshape(-1)
-            out, *statistics = fused.layer_norm(wide, ones, zeros, eps)
-        elif wide.size and layout.of_channels:
+        if wide.size and layout.of_channels:
             statistics = statistics_of_channels(wide, layout, eps)
             mean, rstd, _ = statistics
             out = scaled_channels(wide, mean, rstd, weight, bias, layout)
         else:
             out, *statistics = plainly(wide, weight, bias, layout, eps)
-        return out.reshape(x.shape).astype(x.dtype, copy=False), tuple(statistics)
+        return as_before(out, x), tuple(statistics)
 
     @staticmethod
     def vjp_all(g: A, needs: A, input: A, weight: A, layout: A, eps: A, statistics: A) -> A:
@@ -101,6 +98,34 @@ def in_layout(x: A, layout: Layout) -> A:
     """An input, or a gradient, in the form of the layout; half precision numbers as single ones."""
     x = x.reshape(layout.form)
     return widened(x) if not isinstance(x, TensorBase) and is_half(x.dtype) else x
+
+
+def as_rows(x: Any, layout: Layout) -> Any:
+    """An array whose last dimension is a row. It is the input itself if that fits: a result of a kernel for it is then
+    no view, and can become a gradient without a copy."""
+    if x.shape[-1] != layout.form[1]:
+        x = x.reshape(layout.form)
+    return x.astype(F32) if is_half(x.dtype) else x
+
+
+def as_before(out: Any, x: Any) -> Any:
+    """A result in shape and dtype of an input."""
+    if out.shape != x.shape:
+        out = out.reshape(x.shape)
+    return out if out.dtype == x.dtype else out.astype(x.dtype)
+
+
+def of_rows(x: Any, weight: Any, bias: Any, layout: Layout, eps: float) -> tuple[Any, Any]:
+    """The result and the statistics where rows are contiguous."""
+    rows = as_rows(x, layout)
+    if weight is None and bias is None:
+        out, *statistics = fused.standardized(rows, eps)
+    else:
+        columns = layout.form[1]
+        ones = np.ones(columns, rows.dtype) if weight is None else weight.reshape(-1)
+        zeros = np.zeros(columns, rows.dtype) if bias is None else bias.reshape(-1)
+        out, *statistics = fused.layer_norm(rows, ones, zeros, eps)
+    return as_before(out, x), tuple(statistics)
 
 
 def plainly(x: A, weight: A, bias: A, layout: Layout, eps: float) -> tuple[A, ...]:
@@ -141,13 +166,18 @@ def gradients_of_rows(
     g: Any, input: Any, weight: Any, layout: Layout, statistics: Any, needs: Any
 ) -> tuple[Any, Any, Any]:
     """The gradients of input, weight and bias where rows are contiguous."""
-    g, x = in_layout(g, layout), in_layout(input, layout)
     mean, rstd, _ = statistics
     if layout.of_rows:
+        g, x = as_rows(g, layout), as_rows(input, layout)
+        if weight is None and not needs[2]:
+            out = fused.standardized_backward(g, x, mean, rstd)
+            return out if out.shape == input.shape else out.reshape(input.shape), None, None
         ones = np.ones(layout.form[1], x.dtype) if weight is None else weight.reshape(-1).astype(x.dtype, copy=False)
-        of_input, of_weight, of_bias = fused.layer_norm_backward(g, x, ones, mean, rstd)
-        of_weight, of_bias = [each.reshape(layout.shape) for each in (of_weight, of_bias)]
-        return of_input.reshape(input.shape), of_weight if needs[1] else None, of_bias if needs[2] else None
+        gradients = fused.layer_norm_backward(g, x, ones, mean, rstd)
+        shapes = (input.shape, layout.shape, layout.shape)
+        fitting = [each if each.shape == shape else each.reshape(shape) for each, shape in zip(gradients, shapes)]
+        return fitting[0], fitting[1] if needs[1] else None, fitting[2] if needs[2] else None
+    g, x = in_layout(g, layout), in_layout(input, layout)
     rest, n = layout.over[:-1], count_of(layout.form, layout.over)
     own = for_rows(mean, layout)
     sums, products = [each.astype(np.float64) for each in fused.products_with_distance(g, x, own)]
@@ -211,6 +241,8 @@ def standardize(operation: Any, tensors: tuple[Any, ...], layout: Layout, eps: f
 def check_dtypes(input: TensorBase, kernel: str, *parameters: TensorBase | None) -> None:
     """Inputs are floats; parameters have the same dtype, or are single where the input is half."""
     kind = input.array.dtype
+    if (kind is F32 or kind is F64) and all([p is None or p.array.dtype is kind for p in parameters]):
+        return
     if kind.kind in "biuc":
         raise refused(kernel, input)
     given = [p.array.dtype for p in parameters if p is not None]

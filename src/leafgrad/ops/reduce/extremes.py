@@ -16,6 +16,8 @@ from leafgrad.ops.index.gather import gather
 from leafgrad.ops.pointwise.select import maximum, minimum
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import (
+    F32,
+    F64,
     Reduction,
     dims_of,
     extreme_along,
@@ -194,6 +196,8 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
 
     def call(input: Tensor, dim: DimOrDims = (), keepdim: bool = False) -> Tensor:
         x = input.array
+        if dim.__class__ is int and x.ndim and x.size and (x.dtype is F32 or x.dtype is F64):  # the usual call at once
+            return bind(operation.core, (input,), ((one_dim(dim, x.ndim),), keepdim))
         dims = dims_of(dim, x.ndim)
         if x.size == 0:
             if dim is None or dim == ():
@@ -240,6 +244,8 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Any:
 
     def call(input: Tensor, dim: Dim | None = None, keepdim: bool = False) -> Tensor:
         x = input.array
+        if dim.__class__ is int and x.ndim and x.size and (x.dtype is F32 or x.dtype is F64):  # the usual call at once
+            return bind(operation.core, (input,), (one_dim(dim, x.ndim), keepdim))
         if x.dtype.kind in "bc":
             kind = "bool" if x.dtype.kind == "b" else "complex"
             raise RuntimeError(f"{name}(): does not support {kind} input\n  at {errors.here()}")
