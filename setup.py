@@ -43,12 +43,17 @@ HOT_MODULES = [
     "src/leafgrad/_core/node.py",
     "src/leafgrad/_core/saved.py",
     "src/leafgrad/_core/views.py",
+    "src/leafgrad/_core/unbroadcast.py",
+    "src/leafgrad/_core/reachable.py",
     "src/leafgrad/_core/engine.py",
     "src/leafgrad/_core/inplace.py",
     "src/leafgrad/_core/function.py",
     "src/leafgrad/autograd/function_apply.py",
     "src/leafgrad/autograd/function_backward.py",
     "src/leafgrad/autograd/function_saved.py",
+    "src/leafgrad/func/many_samples.py",
+    "src/leafgrad/func/batching_rules.py",
+    "src/leafgrad/func/batching.py",
 ]
 
 # Written in C, on NumPy's C API: leafgrad/kernels/<name>.c, and flags of its own.

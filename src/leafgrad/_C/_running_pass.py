@@ -7,9 +7,9 @@ import sys
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._core.engine import reach
 from leafgrad._core.function import Context
 from leafgrad._core.node import Node, Output
+from leafgrad._core.reachable import reach
 from leafgrad._core.thread_state import Pass, state
 from leafgrad.autograd.composition import first_seen
 from leafgrad.autograd.public_nodes import AccumulateGrad, InnerNode, arrival_at, shown

@@ -173,6 +173,34 @@ def bind_finding(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = ()
     return bind_result(op, tensors, (*options, found), arrays, as_array(out), recording)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Applicable:
+    """An operation as gradient rules call it: with normalised arguments, on arrays or on tensors."""
+
+    core: Op
+    option_count: int
+    has_many: bool  # does it have several results?
+
+    def __call__(self, *args: Any) -> Any:
+        n = len(args) - self.option_count
+        for i in range(n):
+            if isinstance(args[i], TensorBase):
+                return self.applied(args, n)
+        return execute(self.core, args[:n], args[n:])
+
+    def record(self, *args: Any) -> Any:
+        """Apply to tensors and normalised options; what is no tensor among the inputs becomes one."""
+        return self.applied(args, len(args) - self.option_count)
+
+    def applied(self, args: tuple[Any, ...], n: int) -> Any:
+        tensors = args[:n]
+        for t in tensors:
+            if t is not None and not isinstance(t, TensorBase):
+                tensors = tuple([t if t is None or isinstance(t, TensorBase) else wrap(t) for t in tensors])
+                break
+        return bind_many(self.core, tensors, args[n:]) if self.has_many else bind(self.core, tensors, args[n:])
+
+
 def bind_many(
     op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays: Sequence[Array] | None = None
 ) -> list[Any]:

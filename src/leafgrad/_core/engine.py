@@ -28,7 +28,8 @@ from leafgrad._core.bind import execute
 from leafgrad._core.events import BACKWARD, event_at
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
-from leafgrad._core.origin import COMPILED, internal_files
+from leafgrad._core.origin import COMPILED, internal_files, recorded_pass
+from leafgrad._core.reachable import edges_to_leaves, paths_to, reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, messages, unusable
 from leafgrad._core.sequence import put_in_sequence
@@ -57,18 +58,18 @@ _accumulating: Final = threading.Lock()
 def walk(
     roots: Sequence[Edge], gradients: Sequence[Gradient], freed: Freed | None, special: Special | None
 ) -> tuple[dict[Any, Gradient], set[Any]]:
-    """Send `gradients` backward from `roots`. Returns what arrived at each leaf, and the set of those whose array
-    belongs to nobody else. `freed` takes the place of saved values, unless the graph is kept; `special` is None for an
-    ordinary pass."""
+    """Send `gradients` backward from `roots`. Returns what arrived at each leaf, and the set of those whose array is
+    nobody else's. `freed` replaces saved values, unless the graph is kept. An ordinary pass has no `special`."""
     waiting: dict[Any, Gradient] = {}  # gradients on their way, by the place they wait at; at leaves, to the end
     ours: set[Any] = set()  # places where the waiting array was made by this walk, so that it may be added to in place
     heap: list[tuple[int, Node]] = []  # the nodes with a gradient waiting, the most recently recorded first,
     alone: Node | None = None  # or, most of the time, there is just one; then its gradient is `for_alone`
     for_alone: Gradient = None
     consuming = special is None and freed is not None
+    fits = special is not None and special.on_tensors  # such gradients come in the form of the place that they go to
     g: Gradient = list(gradients)  # what the current node was given; a list for several results, as at the start
     targets: Any = roots if special is None else special.wanted_among(roots)
-    results: Any = gradients
+    results: Any = special.in_form(targets, gradients) if special is not None and fits else gradients
     while True:
         position = -1  # not zip: to make one for every node costs a twentieth of the walk
         for target in targets:
@@ -82,17 +83,17 @@ def walk(
                     for_alone = r
                     continue
                 if alone is not None:  # no longer alone: both wait like all others
-                    send(waiting, ours, heap, alone, for_alone)
+                    send(waiting, ours, heap, alone, for_alone, fits)
                     alone = None
-                send(waiting, ours, heap, target, r)
+                send(waiting, ours, heap, target, r, fits)
                 continue
-            give(waiting, ours, target, r, g)
+            give(waiting, ours, target, r, g, fits)
         if special is not None:
             special.delivered(targets, waiting, ours)
         if alone is not None:
             node = alone
             alone = None
-            if for_alone.dtype is not node.dtype or for_alone.shape != node.shape:
+            if not fits and (for_alone.dtype is not node.dtype or for_alone.shape != node.shape):
                 for_alone = unbroadcast(for_alone, node.shape, node.dtype)
             size: int = for_alone.size if consuming else 0  # and is it a new array? See `give`
             reusable = size > SMALL and for_alone is not g and for_alone.base is None and g.__class__ is not list
@@ -163,15 +164,16 @@ def holders(view: Any) -> int:
 HELD_ONCE: Final[int] = holders(np.zeros(1).view())
 
 
-def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient) -> None:
+def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient, fits: bool) -> None:
     """A gradient for a leaf, where it waits to the end of the walk."""
     if r is None:
         return
-    form = leaf.array
-    if r.dtype is not form.dtype or r.shape != form.shape or leaf.rare is not None:
-        r = fitted(leaf, r)
-        if r is None:
-            return
+    if not fits:
+        form = leaf.array
+        if r.dtype is not form.dtype or r.shape != form.shape or leaf.rare is not None:
+            r = fitted(leaf, r)
+            if r is None:
+                return
     sofar = waiting.get(leaf)
     if sofar is None:
         waiting[leaf] = r
@@ -191,9 +193,11 @@ def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g
         add_up(waiting, ours, leaf, sofar, r)
 
 
-def send(waiting: dict[Any, Gradient], ours: set[Any], heap: list[tuple[int, Node]], node: Node, r: Gradient) -> None:
+def send(
+    waiting: dict[Any, Gradient], ours: set[Any], heap: list[tuple[int, Node]], node: Node, r: Gradient, fits: bool
+) -> None:
     """A gradient for a node that is not the only one: it waits there, added to what waits already."""
-    if r is not None and (r.dtype is not node.dtype or r.shape != node.shape):
+    if not fits and r is not None and (r.dtype is not node.dtype or r.shape != node.shape):
         r = unbroadcast(r, node.shape, node.dtype)
     sofar = waiting.get(node)
     if sofar is not None:
@@ -244,47 +248,6 @@ def collect_output(waiting: dict[Any, Gradient], heap: list[tuple[int, Node]], n
 
 
 # -- the two ways in --------------------------------------------------------------------------------------------------
-
-
-def reach(roots: Sequence[Edge]) -> tuple[dict[int, Node], dict[Any, int]]:
-    """Everything behind `roots`: the nodes by their order, and for each leaf how many edges lead to it."""
-    nodes: dict[int, Node] = {}
-    leaves: dict[Any, int] = {}
-    stack = [root for root in roots if root is not None]
-    while stack:
-        place = stack.pop()
-        if not isinstance(place, Node):
-            leaves[place] = leaves.get(place, 0) + 1
-        elif place.order not in nodes:
-            nodes[place.order] = place
-            stack.extend([i for i in place.inputs if i is not None])
-    return nodes, leaves
-
-
-def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> dict[Any, bool]:
-    """The part of the graph that leads from `roots` to `targets`: place -> must its rule run? A pass to one result of
-    an operation goes to the operation, by way of its other results as well."""
-    reachable, leaves = reach(roots)
-    wanted: dict[Any, bool] = {leaf: False for leaf in leaves if leaf in targets}
-    parents: set[Any] = {target.parent for target in targets if isinstance(target, Output)}
-    for number in sorted(reachable, reverse=True):  # first recorded, first judged: inputs before results
-        node = reachable[number]
-        leads_on = any([i is not None and i in wanted for i in node.inputs])
-        if leads_on or node in targets or node in parents:
-            wanted[node] = leads_on or targets_run
-    return wanted
-
-
-def edges_to_leaves(roots: Sequence[Edge], wanted: dict[Any, bool] | None) -> dict[Any, int]:
-    """For each leaf how many edges lead to it, in the part of the graph that a pass goes through."""
-    if wanted is None:
-        return reach(roots)[1]
-    counts: dict[Any, int] = {place: 0 for place in wanted if not isinstance(place, Node)}
-    for places in [roots, *[place.inputs for place, runs in wanted.items() if runs and isinstance(place, Node)]]:
-        for place in places:
-            if place in counts:
-                counts[place] += 1
-    return counts
 
 
 def backward(
@@ -417,7 +380,11 @@ def run_special(
     """Walk, and give the leaves what arrived at them. A rule may start a pass of its own; when such passes are nested
     deeply, a new thread gives them a new stack."""
     on_tensors = special is not None and special.on_tensors
-    freed = begin(origin.user_frame(), keep_graph, deliver)
+    frame = origin.user_frame()
+    freed = begin(frame, keep_graph, deliver)
+    outer = recorded_pass.frames
+    if on_tensors:
+        recorded_pass.frames = (_getframe(0), frame)
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
@@ -434,6 +401,7 @@ def run_special(
                 arrived[leaf] = passed_hooks(leaf, g, on_tensors)
         return arrived
     finally:
+        recorded_pass.frames = outer
         state.passes.pop()
         state.depth -= 1
 

@@ -30,6 +30,20 @@ class LastUser:
 last_user: Final = LastUser()
 
 
+class RecordedPass:
+    """The backward pass that is being recorded: a frame of leafgrad's that runs it, and the user's frame behind that.
+    Rules record a node from far below, and the way up is the same each time: a third of the time of a node. Another
+    thread may set its own in between; then the way is walked."""
+
+    __slots__ = ("frames",)
+
+    def __init__(self) -> None:
+        self.frames: Any = (None, None)
+
+
+recorded_pass: Final = RecordedPass()
+
+
 class NoFrame:
     """Stands for the user's frame where there is none at all."""
 
@@ -62,6 +76,9 @@ def user_frame(frame: Any = None, known: int = 1) -> Any:
     while True:
         try:
             while internal_files[frame.f_code.co_filename]:
+                frames = recorded_pass.frames
+                if frame is frames[0]:
+                    return frames[1]
                 caller = frame.f_back
                 if caller is None:
                     return frame

@@ -55,11 +55,18 @@ def was_detached(source: Edge, array: Any) -> bool:
 
 
 def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The saved arrays as the tensors they were: connected to the same history, so that rules can be recorded."""
+    """The saved arrays as the tensors they were: connected to the same history, if rules are recorded. (If not, results
+    would only be told why they have none.)"""
     tensors: list[Any] = []
-    for place, value in zip(plan_of(node), saved):
+    recording = bool(state.recording)
+    plan = plan_of(node)
+    for i in range(len(plan)):
+        place = plan[i]
+        value = saved[i]
         if place >= OPTION or place == NOTHING or value is None:
             tensors.append(value)
+        elif not recording:
+            tensors.append(wrap(value))
         elif place >= 0:
             tensors.append(tensor_at(value, node.inputs[place]))
         else:

@@ -12,6 +12,7 @@ from leafgrad._core.modes import run_rule_in_modes, switches
 from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.saved import refuse_detached, saved_tensors
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.unbroadcast import fitted, unbroadcast
 
 Gradient = Any
 state: Final[Any] = thread_state.state
@@ -39,6 +40,30 @@ class Special:
         self.expected = expected
         self.deliver = deliver
         self.found: dict[Any, Gradient] = {}  # what arrived at captured nodes
+
+    def in_form(self, places: Sequence[Any], gradients: Sequence[Gradient]) -> Sequence[Gradient]:
+        """Gradients that are tensors, in the form of the places that they go to. Arrays the walk fits by itself: they
+        answer the same questions faster than tensors do."""
+        for index, place in enumerate(places):
+            if place is None:
+                continue
+            r = gradients[index]
+            if r is None:
+                continue
+            array = r.array if isinstance(r, TensorBase) else r
+            if isinstance(place, Node):
+                if array.dtype is place.dtype and array.shape == place.shape:
+                    continue
+                r = unbroadcast(r, place.shape, place.dtype)
+            else:
+                leaf: TensorBase = place
+                form = leaf.array
+                if leaf.rare is None and array.dtype is form.dtype and array.shape == form.shape:
+                    continue
+                r = fitted(leaf, r)
+            gradients = list(gradients)
+            gradients[index] = r
+        return gradients
 
     def wanted_among(self, places: Sequence[Any]) -> Sequence[Any]:
         """The places that the pass goes to, with None for the others: rules need not compute what nobody asked for."""
@@ -91,19 +116,24 @@ class Special:
         if hooks is not None:
             g = hooks.about_to_run(node, g, self.on_tensors)
             late = not hooks.after
-        outer, state.evaluating = state.evaluating, node
+        thread: dict[str, Any] = state.__dict__  # at once: a single look at the state of a thread takes as long
+        outer, thread["evaluating"] = thread["evaluating"], node
         before = saved
         try:
-            inputs, results, saved = self.evaluated(node, g, saved)
+            inputs, results, saved = self.evaluated(node, g, saved, thread["in_modes"])
         except BaseException:
             if isinstance(node.saved, Freed):
                 node.saved = before  # not used up: another pass fails in the same way
             raise
         finally:
-            state.evaluating = outer
-        return inputs, results if node.hooks is None else node.hooks.ran(node, results, g, saved, late)
+            thread["evaluating"] = outer
+        if node.hooks is not None:
+            results = node.hooks.ran(node, results, g, saved, late)
+        return inputs, self.in_form(inputs, results) if self.on_tensors else results
 
-    def evaluated(self, node: Node, g: Gradient, saved: Any) -> tuple[Sequence[Any], Sequence[Any], Any]:
+    def evaluated(
+        self, node: Node, g: Gradient, saved: Any, in_modes: bool
+    ) -> tuple[Sequence[Any], Sequence[Any], Any]:
         """What the rule itself returns, and what it was given."""
         inputs = self.wanted_among(node.inputs)
         if node.hooks is not None:
@@ -116,7 +146,7 @@ class Special:
             g = missing(node)
         if g is None:
             results: Sequence[Any] = (None,) * len(inputs)
-        elif state.in_modes:
+        elif in_modes:
             results = run_rule_in_modes(rule_of, node, g, saved, inputs)
         else:
             results = rule_of(node, g, saved, inputs)

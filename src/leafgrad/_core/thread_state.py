@@ -24,7 +24,8 @@ class ThreadState(threading.local):
 
     def __init__(self) -> None:
         self.modes: list[Any] = []  # the modes of this thread (leafgrad._core.modes), the innermost last
-        self.in_modes = False  # does one of them, or one of all threads, want to see operations?
+        self.seeing: list[Any] = []  # those of them, and of the modes of all threads, that want to see operations
+        self.in_modes = False  # are there any?
         self.recording: Any = RECORD
         self.inference = False
         self.asked = True  # what `recording` would be if this were not inference_mode
@@ -54,7 +55,8 @@ class ThreadState(threading.local):
 
     def refresh(self) -> None:
         """Find out anew whether a mode wants to see operations."""
-        self.in_modes = any([mode.sees_operations for mode in (*shared_modes, *self.modes)])
+        self.seeing = [mode for mode in (*shared_modes, *self.modes) if mode.sees_operations]
+        self.in_modes = bool(self.seeing)
         self.record(bool(self.recording))
 
     def record(self, on: bool) -> None:
@@ -82,10 +84,11 @@ def refresh_all() -> None:
     with every_thread:
         for handle in list(handles):
             switches = handle.switches
-            seen = any([mode.sees_operations for mode in (*shared_modes, *switches["modes"])])
+            seeing = [mode for mode in (*shared_modes, *switches["modes"]) if mode.sees_operations]
             on = bool(switches["recording"])
-            switches["in_modes"] = seen
-            switches["recording"] = (RECORD_IN_MODES if on else SKIP_IN_MODES) if seen else on
+            switches["seeing"] = seeing
+            switches["in_modes"] = bool(seeing)
+            switches["recording"] = (RECORD_IN_MODES if on else SKIP_IN_MODES) if seeing else on
 
 
 class Pass:

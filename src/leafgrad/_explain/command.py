@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from leafgrad._core.engine import reach
 from leafgrad._core.node import Node
+from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._explain.check import Check

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from leafgrad._core.engine import reach
 from leafgrad._core.modes import Mode, Rule
 from leafgrad._core.node import Node, Output, plan_of
+from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state

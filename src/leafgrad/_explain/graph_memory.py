@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from leafgrad._core.engine import reach
 from leafgrad._core.node import Node
+from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._explain.growth import growth_of

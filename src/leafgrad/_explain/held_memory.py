@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from leafgrad._core.engine import reach
 from leafgrad._core.function import CallNode
 from leafgrad._core.node import Freed, Node, Output
+from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._explain.names import named_values

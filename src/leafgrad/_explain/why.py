@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from leafgrad._core.engine import reach
 from leafgrad._core.events import Event, events_of
+from leafgrad._core.reachable import reach
 from leafgrad._core.tensor import TensorBase
 from leafgrad._explain.explanation import frozen
 from leafgrad._explain.held_memory import named_tensors

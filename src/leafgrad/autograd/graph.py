@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from leafgrad import errors
-from leafgrad._core.engine import reach
 from leafgrad._core.modes import Mode, switches
 from leafgrad._core.node import Node as GraphNode
 from leafgrad._core.node import output_of
+from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from leafgrad._core.engine import paths_to, reach
 from leafgrad._core.node import Freed, Node, plan_of
+from leafgrad._core.reachable import paths_to, reach
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.errors.cuts import meant_as_leaf, why_no_graph

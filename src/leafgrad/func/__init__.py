@@ -1,6 +1,6 @@
 """Functions of functions: vmap, and the derivatives of a function as a function. What PyTorch has as torch.func.
 
-May import `_core`, `ops`, `autograd`, `errors`, `_dtypes`, `_device` and `return_types`.
+May import `_build`, `_core`, `kernels`, `ops`, `autograd`, `errors`, `_dtypes`, `_device` and `return_types`.
 """
 
 from __future__ import annotations

@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.tensor import BatchedArrayBase, TensorBase, wrap
-from leafgrad.func.level_marks import PerSample, SampleShape, SharedMemory, levels_of, marked, plain, unmarked
+from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad.func.level_marks import PerSample, SharedMemory, plain
 from leafgrad.func.levels import depth_of
+from leafgrad.func.many_samples import ManySamples, highest, lined_up, size_at, widened
 from leafgrad.func.messages import CONTROL_FLOW, IN_PLACE, ITEM, REFUSALS
 
 Array = Any  # an ndarray or a BatchedArray
@@ -32,38 +33,13 @@ ALL = slice(None)
 RULES: dict[Any, Callable[..., Any]] = {}  # what NumPy's functions do to all samples at once, from `numpy_rules`
 
 
-class BatchedArray(BatchedArrayBase):
-    """See above. `value` has the samples along its first dimension. In an argument of a mapped function they were along
-    the dimension `place`, for those who ask."""
+class BatchedArray(ManySamples):
+    """See above."""
 
-    __slots__ = ("level", "place", "value")
+    __slots__ = ()
     __hash__ = object.__hash__
 
-    def __init__(self, value: Array, level: int, place: int = 0) -> None:
-        self.value = unmarked(value)
-        self.level = level
-        self.place = place
-
-    # -- how it looks: as one sample does -----------------------------------------------------------------------------
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        whole = self.value.shape
-        made = SampleShape(whole[1:])
-        made.levels = ((self.level, whole[0]), *levels_of(whole))
-        return made
-
-    @property
-    def ndim(self) -> int:
-        return self.value.ndim - 1  # type: ignore[no-any-return]
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.value.shape[1:])
-
-    @property
-    def dtype(self) -> Any:
-        return marked(self.value.dtype)
+    # -- how it looks: as one sample does, see `ManySamples` -----------------------------------------------------------
 
     @property
     def itemsize(self) -> int:
@@ -97,14 +73,10 @@ class BatchedArray(BatchedArrayBase):
             return np.empty(self.shape, memory.dtype)
         return memory[(0,) * levels + (...,)]
 
-    @property
-    def batch_size(self) -> int:
-        return self.value.shape[0]  # type: ignore[no-any-return]
-
     def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("len() of unsized object")
-        return self.shape[0]
+        return int(self.shape[0])
 
     # -- NumPy's protocols --------------------------------------------------------------------------------------------
 
@@ -311,38 +283,6 @@ _install()
 # -- levels -----------------------------------------------------------------------------------------------------------
 
 
-def highest(values: Any) -> int:
-    """The highest level among values, in tuples, lists and dictionaries as well; 0 if there is none."""
-    kind = values.__class__
-    if kind is BatchedArray:
-        return values.level  # type: ignore[no-any-return]
-    if kind is tuple or kind is list:
-        level = 0
-        for value in values:
-            if value.__class__ is not int and value.__class__ is not np.ndarray:
-                level = max(level, highest(value))
-        return level
-    if kind is dict:
-        return max([highest(v) for v in values.values()], default=0)
-    return 0
-
-
-def size_at(values: Any, level: int) -> int | None:
-    """How many samples a level has."""
-    kind = values.__class__
-    if kind is BatchedArray:
-        return values.batch_size if values.level == level else size_at(values.value, level)
-    parts = values.values() if kind is dict else values if kind is tuple or kind is list else ()
-    return next((size for v in parts if (size := size_at(v, level)) is not None), None)
-
-
-def widened(array: BatchedArray, ndim: int) -> Any:
-    """The value of an array with as many dimensions for each sample as broadcasting needs."""
-    missing = ndim - array.ndim
-    value = array.value
-    return value if missing <= 0 else value.reshape((value.shape[0],) + (1,) * missing + value.shape[1:])
-
-
 def spread(array: Any, level: int, size: int) -> Any:
     """The samples of a level, also of an array that is the same for all: that is repeated, without copying."""
     if array.__class__ is BatchedArray and array.level == level:
@@ -360,12 +300,6 @@ def spread_all(arrays: list[Any]) -> tuple[list[Any], int]:
 
 
 # -- computing --------------------------------------------------------------------------------------------------------
-
-
-def lined_up(values: Any, level: int) -> list[Any]:
-    """Arrays so that broadcasting them keeps the samples of a level apart."""
-    ndim = max([v.ndim for v in values if hasattr(v, "ndim")], default=0)
-    return [widened(v, ndim) if v.__class__ is BatchedArray and v.level == level else v for v in values]
 
 
 def call_ufunc(ufunc: Any, level: int, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:

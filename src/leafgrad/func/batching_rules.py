@@ -14,26 +14,34 @@ the dimensions in the options one further, and compute the same operation on wha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from leafgrad._core.bind import execute
+from leafgrad import errors
+from leafgrad._core.modes import Below
 from leafgrad._core.op import Op
+from leafgrad._core.tensor import ndarray
 from leafgrad.func import batched_array as b
 from leafgrad.func import messages, numpy_rules
 from leafgrad.func.batched_array import BatchedArray
+from leafgrad.func.level_marks import PerSample
+from leafgrad.func.many_samples import ManySamples, highest, lined_up, size_at, widened
+from leafgrad.kernels.products import product as multiplied
 
 Array = Any
+_f32: Final[Any] = np.dtype(np.float32)
+_f64: Final[Any] = np.dtype(np.float64)
 
 
 class Batch:
     """The arrays and options of an operation, of which some hold samples of `level`, the highest one."""
 
-    __slots__ = ("arrays", "level", "op", "options")
+    __slots__ = ("arrays", "below", "level", "op", "options")
 
-    def __init__(self, op: Op, level: int, arrays: Sequence[Array], options: tuple[Any, ...]) -> None:
+    def __init__(self, op: Op, level: int, arrays: Sequence[Array], options: tuple[Any, ...], below: Below) -> None:
         self.op = op
+        self.below = below  # what computes the operation on arrays without samples
         self.level = level
         self.arrays = arrays
         self.options = options
@@ -41,13 +49,13 @@ class Batch:
     @property
     def size(self) -> int:
         """How many samples there are."""
-        size = b.size_at((*self.arrays, *self.options), self.level)
+        size = size_at((*self.arrays, *self.options), self.level)
         assert size is not None
         return size
 
     def holds(self, *values: Any) -> bool:
         """Are there samples in one of these?"""
-        return b.highest(values) == self.level
+        return highest(values) == self.level
 
     def value(self, array: Array) -> Array:
         """All samples, in front; an array that is the same for all of them is repeated, without copying."""
@@ -62,7 +70,7 @@ class Batch:
 
     def aligned(self, array: Array, ndim: int) -> Array:
         """All samples, each with `ndim` dimensions for broadcasting; an array that they share stays as it is."""
-        return b.widened(array, ndim) if self.holds(array) else array
+        return widened(array, ndim) if self.holds(array) else array
 
     def flat_index(self, index: Array, width: int) -> Array:
         """Indices into each sample, which has `width` elements, as indices into all of them one after the other."""
@@ -72,11 +80,26 @@ class Batch:
 
     def take(self, array: Array, index: Array, dim: int) -> Array:
         """np.take, which NumPy does not ask us about if only the index holds samples."""
-        return (numpy_rules.take if b.highest((array, index)) else np.take)(array, index, dim)
+        return (numpy_rules.take if highest((array, index)) else np.take)(array, index, dim)
+
+    def product(self, left: Array, right: Array) -> Array:
+        """The product of two arrays of each sample. The usual ones are of matrices: one call of their kernel for all
+        samples, whether each has its own second matrix or all share it."""
+        if isinstance(left, ManySamples) and left.level == self.level:
+            x, y = left.value, right
+            if isinstance(right, ManySamples) and right.level == self.level:
+                y = right.value
+            kind = x.dtype
+            if (
+                x.ndim == 3 and y.__class__ is ndarray and y.dtype is kind and (kind is _f32 or kind is _f64)
+                and y.ndim == (2 if y is right else 3)
+            ):  # fmt: skip
+                return BatchedArray(multiplied(x, y), self.level)
+        return numpy_rules.matmul(left, right) if highest((left, right)) else np.matmul(left, right)
 
     def run(self, arrays: Sequence[Array], options: Sequence[Any]) -> Any:
         """The operation on arrays of one level less."""
-        return execute(self.op, arrays, tuple(options))
+        return compute(self.op, arrays, tuple(options), self.below, None)
 
     def wrap(self, result: Any) -> Any:
         """What was computed of all samples, which are in front, as the result of the operation, or its results."""
@@ -97,10 +120,46 @@ class Batch:
         return RuntimeError(messages.DYNAMIC.format(name=self.op.name))
 
 
+def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...], below: Below, out: Any) -> Any:
+    """What an operation makes of arrays of which some may be batched."""
+    level = 0
+    for array in arrays:
+        if isinstance(array, ManySamples) and array.level > level:
+            level = array.level
+    for option in options:  # an index array may be among them
+        kind = option.__class__
+        if kind is tuple or kind is list or isinstance(option, ManySamples):
+            level = max(level, highest(option))
+    if not level:
+        return below(op, arrays, options, out)
+    batch = Batch(op, level, arrays, options, below)
+    rule: Any = op.vmap[0]
+    if rule.__class__ is str:
+        rule = KINDS[rule]
+    if rule is not None:
+        result = rule(batch, *arrays, *options)
+        if result is not NotImplemented:
+            return result
+    try:
+        return below(op, arrays, options, out)
+    except PerSample:
+        return sample_by_sample(batch)
+
+
+def sample_by_sample(batch: Batch) -> Any:
+    errors.warn(messages.SLOW.format(name=batch.op.name))
+    try:
+        return batch.by_sample()
+    except ValueError as error:
+        if "same shape" in str(error):  # of np.stack
+            raise batch.dynamic_shape() from None
+        raise
+
+
 def elementwise(batch: Batch, *args: Any) -> Any:
-    if batch.options and b.highest(batch.options):
+    if batch.options and highest(batch.options):
         return NotImplemented
-    return batch.apply(b.lined_up(batch.arrays, batch.level), batch.options)
+    return batch.apply(lined_up(batch.arrays, batch.level), batch.options)
 
 
 def further(dim: int) -> int:
@@ -111,7 +170,7 @@ def further(dim: int) -> int:
 def along_dims(batch: Batch, x: Array, *args: Any) -> Any:
     """What an option is says its name: `dim` (also with a number behind it) is a dimension, `dims` are several (None
     or left out: all), `shape` is that of the result."""
-    if b.highest(batch.options):
+    if highest(batch.options):
         return NotImplemented
     ndim, value = x.ndim, x.value
     size = value.shape[0]

@@ -10,8 +10,8 @@ from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
 from leafgrad.autograd.function_methods import FunctionMethods
 from leafgrad.func import trees
-from leafgrad.func.batched_array import highest, size_at
 from leafgrad.func.levels import Derivative, Map, running
+from leafgrad.func.many_samples import highest, size_at
 from leafgrad.func.map_boundary import enter, leave
 
 NOTES = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from leafgrad._core.bind import bind
-from leafgrad._core.engine import reach
+from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge, settle
 from leafgrad._core.tensor import RareFields, TensorBase, wrap
 from leafgrad._core.thread_state import state

@@ -11,9 +11,10 @@ import numpy as np
 
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import links
-from leafgrad.func.batched_array import BatchedArray, size_at, spread
+from leafgrad.func.batched_array import BatchedArray, spread
 from leafgrad.func.level_marks import levels_of
 from leafgrad.func.levels import Map, Trace, running
+from leafgrad.func.many_samples import size_at
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, ValuesOnly
 

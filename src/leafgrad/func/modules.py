@@ -53,42 +53,44 @@ def _merged(dicts: Any) -> Tensors:
 @contextmanager
 def replaced(module: Any, tensors: Tensors, tie_weights: bool, strict: bool) -> Iterator[None]:
     """The module with other tensors, for a while. Buffers that it assigns meanwhile go to `tensors`."""
-    groups = tied_names(module) if tie_weights else {}
+    places = places_of(module)
+    groups = tied_names(places) if tie_weights else {}
     _check_tied(groups, tensors)
     if strict:
         _check_names(module, tensors, groups)
-    before: list[tuple[Any, str, Any]] = []
+    before: dict[tuple[int, str], tuple[Any, str, Any]] = {}
     try:
         for name, value in tensors.items():
             if not isinstance(value, TensorBase):
                 raise TypeError(f"{value} is not an instance of torch.Tensor")
             for same in groups.get(name, (name,)):
-                found = place_of(module, same)
-                if found is None:
+                if same not in places:
+                    module.get_submodule(same.rpartition(".")[0])  # an error if there is none
                     continue  # PyTorch ignores names that the module does not have
-                place, own = found
-                if any([place is p and own == n for p, n, _ in before]):
-                    continue
-                before.append((place, own, place[own]))
-                place[own] = value
+                place, own = places[same]
+                if (id(place), own) not in before:
+                    before[id(place), own] = place, own, place[own]
+                    place[own] = value
         yield
     finally:
         for name, value in tensors.items():
-            found = place_of(module, name)
-            if found is not None and found[0].get(found[1]) is not value and before:
-                tensors[name] = found[0].get(found[1])
-        for place, own, value in reversed(before):
+            if before and name in places:
+                place, own = places[name]
+                if place.get(own) is not value:
+                    tensors[name] = place.get(own)
+        for place, own, value in before.values():
             place[own] = value
 
 
-def place_of(module: Any, name: str) -> tuple[dict[str, Any], str] | None:
-    """The dictionary of a submodule that holds a parameter or buffer, and its key there."""
-    path, _, own = name.rpartition(".")
-    module = module.get_submodule(path)
-    for place in (module._parameters, module._buffers):
-        if own in place:
-            return place, own
-    return None
+def places_of(module: Any) -> dict[str, tuple[dict[str, Any], str]]:
+    """For each name of a parameter or buffer the dictionary of a submodule that holds it, and its key there. What
+    appears several times has several names."""
+    found: dict[str, tuple[dict[str, Any], str]] = {}
+    for path, each in module.named_modules(remove_duplicate=False):
+        for place in (each._parameters, each._buffers):
+            for own in place:
+                found[f"{path}.{own}" if path else own] = place, own
+    return found
 
 
 def named_tensors(module: Any) -> Iterator[tuple[str, Any]]:
@@ -97,11 +99,12 @@ def named_tensors(module: Any) -> Iterator[tuple[str, Any]]:
     yield from module.named_buffers(remove_duplicate=False)
 
 
-def tied_names(module: Any) -> dict[str, tuple[str, ...]]:
+def tied_names(places: dict[str, tuple[dict[str, Any], str]]) -> dict[str, tuple[str, ...]]:
     """For each name of a tensor that has several, all of them."""
     names: dict[int, list[str]] = {}
-    for name, t in named_tensors(module):
-        names.setdefault(id(t), []).append(name)
+    for name, (place, own) in places.items():
+        if place[own] is not None:
+            names.setdefault(id(place[own]), []).append(name)
     return {name: tuple(same) for same in names.values() if len(same) > 1 for name in same}
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from leafgrad.func import batched_array as b
 from leafgrad.func.batched_array import RULES, BatchedArray
 from leafgrad.func.level_marks import PerSample, SharedMemory, plain
+from leafgrad.func.many_samples import highest, lined_up, size_at, widened
 from leafgrad.func.messages import IN_PLACE, MASK
 
 Array = Any
@@ -35,8 +36,8 @@ def rule(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 @rule(np.matmul)
 def matmul(left: Array, right: Array) -> Array:
     """Whose last two dimensions are not broadcast. A matrix that all samples share is multiplied once."""
-    level = b.highest((left, right))
-    size = b.size_at((left, right), level)
+    level = highest((left, right))
+    size = size_at((left, right), level)
     vector_left, vector_right = left.ndim == 1, right.ndim == 1
     ndim = max(left.ndim, right.ndim, 2)
     shared = right.__class__ is not BatchedArray or right.level != level
@@ -67,8 +68,8 @@ def where(condition: Array, *choices: Any) -> Array:
     if not choices:
         return b.by_sample(np.where, (condition,), {})
     values = [condition, *choices]
-    level = b.highest(values)
-    return BatchedArray(np.where(*b.lined_up(values, level)), level)
+    level = highest(values)
+    return BatchedArray(np.where(*lined_up(values, level)), level)
 
 
 @rule(np.concatenate)
@@ -87,15 +88,15 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
 
 @rule(np.take)
 def take(a: Array, indices: Array, axis: Any = None, out: Any = None, mode: str = "raise") -> Array:
-    level = b.highest((a, indices))
-    size = b.size_at((a, indices), level)
+    level = highest((a, indices))
+    size = size_at((a, indices), level)
     assert size is not None
     if axis is None:
         a, axis = a.reshape(-1), 0
     axis %= a.ndim
-    if b.highest(indices) != level:
+    if highest(indices) != level:
         return BatchedArray(np.take(a.value, indices, axis + 1), level)
-    if b.highest(a) != level:
+    if highest(a) != level:
         out = np.take(a, indices.value, axis)  # the samples stand where the axis was
         return BatchedArray(np.moveaxis(out, axis, 0), level)
     # each sample takes from its own: the axis next to the samples, both indexed together
@@ -137,7 +138,7 @@ def expand_dims(a: Array, axis: Any) -> Array:
 @rule(np.broadcast_to)
 def broadcast_to(array: Array, shape: Any, subok: bool = False) -> Array:
     shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    return BatchedArray(np.broadcast_to(b.widened(array, len(shape)), (array.batch_size, *shape)), array.level)
+    return BatchedArray(np.broadcast_to(widened(array, len(shape)), (array.batch_size, *shape)), array.level)
 
 
 # -- along a dimension ------------------------------------------------------------------------------------------------
@@ -180,11 +181,11 @@ for _function in (np.zeros_like, np.ones_like, np.empty_like):
 
 @rule(np.copyto)
 def copyto(dst: Array, src: Array, casting: Any = "same_kind", where: Any = True) -> None:
-    level = b.highest((dst, src, where))
-    if b.highest(dst) != level:
+    level = highest((dst, src, where))
+    if highest(dst) != level:
         raise SharedMemory(IN_PLACE)
     ndim = dst.ndim
-    src, where = [b.widened(v, ndim) if v.__class__ is BatchedArray and v.level == level else v for v in (src, where)]
+    src, where = [widened(v, ndim) if v.__class__ is BatchedArray and v.level == level else v for v in (src, where)]
     np.copyto(dst.value, src, casting=casting, where=where)
 
 

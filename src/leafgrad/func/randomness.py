@@ -14,6 +14,7 @@ from leafgrad.func import messages
 from leafgrad.func.batched_array import BatchedArray
 from leafgrad.func.level_marks import plain, unmarked
 from leafgrad.func.levels import Map, running
+from leafgrad.func.many_samples import size_at
 from leafgrad.func.map_boundary import share_in_map
 
 Draw = Callable[..., Any]
@@ -48,13 +49,13 @@ class ForSamples:
     def check_in_place(self, array: Any) -> None:
         """Different numbers for each sample do not fit into memory that is the same for all."""
         self.check()
-        if any([b.size_at(array, m.level) is None for m in self.different]):
+        if any([size_at(array, m.level) is None for m in self.different]):
             raise RuntimeError(messages.RANDOM_IN_PLACE)
 
     def repeated(self, array: Any) -> Any:
         """New memory for different numbers for each sample."""
         for m in self.different:
-            if b.size_at(array, m.level) is None:
+            if size_at(array, m.level) is None:
                 array = share_in_map.kernel(array, m.level, m.size)
         return array.copy("C" if array.flags.c_contiguous else "K") if array.__class__ is BatchedArray else array
 
@@ -80,7 +81,7 @@ class ForSamples:
         """draw(generator, probabilities, ...): for each sample, or once for all if it shall be the same."""
         values = probabilities
         for m in self.maps:
-            if b.size_at(values, m.level) is None:
+            if size_at(values, m.level) is None:
                 if m in self.different:
                     values = share_in_map.kernel(values, m.level, m.size)
             elif m not in self.different:

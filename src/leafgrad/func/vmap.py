@@ -8,9 +8,9 @@ from typing import Any
 
 from leafgrad._core.tensor import TensorBase
 from leafgrad.func import levels, trees
-from leafgrad.func.batched_array import size_at
 from leafgrad.func.batching import batching
 from leafgrad.func.level_marks import unmarked
+from leafgrad.func.many_samples import size_at
 from leafgrad.func.map_boundary import enter, leave
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.random import distributions

@@ -13,7 +13,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.op import Op
 from leafgrad._core.overrides import is_reflected, operator_overridden
-from leafgrad._core.tensor import TensorBase, is_batched, links, with_layout_noted, wrap
+from leafgrad._core.tensor import TensorBase, constant, is_batched, links, with_layout_noted, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import (
     BOOL,
@@ -33,6 +33,8 @@ from leafgrad.ops.registry import registry, with_kernel
 
 Array = Any
 NUMBERS = (int, float, complex, np.number, np.bool_)  # what counts as a number beside a tensor
+_f32: Any = np.dtype(np.float32)
+_f64: Any = np.dtype(np.float64)
 OPERANDS = (TensorBase, np.ndarray, *NUMBERS)
 
 
@@ -79,6 +81,8 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     """An elementwise operation on operands of any two kinds. NotImplemented lets Python try the other operand."""
     silence_numpy()
     operation = registry[op.name]
+    if (found := floats_in_map(a, b)) is not None and FLOAT not in operation.refuses:
+        return bind(op, (a, b if isinstance(b, TensorBase) else None), (), found)
     if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a.array.dtype is b.array.dtype:  # often: integers
         kind = from_numpy_dtype(a.array.dtype)
         tensors: tuple[Any, Any] = (a, b)
@@ -111,6 +115,30 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         return bind(op, tensors, (), arrays)
     except ValueError:
         raise errors.broadcast_mismatch(operation.aten, arrays) from None
+
+
+def floats_in_map(a: Any, b: Any) -> tuple[Array, Array] | None:
+    """The arrays of two operands inside vmap whose dtypes need no promotion: float32 or float64 both, or a number
+    beside such a tensor. `binary` leaves them to `mixed_binary`, as it does whatever is not an ordinary array."""
+    if not isinstance(a, TensorBase):
+        return None
+    x = a.array
+    kind = x.dtype
+    if kind.kind != "f" or kind.itemsize == 2:
+        return None
+    if b.__class__ is float or b.__class__ is int:
+        return (x, constant(b, plain_float(kind))) if is_batched(x) else None
+    if not isinstance(b, TensorBase):
+        return None
+    y = b.array
+    if y.dtype != kind or not (is_batched(x) or is_batched(y)) or not can_be_broadcast(x, y):
+        return None
+    return x, y
+
+
+def plain_float(kind: Any) -> Any:
+    """NumPy's own object for float32 or float64; that of a batch is another."""
+    return _f32 if kind.itemsize == 4 else _f64
 
 
 def can_be_broadcast(x: Array, y: Array) -> bool:

@@ -50,10 +50,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leafgrad import _missing, errors
-from leafgrad._core.bind import bind, bind_many, execute
+from leafgrad._core.bind import Applicable
 from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.overrides import is_reflected, methods_in_python, methods_of_operators
-from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import FLOAT, HALF, dtype
 from leafgrad.kernels.moving import copied
 from leafgrad.ops import names
@@ -105,7 +104,7 @@ class Entry:
         return autocasting(self.autocast, self.uncast)  # type: ignore[no-any-return]
 
 
-class Operation(Entry):
+class Operation(Applicable, Entry):
     """An operation with all that is known of it. Calling it is meant for rules: normalised arguments only; users
     call `.function`, which has PyTorch's signature."""
 
@@ -144,6 +143,8 @@ class Operation(Entry):
         vmap = self.vmap, self.options
         outermost = node_name.partition("(")[0]
         self.core = core = Op(name, outermost, self.kernel, lambda: gradient_rules(self, known), vmap)
+        self.option_count = len(self.options)
+        self.has_many = self.results != 1
         compose(core, self, node_name)
         core.writes_into = self.writes_into or is_float_ufunc(self.kernel, len(self.inputs))
         core.follows_layout = self.follows_layout
@@ -185,21 +186,6 @@ class Operation(Entry):
         if kind.category in self.refuses:
             return kind.category
         return HALF if HALF in self.refuses and kind.category == FLOAT and kind.itemsize == 2 else None
-
-    def __call__(self, *args: Any) -> Any:
-        n = len(args) - len(self.options)
-        for value in args[:n]:
-            if isinstance(value, TensorBase):
-                return self.record(*args)
-        return execute(self.core, args[:n], args[n:])
-
-    def record(self, *args: Any) -> Any:
-        """Apply to tensors and normalised options; what is no tensor among the inputs becomes one."""
-        n = len(args) - len(self.options)
-        tensors = tuple([t if t is None or isinstance(t, TensorBase) else wrap(t) for t in args[:n]])
-        if self.results == 1:
-            return bind(self.core, tensors, args[n:])
-        return bind_many(self.core, tensors, args[n:])
 
 
 def is_float_ufunc(kernel: Any, inputs: int) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.engine import reach
 from leafgrad._core.function import CallNode
 from leafgrad._core.node import Freed, Node, Output, plan_of
+from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import is_batched, wrap
 from leafgrad._dtypes import from_numpy_dtype

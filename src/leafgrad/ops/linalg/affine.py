@@ -83,7 +83,7 @@ class addmm(Family):
         return r if alpha == 1 else r * alpha
 
     def vmap(batch: A, x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
-        out = np.matmul(a, b)
+        out = batch.product(a, b)
         out = out if alpha == 1 else (out * alpha).astype(out.dtype)
         return out if beta == 0 else out + (x if beta == 1 else (x * beta).astype(out.dtype))
 
@@ -158,7 +158,8 @@ class linear(Family):
             or kind is not w.dtype or not (kind is _f32 or kind is _f64)
             or (b is not None and (b.shape != w.shape[:1] or b.dtype is not kind))
         ):  # fmt: skip
-            checks.check_linear(x, w, b)
+            if not (is_batched(x) or is_batched(w)) or not checks.fit_in_map(x, w, b):
+                checks.check_linear(x, w, b)
             if w.ndim == 1 or (b is not None and b.ndim != 1 and n != 2):
                 return _linear_unusual(input, weight, bias)
         if n == 2:
@@ -190,7 +191,7 @@ class linear(Family):
     def vmap(batch: A, x: A, weight: A, bias: A) -> A:
         if not batch.holds(weight, bias):
             return batch.apply((batch.value(x), weight, bias), ())
-        out = np.matmul(x, weight.T if weight.ndim == 2 else weight)
+        out = batch.product(x, weight.T if weight.ndim == 2 else weight)
         return out if bias is None else out + bias
 
     samples = lambda t: [

@@ -3,6 +3,7 @@ that does not fit, and the user's line. These functions look at arrays and retur
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def form(shape: tuple[int, ...], dtype: Any) -> Any:
 
 def folded(x: Any) -> Any:
     """(..., n, k) as the tall matrix (... * n, k)."""
-    return form((int(np.prod(x.shape[:-1])), x.shape[-1]), x.dtype)
+    return form((math.prod(x.shape[:-1]), x.shape[-1]), x.dtype)
 
 
 # -- two operands -----------------------------------------------------------------------------------------------------
@@ -231,6 +232,15 @@ def check_addend(name: str, x: Any, target: tuple[int, ...]) -> None:
         first, why = errors.not_expandable(x, target)
         operands = f"{errors.describe_array(x)} is added to a product {errors.size(target)}"
         raise errors.mistake(RuntimeError, first, (name, operands), ("mismatch", why))
+
+
+def fit_in_map(x: Any, w: Any, b: Any) -> bool:
+    """Do the operands of `linear` fit, where the dtype of one may be that of a batch, equal to NumPy's own but another
+    object? Then a thorough check, which takes as long as the product, finds nothing."""
+    kind = x.dtype
+    if kind.kind != "f" or x.ndim == 0 or w.ndim != 2 or w.dtype != kind or x.shape[-1] != w.shape[1]:
+        return False
+    return b is None or (b.dtype == kind and b.shape == w.shape[:1])
 
 
 def check_linear(x: Any, w: Any, b: Any) -> None:

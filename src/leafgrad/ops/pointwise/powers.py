@@ -71,6 +71,8 @@ def _shortcut(x: Any, exponent: Any) -> Any:
     """x**exponent. The usual exponents take a shorter way than the general power."""
     if exponent == 2:
         return multiply(x, x)
+    if exponent == 1:
+        return x.copy("K")
     if x.dtype.kind in "fcV":  # V: bfloat16
         if exponent == 3:
             return multiply(multiply(x, x), x)
@@ -119,8 +121,11 @@ class pow_number(Family):
     def vjp(g: A, input: A, exponent: A) -> A:
         if exponent == 0:
             return zeros_like(g)
-        if exponent == 2 and not isinstance(input, TensorBase):  # a shorter way, which a recorded pass does not take:
-            return g * (2 * input)  # in PyTorch even the second derivative of a square has a graph behind it
+        if not isinstance(input, TensorBase):  # shorter ways, which a recorded pass does not take:
+            if exponent == 2:  # in PyTorch even the second derivative of a square has a graph behind it
+                return g * (2 * input)
+            if exponent == 1:
+                return g
         return g * scaled(pow_number(input, exponent - 1), exponent)
 
     samples = staticmethod(

@@ -1,0 +1,55 @@
+"""Which part of a graph lies behind some results, and which part of that leads to the tensors that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from leafgrad._core.node import Edge, Node, Output
+
+
+def reach(roots: Sequence[Edge]) -> tuple[dict[int, Node], dict[Any, int]]:
+    """Everything behind `roots`: the nodes by their order, and for each leaf how many edges lead to it."""
+    nodes: dict[int, Node] = {}
+    leaves: dict[Any, int] = {}
+    stack = [root for root in roots if root is not None]
+    while stack:
+        place = stack.pop()
+        if not isinstance(place, Node):
+            leaves[place] = leaves.get(place, 0) + 1
+        elif place.order not in nodes:
+            nodes[place.order] = place
+            stack.extend([i for i in place.inputs if i is not None])
+    return nodes, leaves
+
+
+def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> dict[Any, bool]:
+    """The part of the graph that leads from `roots` to `targets`: place -> must its rule run? A pass to one result of
+    an operation goes to the operation, by way of its other results as well."""
+    reachable, leaves = reach(roots)
+    wanted: dict[Any, bool] = {leaf: False for leaf in leaves if leaf in targets}
+    among = {*targets, *[target.parent for target in targets if isinstance(target, Output)]}
+    for number in sorted(reachable, reverse=True):  # first recorded, first judged: inputs before results
+        node = reachable[number]
+        leads_on = False
+        for place in node.inputs:
+            if place is not None and place in wanted:
+                leads_on = True
+                break
+        if leads_on:
+            wanted[node] = True
+        elif node in among:
+            wanted[node] = targets_run
+    return wanted
+
+
+def edges_to_leaves(roots: Sequence[Edge], wanted: dict[Any, bool] | None) -> dict[Any, int]:
+    """For each leaf how many edges lead to it, in the part of the graph that a pass goes through."""
+    if wanted is None:
+        return reach(roots)[1]
+    counts: dict[Any, int] = {place: 0 for place in wanted if not isinstance(place, Node)}
+    for places in [roots, *[place.inputs for place, runs in wanted.items() if runs and isinstance(place, Node)]]:
+        for place in places:
+            if place in counts:
+                counts[place] += 1
+    return counts
