@@ -181,7 +181,8 @@ class clamp(Family):
         # the usual case: numbers for floats
         if limits is not None and is_free(self) and (min is not None or max is not None):
             if (min is None or fits(min, array.dtype)) and (max is None or fits(max, array.dtype)):
-                bounds = [None if bound is None else float(bound) for bound in (min, max)]
+                given: tuple[A, A] = (min, max)  # numbers, as has just been asked
+                bounds = [None if bound is None else float(bound) for bound in given]
                 execute(clamp.core, (array,), tuple(bounds), array)
                 count_change(self)
                 return self
