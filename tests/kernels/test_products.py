@@ -123,3 +123,17 @@ def test_shapes_that_do_not_fit_are_refused_as_by_numpy() -> None:
         products.product(np.ones((2, 3)), np.ones((2, 3)))
     with pytest.raises(ValueError):
         products.product(np.ones((2, 3)), np.ones((3, 2)), np.ones(5))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+@pytest.mark.parametrize("count", [0, 1, 1000, 100_001])
+def test_a_move_and_the_product_after_it(count: int, dtype: Any) -> None:
+    r, y, s = np.random.default_rng(count).normal(size=(3, count)).astype(dtype)
+    tolerance = {np.float16: 2e-3, np.float32: 1e-5, np.float64: 1e-12}[dtype]
+    for by, against in [(y, s), (None, s), (y, None)]:
+        moved = r.copy()
+        product = products.moved_dot(moved, by, -0.5, against)
+        expected = r.astype(np.float64) - (0 if by is None else 0.5 * by.astype(np.float64))
+        np.testing.assert_allclose(moved, expected, rtol=tolerance, atol=tolerance)
+        scale = tolerance * (1 + np.sqrt(count)) * 10
+        assert abs(product - (0 if against is None else expected @ against)) <= scale

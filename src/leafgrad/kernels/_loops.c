@@ -7,8 +7,9 @@
        exact ndarrays, all float32 or all float64, C-contiguous, of one shape or one of two zero-dimensional
 
    it allocates the result and calls the ufunc's loop itself. Arrays that are broadcast or whose rows lie apart are run
-   row by row: see elements.h. Anything else is handed to the ufunc, or to the function `otherwise`. Numbers, dtypes, layouts, warnings and errors are the ufunc's. One thing is not: a zero-dimensional
-   result is an array, where the ufunc would make a NumPy scalar.
+   row by row: see elements.h. Anything else is handed to the ufunc, or to the function `otherwise`. Numbers, dtypes,
+   layouts, warnings and errors are the ufunc's. One thing is not: a zero-dimensional result is an array, where the ufunc
+   would make a NumPy scalar.
 
    Large ranges are cut into pieces, and helper threads take their share of them: see pool.h. They are here.
 */

@@ -2,7 +2,7 @@
    calls, no tables. f32 and f64 stand for float and double; the bounds of the errors, in units in the last place, are
    what tests/kernels/test_vector_math.py finds over the whole range:
 
-       exp     1 (f32), 1 (f64)        tanh     3, 3       erf   2, 3
+       exp     1 (f32), 1 (f64)        tanh     3, 3       erf   3, 3
        expm1   2, 2                    sigmoid  3, 3
        log     1, 1                    log1p    2, 2
 
