@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.modes import switches
 from leafgrad._core.overrides import (
     UNCHANGED,
     DisableTorchFunctionSubclass,
@@ -163,9 +164,8 @@ def kind_of(annotation: str) -> Kind | None:
 # What the text of a function may name, beside its own parameters: no name that a parameter has.
 NAMES: dict[str, Any] = {
     "Device": device, "Dtype": dtype, "Layout": layout, "MISSING": MISSING, "MemoryFormat": memory_format,
-    "TakesOver": TakesOver,
-    "all_ints": all_ints, "all_plain": plain.issuperset, "modes_of_all_threads": modes_of_all_threads, "plain": plain,
-    "plain_tensors": plain_tensors, "state": state,
+    "TakesOver": TakesOver, "all_ints": all_ints, "all_plain": plain.issuperset, "plain": plain, "state": state,
+    "modes_of_all_threads": modes_of_all_threads, "plain_tensors": plain_tensors, "switches": switches,
 }  # fmt: skip
 
 # -- the function before an operation ---------------------------------------------------------------------------------
@@ -288,7 +288,9 @@ class Arguments:
             lines += [f"        return short({required})"]
         lines += [f"    if {' and '.join([*usual, *rest])}:"]
         lines += ["        state.recording"] if silent else []
-        returned = f"return call({', '.join(passed)})"
+        behind = self.names["behind"] = getattr(self.call, "behind", None)  # conversions that autocast asks for
+        called = "call" if behind is None else "(call if switches.autocasts else behind)"
+        returned = f"return {called}({', '.join(passed)})"
         if any([p.annotation == "Tensors" for p in self.parameters.values()]):
             lines += ["        try:", f"            {returned}", "        except TakesOver:", "            pass"]
         else:
