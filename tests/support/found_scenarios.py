@@ -456,3 +456,24 @@ def products_that_are_views_of_transposed_ones(T: Any) -> Any:
             z.mul_(2)
             seen += [z.grad_fn.name(), attempt(z.sum().backward), x.grad, y.grad]
     return seen
+
+
+@scenario
+def hooks_of_a_tensor_that_was_detached_in_place(T: Any) -> Any:
+    """They stay with the node that it came from, and are those of the leaf as well."""
+    seen: list[Any] = []
+    for change in (False, True):
+        x = T.ones(3, requires_grad=True)
+        y = x * 2
+        handle = y.register_hook(lambda g: seen.append(g.sum().item()))
+        z = y * 5
+        if change:
+            y.mul_(2)
+        y.detach_().requires_grad_()
+        y.register_hook(lambda g: seen.append("new"))
+        (y * 3).sum().backward()
+        z.sum().backward()
+        handle.remove()
+        y.sum().backward()
+        seen += [x.grad, y.grad]
+    return seen

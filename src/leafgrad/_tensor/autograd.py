@@ -286,10 +286,13 @@ class AutogradTensor(TensorOperators):
         if self.needs_grad:
             self.rare = self.rare or RareFields()
             self.rare.graph_break = graph_break("detach", self)
-        if self.node is not None and not is_batched(self.array):
-            hooks.hooks_of(self).detached = hooks.Detached(self.array)
+        attached = None if self.node is None else hooks.hooks_of(self)
+        if attached is not None and not is_batched(self.array):
+            attached.detached = hooks.Detached(self.array)
         self.node = None
         self.needs_grad = False
+        if attached is not None and attached.on_gradient is not None:  # they are the leaf's as well from now on
+            hooks.hooks_of(self).on_gradient = attached.on_gradient
         return self
 
     @property
