@@ -475,5 +475,5 @@ def hooks_of_a_tensor_that_was_detached_in_place(T: Any) -> Any:
         z.sum().backward()
         handle.remove()
         y.sum().backward()
-        seen += [x.grad, y.grad]
+        seen.extend([x.grad, y.grad])
     return seen
