@@ -424,6 +424,7 @@ def test_out() -> None:
 # -- settings ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type")  # which is deprecated, and says so once
 def test_settings() -> None:
     text = torch.show_config()
     assert torch.__version__ in text and np.__version__ in text and ("compiled" in text or "plain" in text)

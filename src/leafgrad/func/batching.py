@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
 from leafgrad._core.bind import execute
 from leafgrad._core.modes import Below, Mode, Rule, in_vmap
 from leafgrad._core.node import Node
@@ -27,7 +26,7 @@ from leafgrad.func.level_marks import Levels, PerSample, levels_of
 from leafgrad.func.levels import running_levels
 from leafgrad.func.many_samples import highest, size_at
 from leafgrad.func.map_boundary import enter, enter_map, leave, share_in_map
-from leafgrad.func.messages import SLOW
+from leafgrad.func.messages import warn_slow
 from leafgrad.ops.shape.join import stack
 
 
@@ -109,7 +108,7 @@ def total_of_samples(g: Any, level: int, size: int) -> Any:
 
 def rule_by_sample(op: Op, g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> list[Any]:
     """A gradient rule that computes with what NumPy knows only of plain arrays, once for each sample."""
-    errors.warn(SLOW.format(name=op.name + "_backward"))
+    warn_slow(op.name + "_backward")
     leaves, spec = trees.flatten((g, saved))
     arrays = [v.array if isinstance(v, TensorBase) else v for v in leaves]
     level = highest(arrays)

@@ -18,7 +18,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from leafgrad import errors
 from leafgrad._core.modes import Below
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import ndarray
@@ -147,7 +146,7 @@ def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...], below: Belo
 
 
 def sample_by_sample(batch: Batch) -> Any:
-    errors.warn(messages.SLOW.format(name=batch.op.name))
+    messages.warn_slow(batch.op.name)
     try:
         return batch.by_sample()
     except ValueError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from leafgrad import errors
+
 IN_PLACE = (
     "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
     "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
@@ -85,3 +87,8 @@ REFUSALS = {
     "storage": NO_STORAGE,
     "data": "accessing `data` under vmap transform is not allowed\n  fix: x.detach()",
 }
+
+
+def warn_slow(name: str) -> None:
+    """An operation is computed for one sample after the other."""
+    errors.warn(SLOW.format(name=name))

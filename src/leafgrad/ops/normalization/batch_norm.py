@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import execute
+from leafgrad._core.fused import only_values, run_on_tensors
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
@@ -22,6 +23,7 @@ from leafgrad.ops.normalization.standardize import (
     gradients_by_known,
     gradients_of_factors,
     in_layout,
+    reciprocal_deviation,
     scaled,
     scaled_channels,
     standardize,
@@ -113,7 +115,7 @@ class batch_norm_evaluated(Family):
     def kernel(x: A, weight: A, bias: A, mean: A, variance: A, eps: float) -> A:
         layout = channels_of(x.shape)
         wide, mean = in_layout(x, layout), mean.reshape(layout.factors)
-        rstd = 1 / np.sqrt(variance.reshape(layout.factors) + eps)
+        rstd = reciprocal_deviation(variance, eps, layout)
         batched = any([is_batched(each) for each in (x, weight, bias, mean, variance)])
         if layout.of_channels and wide.dtype.kind == "f" and not batched:
             out = scaled_channels(wide, mean, rstd, weight, bias, layout)
@@ -123,10 +125,12 @@ class batch_norm_evaluated(Family):
 
     def vjp_all(g: A, needs: A, input: A, weight: A, running_mean: A, running_var: A, eps: A) -> A:
         layout = channels_of(input.shape)
-        if layout.of_channels and not isinstance(g, TensorBase) and g.dtype.kind != "c":
-            mean, rstd = running_mean.reshape(layout.factors), 1 / np.sqrt(running_var.reshape(layout.factors) + eps)
-            of_input, *others = gradients_by_known(g, input, weight, mean, rstd, needs, layout)
-            return None if of_input is None else of_input.reshape(input.shape), *others, None, None
+        arguments = (g, input, weight, running_mean, running_var, eps, needs, layout)
+        tensors = [each for each in arguments if isinstance(each, TensorBase)]
+        if layout.of_channels and not tensors and g.dtype.kind != "c":
+            return *gradients_by_known(*arguments), None, None
+        if layout.of_channels and tensors and only_values(*tensors) and not g.is_complex():
+            return *run_on_tensors(gradients_by_known, gradients_by_known, arguments), None, None
         g = in_layout(g, layout)
         rstd = rsqrt(running_var.reshape(layout.factors) + eps)
         standard = (in_layout(input, layout) - running_mean.reshape(layout.factors)) * rstd

@@ -193,15 +193,22 @@ def gradients_of_rows(
     return of_input, *factors_of_rows(sums, products * rstd, needs, layout, x.dtype)
 
 
-def gradients_by_known(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, needs: Any, layout: Layout) -> Any:
+def gradients_by_known(
+    g: Any, x: Any, weight: Any, mean: Any, variance: Any, eps: float, needs: Any, layout: Layout
+) -> Any:
     """The gradients of input, weight and bias where channels are standardized by statistics that are known."""
+    mean, rstd, shape = mean.reshape(layout.factors), reciprocal_deviation(variance, eps, layout), x.shape
     g, x = in_layout(g, layout), in_layout(x, layout)
-    of_input = scaled_channels(g, 0, rstd, weight, None, layout) if needs[0] else None
+    of_input = scaled_channels(g, 0, rstd, weight, None, layout).reshape(shape) if needs[0] else None
     if not (needs[1] or needs[2]):
         return of_input, None, None
     own = for_rows(mean, layout).astype(x.dtype, copy=False)
     sums, products = [each.astype(np.float64) for each in fused.products_with_distance(g, x, own)]
     return of_input, *factors_of_rows(sums, products * rstd, needs, layout, x.dtype)
+
+
+def reciprocal_deviation(variance: Any, eps: float, layout: Layout) -> Any:
+    return 1 / np.sqrt(variance.reshape(layout.factors) + eps)
 
 
 def factors_of_rows(sums: Any, products: Any, needs: Any, layout: Layout, kind: Any) -> tuple[Any, Any]:
