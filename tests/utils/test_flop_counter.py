@@ -102,6 +102,7 @@ def test_modules_and_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split() for line in counter.get_table(1).splitlines()[2:]] == [
         line.split() for line in TABLE.splitlines()[2:5]
     ]
+    assert [line.split()[0] for line in counter.get_table(0).splitlines()[2:]] == ["Global", "-", "-"]
     with counter:  # starts anew
         torch.mm(torch.ones(2, 3), torch.ones(3, 4))
     lines = capsys.readouterr().out.splitlines()

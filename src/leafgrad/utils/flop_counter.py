@@ -170,9 +170,11 @@ class FlopCounterMode:
 
     def get_table(self, depth: int | None = None) -> str:
         """get_table(depth=None): what is printed at the end."""
-        depth = depth or self.depth or 999999
+        depth = self.depth if depth is None else depth
         total = self.get_total_flops()
-        modules = [name for name in sorted(self.flop_counts) if name != "Global" and name.count(".") < depth]
+        modules = [
+            name for name in sorted(self.flop_counts) if name != "Global" and (depth is None or name.count(".") < depth)
+        ]
         parts = [self._rows(name, name.count("."), total) for name in modules]
         rows = [row for part in parts for row in part]
         # the line of everything, unless a module has all of it
