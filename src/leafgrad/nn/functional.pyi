@@ -66,6 +66,8 @@ def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Di
     """the sum of each window of the input times the weight, plus the bias. padding='same' keeps the size, 'valid' is no padding."""
 @overload
 def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: builtins.str = 'valid', dilation: DimOrDims = 1, groups: builtins.int = 1) -> Tensor: ...
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: builtins.int = 0) -> Tensor:
+    """the convolution of an input (time, batch, channels) with a weight (width, channels, output channels), plus the bias, with `pad` zeros before and after."""
 def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, output_padding: DimOrDims = 0, groups: builtins.int = 1, dilation: DimOrDims = 1) -> Tensor:
     """the transpose of conv1d: each element of the input times the weight, added up where the windows are."""
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: DimOrDims = 1, padding: DimOrDims = 0, output_padding: DimOrDims = 0, groups: builtins.int = 1, dilation: DimOrDims = 1) -> Tensor:

@@ -18,6 +18,7 @@ FUNCTIONS: dict[str, str] = {
         "adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d "
         "max_pool3d "
     ),
+    "ops.conv.time_first": "conv_tbc",
     "ops.creation.factories": (
         "empty empty_like empty_strided full full_like ones ones_like scalar_tensor zeros zeros_like "
     ),
@@ -295,15 +296,15 @@ METHODS: dict[str, str] = {
 OTHERS = (  # the modules without methods
     "ops.conv.avg_pooling ops.conv.axis_maps ops.conv.blocks ops.conv.convolution ops.conv.grids "
     "ops.conv.layers ops.conv.max_pooling ops.conv.padding ops.conv.pools ops.conv.resampling "
-    "ops.creation.fresh ops.creation.from_data ops.creation.ranges ops.creation.signal_windows "
-    "ops.creation.windows ops.fourier.functions ops.fourier.transforms ops.index.embedding ops.index.segments "
-    "ops.index.unravel ops.inplace ops.linalg.bilinear ops.linalg.eigenvalues ops.linalg.einsum "
-    "ops.linalg.ldl ops.linalg.low_rank ops.loss.binary ops.loss.cross_entropy ops.loss.ctc "
-    "ops.loss.elementwise ops.normalization.batch_norm ops.normalization.layer_norm ops.pointwise.foreach "
-    "ops.pointwise.polynomials ops.private_functions ops.random.by_rejection ops.random.drawing "
-    "ops.random.dropout ops.recurrent.cells ops.recurrent.layers ops.recurrent.packing "
-    "ops.recurrent.sequences ops.reduce.distances ops.reduce.histograms ops.reduce.masked ops.reduce.norms "
-    "ops.shape.grids ops.shape.join ops.shape.view_history "
+    "ops.conv.time_first ops.creation.fresh ops.creation.from_data ops.creation.ranges "
+    "ops.creation.signal_windows ops.creation.windows ops.fourier.functions ops.fourier.transforms "
+    "ops.index.embedding ops.index.segments ops.index.unravel ops.inplace ops.linalg.bilinear "
+    "ops.linalg.eigenvalues ops.linalg.einsum ops.linalg.ldl ops.linalg.low_rank ops.loss.binary "
+    "ops.loss.cross_entropy ops.loss.ctc ops.loss.elementwise ops.normalization.batch_norm "
+    "ops.normalization.layer_norm ops.pointwise.foreach ops.pointwise.polynomials ops.private_functions "
+    "ops.random.by_rejection ops.random.drawing ops.random.dropout ops.recurrent.cells ops.recurrent.layers "
+    "ops.recurrent.packing ops.recurrent.sequences ops.reduce.distances ops.reduce.histograms "
+    "ops.reduce.masked ops.reduce.norms ops.shape.grids ops.shape.join ops.shape.view_history "
 )
 PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     "fft": {
@@ -391,6 +392,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "ops.conv.blocks": "channel_shuffle pixel_shuffle pixel_unshuffle",
         "ops.conv.layers": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
         "ops.conv.pools": "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d",
+        "ops.conv.time_first": "conv_tbc",
         "ops.linalg.bilinear": "bilinear",
         "ops.linalg.distances": "pdist",
         "ops.pointwise.activations": "gelu hardshrink softplus softshrink",

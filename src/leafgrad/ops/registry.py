@@ -289,6 +289,8 @@ class Family(metaclass=Block, family=True):
     writes_into = False  # does the kernel, as ufuncs do, take an array for its result as one more argument?
     autocast: str | None = None  # in mixed precision: "lower", "float32" or "promote" (leafgrad/ops/autocast.py)
     flops: Any = None  # how many multiplications and additions: a function of the shapes of its arguments
+    products: Any = None  # the products that PyTorch composes it of (leafgrad/ops/products_of_torch.py)
+    counted_backward: str | None = None  # PyTorch's operation for its gradients, which flop counters have a formula for
 
     # what users call it
     public_name: str | None = None  # its name, if not that of the block; "" for ops of our own

@@ -21,6 +21,6 @@ if TYPE_CHECKING:
 else:
     PARTS = [
         *__all__, "_mode_utils", "_python_dispatch", "_pytree", "benchmark", "collect_env", "cpp_extension",
-        "mobile_optimizer", "model_zoo", "serialization", "tensorboard",
+        "flop_counter", "mobile_optimizer", "model_zoo", "module_tracker", "serialization", "tensorboard",
     ]  # fmt: skip
     __getattr__ = _missing.attributes_of(__name__, {name: name for name in PARTS})

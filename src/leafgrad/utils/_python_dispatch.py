@@ -90,7 +90,7 @@ def shown(array: Any) -> Any:
 def plain(value: Any) -> Any:
     """Tensors as arrays."""
     if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
+        return type(value)([plain(v) for v in value])  # kernels with several results return tuples of them
     return value.array if isinstance(value, TensorBase) else value
 
 

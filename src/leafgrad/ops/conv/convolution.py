@@ -72,6 +72,7 @@ class convolution(Family):
     refuses = (BOOL, COMPLEX)
     saved_as = {"input": "input", "input_shape": "", "weight_shape": "", "bias_shape": "bias_sym_sizes_opt"}
     flops = flops_of_convolution
+    counted_backward = "convolution_backward"
 
     def kernel(
         x: A, w: A, bias: A, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, extra: Ints, groups: int

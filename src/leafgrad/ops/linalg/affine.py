@@ -28,6 +28,7 @@ from leafgrad.ops.linalg.products import (
     times,
 )
 from leafgrad.ops.pointwise.elementwise import add
+from leafgrad.ops.products_of_torch import of_linear
 from leafgrad.ops.reduce.common import total
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
@@ -130,6 +131,7 @@ class linear(Family):
     saves_view_of = "weight"
     method = False
     flops = lambda shapes: flops_of_product((shapes[0], shapes[1][::-1]))
+    products = of_linear
 
     def kernel(x: A, weight: A, bias: A) -> A:
         kind = x.dtype

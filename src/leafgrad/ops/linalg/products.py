@@ -26,6 +26,7 @@ from leafgrad.ops.linalg import checks, folding
 from leafgrad.ops.linalg.checks import Call, alike
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
+from leafgrad.ops.products_of_torch import of_matmul
 from leafgrad.ops.registry import Family, composite, op, renamed
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.view_history import view_of
@@ -317,6 +318,7 @@ class matmul(Product):
     aten = {
         "UnsafeViewBackward0": "bmm", "SqueezeBackward4": "mm", "CloneBackward0": "mm", "TransposeBackward0": "mm",
     }  # fmt: skip
+    products = of_matmul
     operators = {"__matmul__": matmul_operator, "__rmatmul__": reflected_matmul_operator}
     in_python = ("__rmatmul__",)
 

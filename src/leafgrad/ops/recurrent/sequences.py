@@ -20,6 +20,7 @@ from leafgrad.kernels.recurrent import RNN, TAKEN, gates_of, previous, steps, tr
 from leafgrad.ops.linalg.affine import linear
 from leafgrad.ops.linalg.products import times
 from leafgrad.ops.pointwise.elementwise import sigmoid, tanh
+from leafgrad.ops.products_of_torch import of_sequence
 from leafgrad.ops.reduce.common import raw, total
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
@@ -74,6 +75,7 @@ class Sequence(Family, family=True):
     inputs: tuple[str, ...] = ("input", "h0", "w_ih", "w_hh", "b_ih", "b_hh")
     options: tuple[str, ...] = ("sizes", "reverse")
     refuses = (BOOL, INTEGER, COMPLEX)
+    products = of_sequence
     exempt = {
         "half precision": "layers in it are composed of other operations: see leafgrad/ops/recurrent/layers.py",
         "observed bits": "on tensors the gradient is composed step by step, which rounds otherwise",
