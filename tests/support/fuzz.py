@@ -277,12 +277,20 @@ def unequal(ours: Any, theirs: Any, tolerance: float, scale: float = 1.0, reach:
     a, b = ours.values, theirs.values
     finite = np.isfinite(b) & np.isfinite(a) if b.dtype.kind in "fc" else np.ones(b.shape, bool)
     largest = max([scale, *np.abs(b[finite]).reshape(-1)]) if b.size else scale
-    if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+    if not same_infinite(a[~finite], b[~finite], tolerance):
         return f"values {short(ours)}, not {short(theirs)}"
     if b.dtype.kind == "b" or b.dtype.kind in "iu":
         return "" if np.array_equal(a, b) else f"values {short(ours)}, not {short(theirs)}"
     close = np.abs(a[finite] - b[finite]) <= max(tolerance * largest, reach)
     return "" if close.all() else f"values {short(ours)}, not {short(theirs)}"
+
+
+def same_infinite(a: Any, b: Any, tolerance: float) -> bool:
+    """Are infinite numbers and nan the same? The finite part of a complex one may be rounded otherwise."""
+    if a.dtype.kind != "c" or b.dtype.kind != "c":
+        return np.array_equal(a, b, equal_nan=True)
+    parts = [np.isclose(x, y, tolerance, tolerance, equal_nan=True) for x, y in ((a.real, b.real), (a.imag, b.imag))]
+    return bool(np.all((np.isnan(a) & np.isnan(b)) | (parts[0] & parts[1])))
 
 
 # -- stored logs ------------------------------------------------------------------------------------------------------

@@ -59,8 +59,8 @@ struct Scan {
             for (npy_intp i = 0; i < size; i++, at += step) out[at] = (T)(sum = STEP(sum, x[at]));                     \
         }                                                                                                              \
     }
-DEFINE_SCAN(running_sum_f32, float, double, -0.0, ADD)
-DEFINE_SCAN(running_sum_f64, double, double, -0.0, ADD)
+DEFINE_SCAN(running_sum_f32, float, double, 0.0, ADD)
+DEFINE_SCAN(running_sum_f64, double, double, 0.0, ADD)
 DEFINE_SCAN(running_sum_i64, uint64_t, uint64_t, 0, ADD)
 DEFINE_SCAN(running_product_f32, float, double, 1, TIMES)
 DEFINE_SCAN(running_product_f64, double, double, 1, TIMES)

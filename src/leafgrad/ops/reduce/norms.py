@@ -47,8 +47,8 @@ def _euclidean_norm(x: Any, dims: Dims, keepdim: bool) -> Any:
     kind = x.dtype
     if len(dims) == x.ndim and not keepdim and (kind is F32 or kind is F64):
         return np.sqrt(sum_of_squares(x))
-    square = x.real**2 + x.imag**2 if kind.kind == "c" else x * x
-    return np.sqrt(total(square, dims, keepdim))
+    size = np.abs(x) if kind.kind == "c" else x  # of inf + nan j it is infinite
+    return np.sqrt(total(size * size, dims, keepdim))
 
 
 @native_reduction("sum_of_sizes")

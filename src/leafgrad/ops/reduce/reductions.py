@@ -157,13 +157,14 @@ class mean(Total):
 
 @native_search("running_sum")
 def _running_sum(x: Any, dim: int, reverse: bool) -> Any:
+    """Sums begin with zero, so that none is -0.0."""
     if x.ndim == 0:
         return x.copy()
     kind = x.dtype
     if dim == x.ndim - 1 and (kind is F32 or kind is F64) and x.flags.c_contiguous:  # the usual case at once
-        if not reverse:
-            return add_accumulate(x, dim, F64).astype(kind, copy=False)
-        return add_accumulate(x[..., ::-1], dim, F64)[..., ::-1].astype(kind, "C")
+        sums = add_accumulate(x[..., ::-1] if reverse else x, dim, F64)
+        sums += 0.0
+        return sums[..., ::-1].astype(kind, "C") if reverse else sums.astype(kind, copy=False)
     kind = F32 if is_half(kind) else WIDER.get(kind, kind)
     out = empty(x.shape, kind)
     source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
@@ -175,6 +176,8 @@ def _running_sum(x: Any, dim: int, reverse: bool) -> Any:
             np.add(target[i - 1], source[i], target[i], dtype=kind)
     else:
         np.cumsum(source, 0, kind, target)
+    if kind.kind in "fc":
+        out += 0
     return out.astype(x.dtype, copy=False)
 
 
