@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import leafgrad as lg
+from leafgrad._core.reachable import paths_to
 from leafgrad.autograd import grad
 
 
@@ -27,6 +28,20 @@ def numbers(t: Any) -> Any:
 def watched(seen: list[str], **tensors: Any) -> None:
     for name, t in tensors.items():
         t.register_hook(lambda g, name=name: seen.append(name))
+
+
+def test_paths_to_all_leaves_to_some_and_to_a_result() -> None:
+    x, y = leaf(1.0), leaf(2.0)
+    a, b = x * 2, y * 3
+    c = a * b
+    nodes = {t.node: True for t in (a, b, c)}
+    assert paths_to([c.node, None], {x, y}, False) == {x: False, y: False, **nodes}
+    assert paths_to([c.node], {x, y, leaf(3.0)}, False) == {x: False, y: False, **nodes}
+    assert paths_to([c.node], {x}, False) == {x: False, a.node: True, c.node: True}
+    for runs in (False, True):
+        assert paths_to([c.node], {b.node}, runs) == {b.node: runs, c.node: True}
+        assert paths_to([c.node], {b.node, y}, runs) == {y: False, b.node: True, c.node: True}
+        assert paths_to([c.node], {x, y, b.node}, runs) == {x: False, y: False, **nodes}
 
 
 def test_nodes_run_in_reverse_order_of_recording() -> None:

@@ -209,6 +209,16 @@ def test_modes_nest_in_any_order() -> None:
     assert listing.names.count("sin") >= 1 and "cos" in listing.names
 
 
+def test_the_tangent_of_a_product_takes_a_product_for_each_factor_that_changes() -> None:
+    a, b = torch.rand(2, 3), torch.rand(3, 2)
+    with Listing() as listing:
+        torch.func.jvp(lambda a: a @ b, (a,), (a,))
+    assert listing.names.count("mm") == 2
+    with Listing() as listing:
+        torch.func.jvp(torch.matmul, (a, b), (a, b))
+    assert listing.names.count("mm") == 3
+
+
 @pytest.mark.parametrize(
     ("name", "args"),
     [("t", ()), ("transpose", (0, 1)), ("squeeze", (0,)), ("unsqueeze", (0,)), ("as_strided", ((2,), (1,)))],

@@ -217,6 +217,43 @@ def test_hessian_of_a_quadratic_form() -> None:
     assert close(vmap(hessian(lambda v: v @ a @ v))(values(3, 4)), lg.stack([symmetric] * 3))
 
 
+def test_hessian_of_a_network_by_both_modes() -> None:
+    w, b, u, x = values(5, 3), values(5, seed=1), values(2, 5, seed=2), values(3, seed=3)
+
+    def f(x: Any, w: Any, b: Any) -> Any:
+        return F.linear(F.linear(x, w, b).tanh(), u)
+
+    for argnums in (0, 1, 2):
+        assert close(hessian(f, argnums)(x, w, b), jacrev(jacrev(f, argnums), argnums)(x, w, b))
+
+
+@pytest.mark.parametrize("changing", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)])
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 4, 3)])
+def test_tangents_of_linear(shape: tuple[int, ...], changing: tuple[int, ...]) -> None:
+    arguments = [values(*shape), values(5, 3, seed=1), values(5, seed=2)]
+    changes = [values(*a.shape, seed=3 + i) for i, a in enumerate(arguments)]
+
+    def f(*chosen: Any) -> Any:
+        given = dict(zip(changing, chosen, strict=True))
+        return F.linear(*[given.get(i, a) for i, a in enumerate(arguments)])
+
+    x, w, _ = arguments
+    parts = [changes[0] @ w.T, x @ changes[1].T, changes[2].expand(*shape[:-1], 5)]
+    point, direction = tuple([arguments[i] for i in changing]), tuple([changes[i] for i in changing])
+    assert close(jvp(f, point, direction)[1], sum([parts[i] for i in changing]))
+    many = tuple([lg.stack([c, 2 * c]) for c in direction])
+    one = jvp(f, point, direction)[1]
+    assert close(vmap(lambda *c: jvp(f, point, c)[1])(*many), lg.stack([one, 2 * one]))
+
+
+def test_tangents_of_complex_products_are_not_conjugated() -> None:
+    a, b, c, d = (lg.complex(values(3, 3, seed=i), values(3, 3, seed=i + 4)) for i in range(4))
+    assert close(jvp(lg.matmul, (a, b), (c, d))[1], c @ b + a @ d)
+    a, b, c, d = a[0], b[0], c[0], d[0]
+    assert close(jvp(lg.dot, (a, b), (c, d))[1], lg.dot(c, b) + lg.dot(a, d))
+    assert close(jvp(lg.vdot, (a, b), (c, d))[1], lg.vdot(c, b) + lg.vdot(a, d))
+
+
 def test_jacobians_by_rows_by_columns_and_in_portions_agree() -> None:
     a = values(3, 4)
 

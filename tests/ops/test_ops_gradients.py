@@ -105,7 +105,7 @@ def test_a_rule_keeps_its_promises(operation: Operation) -> None:
     recorded = uses(operation)
     check_rule_memory(operation, recorded)
     check_linearity(operation, recorded)
-    assert operation.jvp in ("elementwise", "linear", "transpose")
+    assert operation.jvp in ("elementwise", "linear", "product", "transpose")
     if operation.jvp != "transpose":  # which says nothing more than that there is a rule
         check_forward_derivative(operation, recorded)
 

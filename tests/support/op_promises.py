@@ -204,6 +204,13 @@ def tangent_of_result(operation: Operation, use: Recorded, tangents: Sequence[An
             if t is not None:
                 total = total + use.vjp(np.broadcast_to(t, shape))[i]
         return [total]
+    if operation.jvp == "product":
+        still = [
+            np.zeros_like(x) if t is None else t for x, t in zip(use.arrays, tangents, strict=True) if x is not None
+        ]
+        first, second = use.arrays[:2]
+        added = still[2:] or [None] * len(use.arrays[2:])
+        return [operation.kernel(still[0], second, *added) + operation.kernel(first, still[1], *[None for _ in added])]
     assert operation.jvp == "linear"
     # what does not change has no tangent, which is a zero; but indices and masks stay what they are
     still = [x if x is None or x.dtype.kind in "biu" else np.zeros_like(x) for x in use.arrays]

@@ -26,14 +26,37 @@ def reach(roots: Sequence[Edge]) -> tuple[dict[int, Node], dict[Any, int]]:
 def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> dict[Any, bool]:
     """The part of the graph that leads from `roots` to `targets`: place -> must its rule run? A pass to one result of
     an operation goes to the operation, by way of its other results as well."""
-    reachable, leaves = reach(roots)
-    wanted: dict[Any, bool] = {leaf: False for leaf in leaves if leaf in targets}
+    nodes: dict[int, Node] = {}
+    wanted: dict[Any, bool] = {}
+    stack: list[Any] = list(roots)
+    everything = True  # does every way that goes on end at a target?
+    while stack:
+        place = stack.pop()
+        if isinstance(place, Node):
+            if place.order not in nodes:
+                nodes[place.order] = place
+                goes_on = False
+                for i in place.inputs:
+                    if i is not None:
+                        stack.append(i)
+                        goes_on = True
+                everything = everything and goes_on
+        elif place is None:
+            continue
+        elif place in targets:
+            wanted[place] = False
+        else:
+            everything = False
+    if everything and len(wanted) == len(targets):  # which are leaves, and all there are: no node need be judged
+        for node in nodes.values():
+            wanted[node] = True
+        return wanted
     among = {*targets, *[target.parent for target in targets if isinstance(target, Output)]}
-    for number in sorted(reachable, reverse=True):  # first recorded, first judged: inputs before results
-        node = reachable[number]
+    for number in sorted(nodes, reverse=True):  # first recorded, first judged: inputs before results
+        node = nodes[number]
         leads_on = False
-        for place in node.inputs:
-            if place is not None and place in wanted:
+        for i in node.inputs:
+            if i is not None and i in wanted:
                 leads_on = True
                 break
         if leads_on:

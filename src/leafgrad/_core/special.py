@@ -70,7 +70,10 @@ class Special:
         wanted = self.wanted
         if wanted is None:
             return places
-        return tuple([place if place is not None and place in wanted else None for place in places])
+        for place in places:
+            if place is not None and place not in wanted:
+                return tuple([place if place is not None and place in wanted else None for place in places])
+        return places
 
     def delivered(self, targets: Sequence[Any], waiting: dict[Any, Gradient], ours: set[Any]) -> None:
         """Gradients were sent to `targets`: serve the leaves that have all of theirs."""

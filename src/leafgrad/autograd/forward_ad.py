@@ -1,11 +1,8 @@
 """Forward mode: derivatives that travel along with the values.
 
 Inside a level, a dual tensor has a tangent beside its value: the derivative in one direction. Every operation that
-meets one computes the tangent of its result as well, from the same block of the registry that has its gradient:
-
-    "elementwise"   the rule for gradients, applied to the tangent: a diagonal matrix is its own transpose
-    "linear"        the operation itself, applied to the tangents
-    "transpose"     a gradient rule maps g to J^T g, which is linear in g; the gradient of *that* in direction t is J t
+meets one computes the tangent of its result as well, from the same block of the registry that has its gradient
+(leafgrad/autograd/tangent_rules.py).
 
 Tangents are tensors and their computation is recorded, so derivatives can be taken of them in turn. Levels have
 numbers; a tensor may have a tangent for each. The tangent of one level is computed from values that know nothing of
@@ -21,19 +18,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core import engine
-from leafgrad._core.bind import bind, bind_many
 from leafgrad._core.modes import Mode, share
 from leafgrad._core.node import Output, plan_of
-from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
-from leafgrad._core.recorder import is_complex
+from leafgrad._core.op import NOTHING, OPTION, OUT, Op
 from leafgrad._core.saved import alias_of_leaf
 from leafgrad._core.tensor import RareFields, TensorBase, is_batched, number, wrap
 from leafgrad._core.thread_state import every_thread, state
-from leafgrad._core.unbroadcast import unbroadcast_tensor
 from leafgrad._missing import missing_attribute
 from leafgrad.autograd.grad_mode import Switch
 from leafgrad.autograd.hooks import of_node
+from leafgrad.autograd.tangent_rules import known_tangents, zeros_like
 
 open_levels: list[int] = []
 always_recorded: set[int] = set()  # levels whose tangents are recorded inside no_grad as well, for `func.linearize`
@@ -223,8 +217,9 @@ def set_tangent(t: Any, level: int, tangent: Any) -> None:
 
 def below(t: Any, level: Any) -> Any:
     """The tensor as it is for an outer level: the same memory and history, but no tangents from `level` on."""
-    kept = {inner: tangent for inner, tangent in tangents_of(t).items() if inner < level}
-    if len(kept) == len(tangents_of(t)):
+    known = tangents_of(t)
+    kept = {inner: tangent for inner, tangent in known.items() if inner < level}
+    if len(kept) == len(known):
         return t
     if t.node is None and t.needs_grad:
         same = alias_of_leaf(t)
@@ -252,12 +247,17 @@ class Tangents(Mode):
         """An operation was applied: give its results their tangents."""
         if not state.forward_mode:
             return
+        levels: set[int] = set()
+        for t in tensors:
+            if t is not None and t is not number and t.rare is not None:
+                levels.update(tangents_of(t))
+        if not levels:  # as with most operations of a backward pass
+            return
         # Python numbers have no tensor of their own, but rules ask for their values
         tensors = [
             wrap(arrays[i]) if t is number or (t is None and arrays[i] is not None) else t
             for i, t in enumerate(tensors)
         ]
-        levels = {level for t in tensors if t is not None for level in tangents_of(t)}
         for level in sorted(levels):
             given = [None if t is None else tangents_of(t).get(level) for t in tensors]
             with recording():
@@ -266,8 +266,7 @@ class Tangents(Mode):
                 for result, tangent in zip(results, found, strict=True):
                     if tangent is not None and result.array.dtype.kind not in "biu":
                         set_tangent(result, level, separate(tangent, given, result, tensors))
-        if levels:
-            remember(tensors, results)
+        remember(tensors, results)
 
     def linked(self, result: Any, t: Any, operation: Any, options: tuple[Any, ...]) -> None:
         """`result` is a view of `t`, so its tangents are views of those of `t`."""
@@ -350,122 +349,14 @@ def tangents(
     op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]
 ) -> Sequence[Any]:
     """The derivative of the results of an operation in the direction of the given tangents (None: zero)."""
+    nested = any([t is not None and t.rare is not None and bool(tangents_of(t)) for t in (*primals, *given)])
     try:
-        return known_tangents(op, primals, given, options, results)
+        return known_tangents(op, primals, given, options, results, nested)
     except NotImplementedError as error:
         if not str(error).startswith("the derivative for"):
             raise
     first = f"Trying to use forward AD with {op.name} that does not support it because it has not been implemented yet."
     raise errors.mistake(NotImplementedError, first)
-
-
-def known_tangents(
-    op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]
-) -> Sequence[Any]:
-    """The same, if there is a rule."""
-    from leafgrad.ops.registry import registry
-
-    operation = registry[op.name]
-    kind = operation.jvp
-    if not operation.differentiable:
-        return [None] * len(results)
-    complex_values = any([is_complex(t.array.dtype) for t in (*primals, *results) if t is not None])
-    if kind == "linear":
-        filled = [zeros_like(p) if t is None and p is not None else t for p, t in zip(primals, given, strict=True)]
-        return [bind(op, tuple(filled), options)] if operation.results == 1 else bind_many(op, tuple(filled), options)
-    if kind == "elementwise" and (operation.holomorphic or not complex_values):
-        return [elementwise(op, primals, given, options, results)]
-    return transposed(op.conjugated if complex_values and op.conjugated else op, primals, given, options, results)
-
-
-def zeros_like(t: Any) -> Any:
-    return wrap(np.zeros_like(t.array, order="C"))  # inside vmap, for each sample
-
-
-def values_for(op: Op, mask: int, primals: list[Any], options: tuple[Any, ...], results: list[Any]) -> tuple[Any, ...]:
-    """What the rules of an operation would find saved, as tensors."""
-    values: list[Any] = []
-    for place in op.plan(mask):
-        if place >= SHAPE:
-            values.append(primals[place - SHAPE].array.shape)
-        elif place >= OPTION:
-            values.append(options[place - OPTION])
-        elif place == NOTHING:
-            values.append(None)
-        else:
-            values.append(primals[place] if place >= 0 else results[OUT - place])
-    return tuple(values)
-
-
-def backward(op: Op, *args: Any) -> Any:
-    """The gradient rule of an operation, also on tensors that hold many samples."""
-    for mode in reversed(state.modes):
-        if mode.batches:
-            return mode.backward(op, *args)
-    return op.backward(*args)
-
-
-def elementwise(op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]) -> Any:
-    """The sum, over the inputs, of what the gradient rule of each makes of its tangent."""
-    total = None
-    form = results[0].array
-    hidden = op.gradient_rules().hidden
-    for index, tangent in enumerate(given):
-        if tangent is None or index in hidden:
-            continue
-        inputs = tuple([primals[i] if i == index else None for i in range(len(primals))])
-        part = backward(op, tangent, values_for(op, 1 << index, primals, options, results), inputs)[index]
-        if part is None:
-            continue
-        if part.array.shape != form.shape:
-            part = part.expand(form.shape)
-        if part.array.dtype != form.dtype:
-            part = part._to_array_dtype(form.dtype)
-        total = part if total is None else total + part
-    return total
-
-
-def transposed(
-    op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any]
-) -> Sequence[Any]:
-    """The derivative from the gradient rule: that is linear in g, and the transpose of a transpose is the thing."""
-    mask = 0
-    hidden = op.gradient_rules().hidden
-    for i, tangent in enumerate(given):
-        if tangent is not None and i not in hidden:
-            mask |= 1 << i
-    if not mask:
-        return [None] * len(results)
-    inputs = tuple([p if mask >> i & 1 else None for i, p in enumerate(primals)])
-    record = bool(state.recording) and any([t is not None and t.needs_grad for t in (*primals, *given)])
-    nested = bool(open_levels) and any([t is not None and tangents_of(t) for t in (*primals, *given)])
-    before = bool(state.recording)
-    state.record(True)
-    try:
-        # not requires_grad_, which refuses to be called inside vmap, where a user cannot mean it
-        places = [
-            zeros_like(r)._set_requires_grad(True, errors.CREATED) if r.array.dtype.kind not in "biu" else None
-            for r in results
-        ]
-        g: Any = places[0] if len(places) == 1 else list(places)
-        rules = backward(op, g, values_for(op, mask, primals, options, results), inputs)
-        found, weights = [], []
-        for r, primal, tangent in zip(rules, primals, given, strict=True):
-            if r is not None and tangent is not None and r.needs_grad:
-                found.append(unbroadcast_tensor(r, primal.array.shape, primal.array.dtype))
-                weights.append(tangent)
-        wanted = [p for p in places if p is not None]
-        on_tensors = record or nested
-        starting = weights if on_tensors else [w.array for w in weights]
-        arrived = engine.grad(found, starting, wanted, True, on_tensors) if found else [None] * len(wanted)
-    finally:
-        state.record(before)
-    by_place = {id(p): a for p, a in zip(wanted, arrived, strict=True)}
-    made = [None if p is None else by_place[id(p)] for p in places]
-    return [
-        zeros_like(r) if a is None and p is not None else a if a is None or isinstance(a, TensorBase) else wrap(a)
-        for a, p, r in zip(made, places, results, strict=True)
-    ]
 
 
 # -- changes in place -------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad.autograd import forward_ad, grad
 from leafgrad.autograd.grad_mode import enable_grad
+from leafgrad.autograd.tangent_rules import zeros_like
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -77,7 +78,7 @@ def jvp(
         outputs, several_outputs = called(func, points, "jvp")
         if strict:
             check_outputs(outputs)
-        starts = [forward_ad.zeros_like(o)._set_requires_grad(True, errors.CREATED) for o in outputs]
+        starts = [zeros_like(o)._set_requires_grad(True, errors.CREATED) for o in outputs]
         first = derivative(outputs, points, starts, True, strict, INDEPENDENT)
         result = derivative(first, starts, vectors, create_graph, strict, NO_WAY_BACK, CONSTANT_JACOBIAN)
     return packed(outputs, several_outputs, create_graph), packed(result, several_outputs, create_graph)
@@ -96,7 +97,7 @@ def hvp(
         vectors = checked_vectors(v, points, several, "hvp", SINGLE_INPUT)
         output = single_number(func, points, "hvp", strict)
         first = gradient_of_number(output, points, strict)
-        starts = [forward_ad.zeros_like(x).requires_grad_() for x in points]
+        starts = [zeros_like(x).requires_grad_() for x in points]
         second = derivative(first, points, starts, create_graph=True)
         result = derivative(second, starts, vectors, create_graph, strict, NO_WAY_BACK_TWICE, CONSTANT_HESSIAN)
     return packed([output], False, create_graph), packed(result, several, create_graph)
@@ -245,7 +246,7 @@ def columns(func: Callable[..., Any], inputs: Tensors) -> Any:
             duals = [forward_ad.make_dual(x, c) for x, c in zip(points, changes, strict=True)]
             outputs, several_outputs = called(func, duals, "jacobian")
             pairs = [forward_ad.unpack_dual(o) for o in outputs]
-            return tuple([forward_ad.zeros_like(p.primal) if p.tangent is None else p.tangent for p in pairs])
+            return tuple([zeros_like(p.primal) if p.tangent is None else p.tangent for p in pairs])
 
     parts = [as_columns(batch, points) for batch in vmap(along)(*standard_basis(points))]
     return nested(parts, several_outputs, several_inputs, create_graph=True)

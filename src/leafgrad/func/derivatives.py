@@ -10,9 +10,9 @@ from typing import Any
 from leafgrad import autograd
 from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd import forward_ad, grad_mode
-from leafgrad.autograd.forward_ad import zeros_like
 from leafgrad.autograd.functional import as_columns, as_rows, standard_basis
 from leafgrad.autograd.saved_tensor_hooks import disable_saved_tensors_hooks
+from leafgrad.autograd.tangent_rules import zeros_like
 from leafgrad.func import messages, trees
 from leafgrad.func.grad_aliases import Aliases, same_value
 from leafgrad.func.level_marks import SharedMemory

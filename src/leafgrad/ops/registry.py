@@ -25,6 +25,7 @@ a view of `g`, but never a saved array, because the engine adds to arrays it con
 
     jvp = "elementwise"    a tangent is treated as a gradient is (diagonal Jacobian)
     jvp = "linear"         the kernel, applied to the tangent
+    jvp = "product"        the kernel, with the tangent of one of its first two inputs in place of that, for each
     jvp = "transpose"      derived from the vjp: the default, always right, not always fastest
 
     vmap = "kernel", "elementwise", "dims", ...    how many samples are computed at once: by a rule of this kind in

@@ -121,6 +121,7 @@ class linear(Family):
 
     autocast = "lower"
     inputs = ("input", "weight", "bias")
+    jvp = "product"
     public_name = ""  # nn.functional has it
     node_name = "AddmmBackward0(bias, input, TBackward0(weight))"
     node_names = (WITHOUT_BIAS, OF_MORE, OF_VECTOR, OF_BATCH, ADDED)

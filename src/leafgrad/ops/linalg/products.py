@@ -119,6 +119,7 @@ class Product(Family, family=True):
     """Products of two tensors."""
 
     kernel = product
+    jvp = "product"
     vmap = batched_product
     flops: Any = flops_of_product
     out = True
@@ -204,6 +205,7 @@ class dot(Product):
 class vdot(Product):
     """vdot(input, other): dot(conj(input), other)."""
 
+    jvp = "transpose"  # linear in the conjugate of its first factor
     inputs = ("input", "other")
     flops = None
     holomorphic = False
