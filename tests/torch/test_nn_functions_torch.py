@@ -284,6 +284,53 @@ def test_other_clipping() -> None:
     same_error(infinite)
 
 
+def gradients_of_all_kinds(lib: Any) -> list[Any]:
+    """Parameters with gradients of several dtypes and layouts, some of many elements, and one that two share."""
+    lib.manual_seed(0)
+    shapes = [(3,), (), (0, 2), (70, 50), (3000,), (300, 500)]
+    given = [lib.randn(s, dtype=kind) for kind in (lib.float32, lib.float64) for s in shapes]
+    given += [lib.randn(4, 6).t(), lib.randn(8)[::2], lib.randn(5).to(lib.float16), lib.randn(2, dtype=lib.complex64)]
+    parameters = [lib.nn.Parameter(lib.zeros_like(g)) for g in given]
+    for p, g in zip(parameters, given, strict=True):
+        p.grad = g
+    again = lib.nn.Parameter(lib.zeros(3))
+    again.grad = given[0]
+    return [*parameters, again]
+
+
+def test_clipping_of_many_gradients() -> None:
+    def by_norm(lib: Any) -> Any:
+        parameters = gradients_of_all_kinds(lib)
+        versions = [p.grad._version for p in parameters]
+        total = lib.nn.utils.clip_grad_norm_(parameters, 2.0)
+        changes = [p.grad._version - v for p, v in zip(parameters, versions, strict=True)]
+        return [total, lib.tensor(changes), *[p.grad.resolve_conj() for p in parameters]]
+
+    def by_value(lib: Any) -> Any:
+        parameters = [p for p in gradients_of_all_kinds(lib) if not p.is_complex()]
+        parameters[3].grad[0, 0] = float("nan")
+        parameters[3].grad[0, 1] = float("inf")
+        lib.nn.utils.clip_grad_value_(parameters, 0.25)
+        found = [p.grad.clone() for p in parameters]
+        lib.nn.utils.clip_grad_value_(parameters, -0.1)
+        return [*found, *[p.grad for p in parameters]]
+
+    for ours, theirs in zip(*[by_norm(library) for library in LIBRARIES], strict=True):
+        assert str(ours.dtype) == str(theirs.dtype)
+        np.testing.assert_allclose(values(ours), values(theirs), rtol=1e-6)
+    same(by_value)
+
+
+@pytest.mark.parametrize("norm_type", [2.0, 1.0, float("inf"), 0.0])
+def test_total_norm_is_real(norm_type: float) -> None:
+    def program(lib: Any) -> Any:
+        mixed = [lib.tensor([3 + 4j, 1j]), lib.tensor([1.0, -2.0])]
+        halves = [lib.tensor([3.0, 4.0], dtype=lib.float16), lib.tensor([5.0], dtype=lib.float16)]
+        return [lib.nn.utils.get_total_norm(tensors, norm_type) for tensors in (mixed, halves)]
+
+    same(program)
+
+
 def test_parameters_as_a_vector() -> None:
     def program(lib: Any) -> Any:
         model = model_of(lib)

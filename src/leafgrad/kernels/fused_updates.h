@@ -13,27 +13,23 @@ typedef struct {
     double numbers[MOST_NUMBERS];
 } Updates;
 
+/* As few and as long runs as there can be: a kernel computes what depends on its options alone at the start of each. */
 static void run_updates(void *context, ptrdiff_t from, ptrdiff_t to)
 {
     Updates *u = context;
-    double absent[BLOCK]; /* stands for an array that a parameter does not have: read for nothing, written for nobody */
     npy_intp low = 0, high = u->parameters;
-    memset(absent, 0, sizeof absent);
     while (high - low > 1) { /* the parameter of the first block */
         npy_intp middle = (low + high) / 2;
         *(u->starts[middle] <= from ? &low : &high) = middle;
     }
-    for (ptrdiff_t item = from; item < to; item++) {
-        while (u->starts[low + 1] <= item) low++;
-        npy_intp start = (item - u->starts[low]) * BLOCK;
-        npy_intp count = u->counts[low] - start < BLOCK ? u->counts[low] - start : BLOCK;
+    for (; from < to; low++) {
+        npy_intp start = (from - u->starts[low]) * BLOCK;
+        npy_intp end = to < u->starts[low + 1] ? (to - u->starts[low]) * BLOCK : u->counts[low];
         char *pointers[MOST_ARRAYS];
-        for (int i = 0; i < u->each; i++) {
-            char *base = u->bases[low * u->each + i];
-            pointers[i] = base == NULL ? (char *)absent : base + start * u->size;
-        }
+        for (int i = 0; i < u->each; i++) pointers[i] = u->bases[low * u->each + i] + start * u->size;
         for (int i = u->each; i < u->operands; i++) pointers[i] = pointers[u->homes[i - u->each]];
-        u->run(1, count, pointers, u->numbers, NULL);
+        if (end > start) u->run(1, end - start, pointers, u->numbers, NULL);
+        from = u->starts[low + 1];
     }
 }
 
@@ -86,7 +82,9 @@ static int collect(Updates *u, PyObject *const *items, Py_ssize_t parameters, Py
             continue;
         }
         char **bases = u->bases + u->parameters * u->each;
-        memset(bases, 0, (size_t)u->each * sizeof(char *));
+        /* For an array that is not kept the parameter stands: it is read for nothing, and what is written to it is
+           overwritten at once by the parameter's own result, which a kernel stores last. */
+        for (int i = 0; i < u->each; i++) bases[i] = PyArray_BYTES((PyArrayObject *)mine[0]);
         for (Py_ssize_t i = 0; i < given; i++) {
             bases[PyLong_AsLong(places[i])] = PyArray_BYTES((PyArrayObject *)mine[i]);
         }
@@ -112,7 +110,7 @@ static void run_all_updates(Updates *u, int cost, char **addresses)
     if (work < SPLIT_WORK || blocks < 2 || is_repeated(u, addresses)) {
         run_updates(u, 0, blocks);
     } else {
-        pool_run(run_updates, u, blocks, u->elements / blocks * 8, work >= LONG_WORK);
+        pool_run(run_updates, u, blocks, u->elements / blocks * u->size, work >= LONG_WORK);
     }
     Py_END_ALLOW_THREADS
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 from leafgrad import _dtypes
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.kernels.language import Number, Vector, column_sum, elementwise, maximum, row_mean, rowwise, sqrt
 from leafgrad.optim.matrix import MatrixOptimizer
 from leafgrad.optim.optimizer import Group, Params, State, step_counter
 
@@ -68,14 +69,39 @@ class Adafactor(MatrixOptimizer):
         weight = t ** group["beta2_decay"]
         if g.dim() > 1:
             rows, columns = state["row_var"], state["col_var"]
-            squares = g * g
-            rows.lerp_(squares.mean(-1, keepdim=True), weight)
-            columns.lerp_(squares.mean(-2, keepdim=True), weight)
-            variance = rows @ columns / rows.mean(-2, keepdim=True).clamp(min=smallest)
+            of_rows, of_columns = mean_squares(g)
+            rows.lerp_(of_rows, weight)
+            columns.lerp_(of_columns, weight)
+            mean = rows.mean(-2, keepdim=True).clamp(min=smallest)
+            if g.itemsize > 2:
+                update = divided(g, rows, columns, mean, smallest * smallest)
+            else:  # every step is rounded, so that small variances become zero and then the smallest
+                update = (rows * columns / mean).clamp(min=smallest * smallest).rsqrt() * g
         else:
-            variance = state["variance"].lerp_(g * g, weight)
-        update = variance.clamp(min=smallest * smallest).rsqrt() * g
+            update = state["variance"].lerp_(g * g, weight).clamp(min=smallest * smallest).rsqrt() * g
         p.add_(update, alpha=-rate / max(1.0, size_of(update) / group["d"]))
+
+
+@elementwise
+def divided(g: Vector, of_rows: Vector, of_columns: Vector, mean: Vector, least: Number) -> Any:
+    """A gradient divided by the root of its variance, which has two factors and is at least `least`."""
+    return 1 / sqrt(maximum(of_rows * of_columns / mean, least)) * g
+
+
+@rowwise
+def squared(g: Vector) -> Any:
+    """The mean of the squares in each row, and the sum of those in each column."""
+    squares = g * g
+    return row_mean(squares), column_sum(squares)
+
+
+def mean_squares(g: Any) -> tuple[Any, Any]:
+    """The mean of the squares in each row and in each column; of a matrix in one pass over memory."""
+    if g.dim() == 2 and g.numel() > 0:
+        rows, columns = squared(g)
+        return rows.reshape(-1, 1), columns.reshape(1, -1) / g.size(0)
+    squares = g * g
+    return squares.mean(-1, keepdim=True), squares.mean(-2, keepdim=True)
 
 
 def size_of(t: Any) -> float:

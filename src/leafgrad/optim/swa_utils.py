@@ -8,8 +8,10 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
+from leafgrad._core.fused import change_together
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import no_grad
+from leafgrad.kernels.fused.in_place import averaged, moved_towards
 from leafgrad.nn.modules.module import Module
 from leafgrad.optim.lr_scheduler.base import Rates, Schedule, for_each_group
 from leafgrad.optim.optimizer import Optimizer, step_counter
@@ -64,7 +66,8 @@ def get_swa_multi_avg_fn() -> Averages:
 
 def update_all(averages: Any, currents: Any, weight: float, num_averaged: Any, otherwise: Average) -> None:
     """Go from each average towards the current value; integers, of which a part of the way is none, are rounded."""
-    for average, current in zip(averages, currents, strict=True):
+    pairs = list(zip(averages, currents, strict=True))
+    for average, current in change_together(moved_towards, pairs, weight, abs(weight) >= 0.5):
         if average.is_floating_point() or average.is_complex():
             average.lerp_(current, weight)
         else:
@@ -116,8 +119,12 @@ class AveragedModel(Module):
             for average, current in zip(mine, theirs):
                 average.copy_(current)
         elif self.multi_avg_fn is None:
-            function = self.avg_fn or get_swa_avg_fn()
-            for average, current in zip(mine, theirs, strict=True):
+            function = self.avg_fn
+            pairs: Sequence[Any] = list(zip(mine, theirs, strict=True))
+            if function is None:
+                function = get_swa_avg_fn()
+                pairs = change_together(averaged, pairs, float(self.n_averaged + 1))
+            for average, current in pairs:
                 average.copy_(function(average.detach(), current, self.n_averaged))
         else:
             kinds: dict[Any, tuple[list[Tensor], list[Tensor]]] = {}

@@ -154,11 +154,12 @@ class Kernel(Expressions):
     def elements_in_c(self) -> list[str]:
         loop = self.loops[0]
         loads = [f"real {name} = in_{name}[i]; (void){name};" for name, letter in self.arguments if letter in "vu"]
+        # The first result is stored last, because the others may go to its memory (fused_updates.h).
         return [
             *loop.declarations,
             "#pragma omp simd",
             "for (ptrdiff_t i = 0; i < n; i++) {",
-            *["    " + line for line in loads + loop.locals + loop.body + loop.stores],
+            *["    " + line for line in loads + loop.locals + loop.body + loop.stores[::-1]],
             "}",
         ]
 

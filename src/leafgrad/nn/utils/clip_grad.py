@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.fused import clip_together, scale_together
 from leafgrad._core.inplace import count_change
 from leafgrad._core.tensor import TensorBase, wrap
 
@@ -52,7 +53,7 @@ def get_total_norm(
     if not arrays:
         return wrap(np.zeros((), np.float32))
     kind = np.result_type(*arrays)
-    total = np.asarray(norm(np.array([norm(a, norm_type) for a in arrays], kind), norm_type), kind)
+    total = norms([norms(arrays, norm_type, kind)], norm_type, kind).reshape(())
     if error_if_nonfinite and not math.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
@@ -62,33 +63,43 @@ def get_total_norm(
     return wrap(total)
 
 
-def norm(array: Any, order: float) -> Any:
-    """The norm of an array as a vector. `vdot` makes the usual one a single call of BLAS."""
-    if array.dtype.itemsize == 2:
-        array = array.astype(np.float32)
+def norms(arrays: list[Any], order: float, kind: Any) -> Any:
+    """The norm of each array as a vector. `vdot` makes the square of the usual one a single call of BLAS."""
+    arrays = [a.astype(np.float32) if a.dtype.itemsize == 2 else a for a in arrays]
+    real = np.empty(0, kind).real.dtype
     if order == 2:
-        return np.sqrt(np.vdot(array, array).real)
-    return np.linalg.norm(array.reshape(-1), order) if array.size else np.zeros((), array.dtype)
+        wide = np.float32 if real.itemsize == 2 else real
+        return np.sqrt(np.array([np.vdot(a, a).real for a in arrays], wide)).astype(real, copy=False)
+    return np.array([np.linalg.norm(a.reshape(-1), order) if a.size else 0 for a in arrays], real)
 
 
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None) -> None:
     """clip_grads_with_norm_(parameters, max_norm, total_norm): g *= min(1, max_norm / (total_norm + 1e-6))."""
     factor = float(max_norm) / (float(total_norm) + 1e-6)
-    if factor >= 1:
+    if isinstance(total_norm, TensorBase) and total_norm.array.dtype.itemsize == 2:
+        with np.errstate(over="ignore"):
+            factor = float(total_norm.array.dtype.type(factor))
+    if factor >= 1:  # as it is not if it is nan
         return
-    for p in as_list(parameters):
-        if p._grad is not None:
-            p._grad.array *= p._grad.array.dtype.type(factor)
-            count_change(p._grad)
+    for g in scale_together(gradients_of(parameters), factor):
+        if g.array.dtype.itemsize == 2:
+            g.array[...] = g.array.astype(np.float32) * np.float32(factor)
+        else:
+            g.array *= g.array.dtype.type(factor)
+        count_change(g)
 
 
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
     """clip_grad_value_(parameters, clip_value): every element of every gradient into [-clip_value, clip_value]."""
     limit = float(clip_value)
-    for p in as_list(parameters):
-        if p._grad is not None:
-            np.clip(p._grad.array, -limit, limit, out=p._grad.array)
-            count_change(p._grad)
+    gradients = gradients_of(parameters)
+    for g in gradients if math.isnan(limit) else clip_together(gradients, limit):
+        np.clip(g.array, -limit, limit, out=g.array)
+        count_change(g)
+
+
+def gradients_of(parameters: Any) -> list[Any]:
+    return [p._grad for p in as_list(parameters) if p._grad is not None]
 
 
 def as_list(tensors: TensorBase | Iterable[Any]) -> list[Any]:
