@@ -450,3 +450,21 @@ def test_a_hash_is_the_same_in_all_layouts_and_differs_by_an_element() -> None:
     assert whole.dtype is torch.uint64 and whole == torch.hash_tensor(x.t())
     x[1, 2] = 7.5
     assert torch.hash_tensor(x) != whole and x.hash_tensor(1).tolist()[0] == torch.hash_tensor(x[0])
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("shape", [(7, 3), (2, 9, 40), (3, 300, 5)])
+def test_softmax_along_any_dimension_is_that_of_rows(name: str, shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(shape) * 4
+    x.view(-1)[:4] = torch.tensor([INF, -INF, NAN, 100.0])
+    x.requires_grad_()
+    g = torch.randn(shape)
+    for dim in range(len(shape)):
+        out = getattr(x, name)(dim)
+        rows = getattr(x.transpose(dim, -1).contiguous(), name)(-1).transpose(dim, -1)
+        close(out, rows.detach().numpy(), 2e-6)
+        assert out.is_contiguous()
+        (own,) = torch.autograd.grad(out, x, g)
+        (by_rows,) = torch.autograd.grad(rows, x, g)
+        close(own, by_rows.numpy(), 1e-5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leafgrad.kernels.language import PerRow, Vector, exp, log, row_max, row_sum, rowwise, where
+from leafgrad.kernels.language import PerRow, Vector, elementwise, exp, log, row_max, row_sum, rowwise, where
 
 
 @rowwise
@@ -32,3 +32,31 @@ def logsumexp(x: Vector) -> PerRow:
     largest = row_max(x)
     finite = where((largest - largest) == 0, largest, 0)  # inf - inf would not be a number
     return log(row_sum(exp(x - finite))) + finite
+
+
+# -- the last steps of the same where what is added up does not lie side by side: `largest` and `total` are broadcast --
+
+
+@elementwise
+def exp_below(x: Vector, largest: Vector) -> Vector:
+    return exp(x - largest)
+
+
+@elementwise
+def shares(e: Vector, total: Vector) -> Vector:
+    return e / total
+
+
+@elementwise
+def log_shares(x: Vector, largest: Vector, log_total: Vector) -> Vector:
+    return (x - largest) - log_total
+
+
+@elementwise
+def shares_backward(g: Vector, out: Vector, total: Vector) -> Vector:
+    return out * (g - total)
+
+
+@elementwise
+def log_shares_backward(g: Vector, out: Vector, total: Vector) -> Vector:
+    return g - exp(out) * total

@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad._core.bind import bind
 from leafgrad._dtypes import dtype as Dtype
+from leafgrad.kernels import multiply, native_reduction
 from leafgrad.kernels.fused import softmax as fused
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.pointwise.elementwise import exp
@@ -34,17 +35,47 @@ from leafgrad.ops.signature import Dim, DimOrDims, Tensor
 A = Any  # an array, or a tensor under create_graph
 
 
-def over_rows(kernel: Any, dim: int, *values: A) -> A:
-    """What a kernel makes of the rows along a dimension."""
-    ndim = len(values[0].shape)
+@native_reduction("max")
+def largest_along(x: A, dims: Dims, keepdim: bool) -> A:
+    return max_reduce(x, dims, None, None, keepdim)
+
+
+def over_rows(kernel: Any, across: Any, dim: int, *values: A) -> A:
+    """What a kernel makes of the rows along a dimension; `across` computes the same along any other
+    dimension than the last."""
+    first = values[0]
+    ndim = len(first.shape)
     if not ndim:
         return kernel(*[v.reshape(1) for v in values]).reshape(())
     if dim == ndim - 1:
         return kernel(*values)
-    moved = [v.swapaxes(dim, -1) for v in values]
-    if moved[0].__class__ is ndarray:  # rows of memory: NumPy would add up others less precisely
-        return np.ascontiguousarray(kernel(*map(np.ascontiguousarray, moved)).swapaxes(dim, -1))
-    return kernel(*moved).swapaxes(dim, -1)
+    if first.__class__ is not ndarray:
+        return kernel(*[v.swapaxes(dim, -1) for v in values]).swapaxes(dim, -1)
+    kind = first.dtype
+    if (kind is F32 or kind is F64) and all([v.dtype is kind and v.flags.c_contiguous for v in values]):
+        return across(*values, (dim,))
+    moved = [np.ascontiguousarray(v.swapaxes(dim, -1)) for v in values]
+    return np.ascontiguousarray(kernel(*moved).swapaxes(dim, -1))
+
+
+def softmax_across(x: A, dims: Dims) -> A:
+    e = fused.exp_below(x, largest_along(x, dims, True))
+    return fused.shares(e, total(e, dims, True), e)
+
+
+def log_softmax_across(x: A, dims: Dims) -> A:
+    largest = largest_along(x, dims, True)
+    e = fused.exp_below(x, largest)
+    return fused.log_shares(x, largest, np.log(total(e, dims, True)), e)
+
+
+def softmax_backward_across(g: A, out: A, dims: Dims) -> A:
+    products = multiply(g, out)
+    return fused.shares_backward(g, out, total(products, dims, True), products)
+
+
+def log_softmax_backward_across(g: A, out: A, dims: Dims) -> A:
+    return fused.log_shares_backward(g, out, total(g, dims, True))
 
 
 class Softmax(Reduction, family=True):
@@ -85,10 +116,10 @@ class softmax(Softmax):
     def kernel(x: A, dim: int) -> A:
         if not x.size:
             return x.copy()
-        return fused.softmax(x) if dim == x.ndim - 1 else over_rows(fused.softmax, dim, x)
+        return fused.softmax(x) if dim == x.ndim - 1 else over_rows(fused.softmax, softmax_across, dim, x)
 
     def vjp(g: A, out: A, dim: A) -> A:
-        return over_rows(fused.softmax_backward, dim, g, out)
+        return over_rows(fused.softmax_backward, softmax_backward_across, dim, g, out)
 
 
 @op
@@ -101,10 +132,10 @@ class log_softmax(Softmax):
     def kernel(x: A, dim: int) -> A:
         if not x.size:
             return x.copy()
-        return fused.log_softmax(x) if dim == x.ndim - 1 else over_rows(fused.log_softmax, dim, x)
+        return fused.log_softmax(x) if dim == x.ndim - 1 else over_rows(fused.log_softmax, log_softmax_across, dim, x)
 
     def vjp(g: A, out: A, dim: A) -> A:
-        return over_rows(fused.log_softmax_backward, dim, g, out)
+        return over_rows(fused.log_softmax_backward, log_softmax_backward_across, dim, g, out)
 
 
 @op
