@@ -42,12 +42,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from leafgrad.kernels import error_functions
+from leafgrad.kernels import clip, error_functions
 from leafgrad.kernels.halves import converted, widened
 from leafgrad.kernels.select import choose
 
@@ -217,6 +218,30 @@ def minimum(a: A, b: A) -> A:
     if is_tensor(a):
         return a.minimum(b) if is_tensor(b) else a.clamp(max=b)
     return b.clamp(max=a) if is_tensor(b) else np.minimum(a, b)
+
+
+def not_below(x: A, low: A) -> A:
+    """x, or `low` where it is less than that. nan and -0.0 stay."""
+    if is_tensor(x):
+        return x.clamp(min=low)
+    if x.__class__ is ndarray and (x.dtype is F32 or x.dtype is F64):  # a quarter of the time of the step below
+        return clip(x, constant(low, x.dtype), constant(math.inf, x.dtype))
+    return where(x < low, low, x)
+
+
+def clipped(x: A, low: A, high: A) -> A:
+    """x, but not below `low` and not above `high`. nan and -0.0 stay."""
+    if is_tensor(x):
+        return x.clamp(low, high)
+    if x.__class__ is ndarray and (x.dtype is F32 or x.dtype is F64):
+        return clip(x, constant(low, x.dtype), constant(high, x.dtype))
+    x = not_below(x, low)
+    return where(x > high, high, x)
+
+
+@functools.lru_cache(maxsize=64)
+def constant(number: float, dtype: Any) -> A:
+    return np.array(number, dtype)
 
 
 def where(condition: A, yes: A, no: A) -> A:

@@ -40,6 +40,12 @@ INLINE double two_to_f64(int64_t n) { return from_bits_f64((uint64_t)(n + 1023) 
     INLINE real copysign_##kind(real x, real sign) { return with_sign(x, sign); }                                      \
     INLINE real maximum_##kind(real a, real b) { return (a > b) | (a != a) ? a : b; } /* nan wins */                   \
     INLINE real minimum_##kind(real a, real b) { return (a < b) | (a != a) ? a : b; }                                  \
+    INLINE real not_below_##kind(real x, real low) { return x < low ? low : x; } /* nan and -0.0 stay */               \
+    INLINE real clipped_##kind(real x, real low, real high)                                                            \
+    {                                                                                                                  \
+        x = not_below_##kind(x, low);                                                                                  \
+        return x > high ? high : x;                                                                                    \
+    }                                                                                                                  \
     INLINE real sign_##kind(real x) { return (real)((x > 0) - (x < 0)); } /* zero for nan, as PyTorch's */             \
     INLINE int isnan_##kind(real x) { return x != x; }
 

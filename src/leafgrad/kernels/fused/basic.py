@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leafgrad.kernels.language import Mask, Number, Vector, elementwise, exp, sign, sqrt, where
+from leafgrad.kernels.language import Mask, Number, Vector, clipped, elementwise, exp, not_below, sign, sqrt, where
 
 
 @elementwise
@@ -53,7 +53,7 @@ def abs_backward(g: Vector, x: Vector) -> Vector:
 
 @elementwise
 def relu(x: Vector) -> Vector:
-    return where(x < 0, 0, x)  # not maximum: -0.0 stays
+    return not_below(x, 0)  # not maximum: -0.0 stays
 
 
 @elementwise
@@ -63,8 +63,7 @@ def relu_backward(g: Vector, out: Vector) -> Vector:
 
 @elementwise
 def clamp(x: Vector, low: Number, high: Number) -> Vector:
-    raised = where(x < low, low, x)  # -0.0 and nan stay
-    return where(raised > high, high, raised)
+    return clipped(x, low, high)
 
 
 @elementwise
