@@ -26,6 +26,7 @@ from leafgrad.autograd import profiler as autograd_profiler
 from leafgrad.errors.warning import said, warn, warn_once
 from leafgrad.utils import data
 from leafgrad.utils.checkpoint import checkpoint, checkpoint_sequential
+from leafgrad.utils.flop_counter import FlopCounterMode
 
 SOURCES = Path(torch.__file__).parent
 CASES: dict[str, Callable[[], Any]] = {}
@@ -513,6 +514,11 @@ def profilers() -> None:
     for first in (WARMUP, RECORD):
         with profiler.profile(schedule=lambda step, first=first: NONE if step else first) as running:
             running.step()
+
+
+@case
+def counters_of_flops() -> None:
+    FlopCounterMode(mods=[], display=False)
 
 
 # -- the tests --------------------------------------------------------------------------------------------------------

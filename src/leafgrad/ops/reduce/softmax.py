@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from leafgrad._core.bind import bind
+from leafgrad._core.fused import only_values, run_on_tensors
+from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply, native_reduction
 from leafgrad.kernels.fused import softmax as fused
@@ -49,13 +51,20 @@ def over_rows(kernel: Any, across: Any, dim: int, *values: A) -> A:
         return kernel(*[v.reshape(1) for v in values]).reshape(())
     if dim == ndim - 1:
         return kernel(*values)
+    if isinstance(first, TensorBase) and only_values(*values) and are_dense([v.array for v in values]):
+        return run_on_tensors(across, across, (*values, (dim,)))
     if first.__class__ is not ndarray:
         return kernel(*[v.swapaxes(dim, -1) for v in values]).swapaxes(dim, -1)
-    kind = first.dtype
-    if (kind is F32 or kind is F64) and all([v.dtype is kind and v.flags.c_contiguous for v in values]):
+    if are_dense(values):
         return across(*values, (dim,))
     moved = [np.ascontiguousarray(v.swapaxes(dim, -1)) for v in values]
     return np.ascontiguousarray(kernel(*moved).swapaxes(dim, -1))
+
+
+def are_dense(arrays: Sequence[A]) -> bool:
+    """Are these arrays of one of the usual dtypes that lie row by row?"""
+    kind = arrays[0].dtype
+    return (kind is F32 or kind is F64) and all([a.dtype is kind and a.flags.c_contiguous for a in arrays])
 
 
 def softmax_across(x: A, dims: Dims) -> A:
