@@ -111,7 +111,8 @@ def test_programs(name: str) -> None:
         library.manual_seed(5)
         x = library.randn(3, 4, requires_grad=True)
         out = PROGRAMS[name](library, x)
-        (out * library.arange(out.numel()).reshape(out.shape)).sum().backward()
+        # up to 1, because softmax subtracts such numbers: its gradient has an error of some units in their last place
+        (out * (library.arange(out.numel()) / out.numel()).reshape(out.shape)).sum().backward()
         return [values(out), values(x.grad), values(library.rand(2)), out.grad_fn.name()]
 
     ours, theirs = [run(library) for library in LIBRARIES]

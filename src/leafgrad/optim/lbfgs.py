@@ -186,7 +186,8 @@ class LBFGS(Optimizer):
         arrays = [t.array for t in (gradient, *changes, *moves)]
         options = (tuple([float(each) for each in ro]), float(state["H_diag"]))
         direction, parts = execute(lbfgs_direction.core, arrays, options)
-        state["al"] = [*parts, *[None] * (group["history_size"] - len(parts))]
+        numbers = [wrap(np.asarray(part, direction.dtype)) for part in parts]
+        state["al"] = [*numbers, *[None] * (group["history_size"] - len(parts))]
         return wrap(direction)
 
     def _gradient(self) -> Vector:

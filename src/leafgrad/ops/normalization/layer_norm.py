@@ -219,7 +219,9 @@ def rms_norm(input: Tensor, normalized_shape: Shape, weight: Tensor | None = Non
     wide = input.to(float32) if is_half(kind) else input
     if eps is None:
         eps = float(np.finfo(wide.array.dtype).eps)
-    if (kind is F32 or kind is F64) and (weight is None or weight.array.dtype is kind):
+    # for the weight alone, the gradient asks for what was normalized, and not for the input
+    for_weight_alone = weight is not None and weight.needs_grad and not input.needs_grad
+    if (kind is F32 or kind is F64) and (weight is None or weight.array.dtype is kind) and not for_weight_alone:
         return rows_by_rms.call(input, weight, shape, eps)
     dims = tuple(range(-len(shape), 0))
     out = wide * (wide.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
