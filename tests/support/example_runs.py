@@ -27,7 +27,7 @@ def source_for_torch(name: str) -> str:
 
 def run(*arguments: str) -> str:
     """What a Python process prints; it must end well."""
-    # one thread: those of PyTorch wait for each other at full speed, for minutes where other tests use the cores as well
+    # one thread: those of PyTorch wait for each other at full speed, for minutes where tests run beside each other
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
     process = subprocess.run(
         [sys.executable, *arguments],
