@@ -15,12 +15,6 @@ GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 SIZES = [(1,), (3,), (16, 16, 16), (20, 19, 19, 7, 1), (70, 64, 9), (3,) * 9]
 
 
-@pytest.fixture(autouse=True)
-def _built() -> None:
-    if recurrent.Native is None or not find_blas():
-        pytest.skip("the steps of recurrent layers were not built, or NumPy has no BLAS that they could call")
-
-
 def layer(name: str, sizes: tuple[int, ...], n: int, kind: Any) -> tuple[list[Any], Any]:
     """Arguments of the function of this name without the sizes, and a generator for more."""
     rng = np.random.default_rng(0)
@@ -52,6 +46,7 @@ def assert_alike(found: list[list[Any]], kind: Any) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * largest)
 
 
+@pytest.mark.skipif(recurrent.Native is None or not find_blas(), reason="there is one form only")
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 5, 64, 150])
 @pytest.mark.parametrize("reverse", [False, True])

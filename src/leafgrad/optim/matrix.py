@@ -1,4 +1,4 @@
-"""Optimisers that treat a parameter as a matrix, not element by element: their step is made of public operations."""
+"""Optimisers that treat a parameter as a whole, not element by element: their step is made of public operations."""
 
 from __future__ import annotations
 

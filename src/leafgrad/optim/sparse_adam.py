@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from leafgrad import errors
 from leafgrad._tensor.tensor import Tensor
-from leafgrad.autograd.grad_mode import enable_grad
-from leafgrad.optim.optimizer import Optimizer, Params
+from leafgrad.optim.matrix import MatrixOptimizer
+from leafgrad.optim.optimizer import Group, Params
 
 
-class SparseAdam(Optimizer):
+class SparseAdam(MatrixOptimizer):
     """SparseAdam(params, lr=0.001, betas=(0.9, 0.999), eps=1e-08, maximize=False): Adam for gradients that are sparse;
     those that are dense are refused."""
 
@@ -39,17 +38,10 @@ class SparseAdam(Optimizer):
         if places:
             raise ValueError(f"Complex params at indices {places}: SparseAdam does not support complex parameters")
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """step(closure=None): refused if a parameter has a gradient."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            if any([p.grad is not None for p in group["params"]]):
-                raise errors.mistake(
-                    RuntimeError,
-                    "SparseAdam does not support dense gradients, please consider Adam instead",
-                    ("why", "leafgrad has no sparse tensors"),
-                )
-        return loss
+    def _change(self, params: list[Any], group: Group) -> None:
+        if params:
+            raise errors.mistake(
+                RuntimeError,
+                "SparseAdam does not support dense gradients, please consider Adam instead",
+                ("why", "leafgrad has no sparse tensors"),
+            )
