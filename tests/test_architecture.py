@@ -99,6 +99,7 @@ INSIDE_FUNCTIONS = {
     "_tensor": (2, 6),
     "autograd": (10, 7),
     "errors": (0, 1),
+    "kernels": (1, 0),
     "leafgrad": (3, 3),
     "nn": (2, 1),
     "ops": (7, 3),
@@ -107,7 +108,7 @@ INSIDE_FUNCTIONS = {
 # What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.
 SLOW_OR_OPTIONAL = {
     "PIL", "copy", "ctypes", "difflib", "einops", "importlib", "importlib.util", "inspect", "ml_dtypes", "numpy",
-    "numpy.random", "platform", "safetensors", "traceback",
+    "numpy.random", "platform", "safetensors", "threading", "traceback",
 }  # fmt: skip
 
 PROFILER_FACES = {"profiler", "autograd.profiler", "autograd.profiler_util"}

@@ -131,7 +131,8 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
             out = links.in_common_order(arrays, out)
         if not needed or not recording or (switches.inference_used and only_inference(tensors)):
             return with_layout_noted(unrecorded(op, tensors, out))
-        return with_layout_noted(record(op, tensors, arrays, options, out))
+        result = record(op, tensors, arrays, options, out)
+        return with_layout_noted(result) if out.ndim else result
     if needed:
         return record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
     return wrap(out)

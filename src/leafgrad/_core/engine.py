@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import operator
 import sys
-import threading
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Any, Final
@@ -36,6 +35,7 @@ from leafgrad._core.sequence import put_in_sequence
 from leafgrad._core.special import ORDINARY, STOP, Special, passed_hooks
 from leafgrad._core.tensor import TensorBase, links, ndarray, wrap
 from leafgrad._core.thread_state import Pass, in_new_thread
+from leafgrad._core.threads import Lock
 from leafgrad._core.unbroadcast import fitted, unbroadcast
 from leafgrad.kernels import add, native
 
@@ -52,7 +52,7 @@ WORTH_REUSING: Final = 16_384  # elements from which on memory that nobody holds
 NESTED: Final = 20  # backward passes inside each other that share a stack
 
 # Two threads may finish a backward pass over the same leaf at the same time; NumPy lets go of the interpreter lock.
-_accumulating: Final = threading.Lock()
+_accumulating: Final = Lock()
 
 
 def walk(
@@ -416,28 +416,25 @@ def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -
 
 def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
     """Add a gradient to `leaf.grad`. The first one is moved there, not copied, if nobody else holds it."""
-    rare = leaf.rare
-    silent = rare is not None and rare.view is not None and rare.view.silent
-    if leaf.node is not None and g is not None and not silent:
-        raise messages().leaf_in_the_interior(leaf)
-    hooks = None if rare is None else rare.hooks
-    if silent or not leaf.needs_grad:
-        if hooks is not None and not leaf.needs_grad:  # it did when the graph was recorded, and its hooks are there
-            g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
-            hooks.accumulated(leaf, g, create_graph)
-        return
-    if g is None and hooks is None:
-        return
+    hooks = None
     moved = False
-    if hooks is not None:
-        before = g
-        g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
-        fresh = g is not before or ((owned or g.__class__ is not ndarray) and not hooks.on_gradient)
-        moved = fresh and leaf._grad is None and not create_graph
-        owned = False
+    if leaf.rare is None:
         if g is None:
-            hooks.accumulated(leaf, None, create_graph)
             return
+        if leaf.node is not None:
+            raise messages().leaf_in_the_interior(leaf)
+        if not leaf.needs_grad:
+            return
+    else:
+        before = g
+        g, wanted = past_hooks(leaf, g, create_graph)
+        if not wanted:
+            return
+        hooks = leaf.rare.hooks
+        if hooks is not None:
+            fresh = g is not before or ((owned or g.__class__ is not ndarray) and not hooks.on_gradient)
+            moved = fresh and leaf._grad is None and not create_graph
+            owned = False
     if create_graph and not state.recording and g.array.__class__ is ndarray:
         create_graph = False  # a mode made the walk run on tensors; a gradient does not keep tangents
         g = g.array
@@ -464,3 +461,21 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
             sofar.version[0] += 1
     if hooks is not None:  # of a gradient that PyTorch would have moved, they see what becomes of it in `.grad`
         hooks.accumulated(leaf, leaf._grad.array if moved else g, create_graph)
+
+
+def past_hooks(leaf: TensorBase, g: Gradient, create_graph: bool) -> tuple[Gradient, bool]:
+    """What the hooks of a leaf with rare fields make of a gradient, and whether there is anything to add to `.grad`."""
+    rare = leaf.rare
+    assert rare is not None
+    silent = rare.view is not None and rare.view.silent
+    if leaf.node is not None and g is not None and not silent:
+        raise messages().leaf_in_the_interior(leaf)
+    hooks = rare.hooks
+    wanted = leaf.needs_grad  # if not, it did when the graph was recorded, and its hooks are there
+    if hooks is None or (silent and wanted):
+        return g, wanted and not silent and g is not None
+    g = hooks.about_to_run(leaf, hooks.arrived(leaf, g, create_graph), create_graph)
+    if not wanted or g is None:
+        hooks.accumulated(leaf, g, create_graph)
+        return g, False
+    return g, True

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from threading import get_ident
 from typing import Any, Final
 from weakref import ref
 
 from leafgrad._core.node import take_order
+from leafgrad._core.threads import get_ident
 
 REMEMBERED: Final = 1024
 

@@ -73,12 +73,12 @@ def user_frame(frame: Any = None, known: int = 1) -> Any:
             frame = _getframe(0 if COMPILED else 1 + known)
         except ValueError:  # nobody called: a thread began with a function of leafgrad
             return outermost_frame()
+    running, behind = recorded_pass.frames
     while True:
         try:
             while internal_files[frame.f_code.co_filename]:
-                frames = recorded_pass.frames
-                if frame is frames[0]:
-                    return frames[1]
+                if frame is running:
+                    return behind
                 caller = frame.f_back
                 if caller is None:
                     return frame

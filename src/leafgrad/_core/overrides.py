@@ -7,11 +7,11 @@ is not in `plain`, or while a mode is on: for plain tensors that is a look at cl
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from leafgrad._core.tensor import TensorBase, links
+from leafgrad._core.threads import local
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 UNCHANGED: Any = object()  # nobody has taken the call over
@@ -54,7 +54,7 @@ def add_plain(tensor_class: type) -> None:
     plain_tensors.add(tensor_class)
 
 
-class Handling(threading.local):
+class Handling(local):
     """Who may take calls over in a thread."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from leafgrad._core import origin, thread_state
 from leafgrad._core.events import concern, graph_break
 from leafgrad._core.modes import recorded_in_modes, switches
-from leafgrad._core.node import UNCHANGING, Node, Version, output_of
+from leafgrad._core.node import UNCHANGING, Node, Version, output_of, take_order
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Op
 from leafgrad._core.tensor import Array, RareFields, TensorBase, is_silent, links, ndarray, wrap
 
@@ -114,43 +114,46 @@ def make_node(
     if plan is None:
         plan = op.plan(mask)
     saved: list[Any] = []
-    versions: list[Any] | None = None
+    versions: list[Any] = []
+    freed = False  # is there something that a backward pass frees, also if it cannot change?
     for place in plan:
-        if place >= SHAPE:
-            saved.append(arrays[place - SHAPE].shape)
-        elif place >= OPTION:
+        if place >= OPTION:
+            if place >= SHAPE:
+                saved.append(arrays[place - SHAPE].shape)
+                continue
             value = options[place - OPTION]
             saved.append(value)
-            if versions is None and value.__class__ is ndarray:
-                versions = []  # an index tensor: our own copy, so it does not change, but it is freed like the others
+            if value.__class__ is ndarray:  # an index tensor: our own copy
+                freed = True
+        elif place >= 0:
+            freed = True
+            saved.append(arrays[place])
+            t = tensors[place]
+            if t is not None:  # a Python number cannot change
+                if t.rare is not None and t.rare.inference:
+                    raise inference_tensor_saved(t)
+                version = t.version
+                versions.append(version)
+                versions.append(version[0])
         elif place == NOTHING:
             saved.append(None)
         else:
-            if versions is None:
-                versions = []
-            if place >= 0:
-                saved.append(arrays[place])
-                t = tensors[place]
-                if t is not None:  # a Python number cannot change
-                    if t.rare is not None and t.rare.inference:
-                        raise inference_tensor_saved(t)
-                    versions.append(t.version)
-                    versions.append(t.version[0])
-            else:
-                version = out_versions[OUT - place]
-                saved.append(outs[OUT - place])
-                versions.append(version)
-                versions.append(version[0])
-    made = Node().fill(
-        op,
-        tuple(edges),
-        tuple(saved),
-        None if versions is None else tuple(versions) or UNCHANGING,
-        shape,
-        kind,
-        frame.f_code,
-        frame.f_lasti,
-    )
+            freed = True
+            version = out_versions[OUT - place]
+            saved.append(outs[OUT - place])
+            versions.append(version)
+            versions.append(version[0])
+    made = Node()  # `fill` written out: in plain Python a call with so many arguments is a tenth of all this
+    made.op = op
+    made.inputs = tuple(edges)
+    made.saved = tuple(saved)
+    made.versions = (tuple(versions) or UNCHANGING) if freed else None
+    made.order = take_order()
+    made.shape = shape
+    made.dtype = kind
+    made.code = frame.f_code
+    made.lasti = frame.f_lasti
+    made.hooks = None
     if state.recording is not True:
         recorded_in_modes(made, tensors, out_versions)
     return made

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from leafgrad._core.threads import RLock, local
 from leafgrad.kernels import allocator
 
 # The values of `state.recording`. The executor's short ways ask whether it *is* True or False; while a mode wants to
@@ -17,7 +17,7 @@ RECORD, SKIP = True, False
 RECORD_IN_MODES, SKIP_IN_MODES = 2, 0
 
 
-class ThreadState(threading.local):
+class ThreadState(local):
     """The switches of one thread. Made at a thread's first use of leafgrad, which also sets NumPy's handling of
     floating point errors in that thread to "ignore": PyTorch computes with nan and inf silently. Its arrays begin where
     lines of the cache do."""
@@ -76,7 +76,7 @@ class Handle:
 
 shared_modes: list[Any] = []  # the modes of all threads: forward mode and anomaly mode, as in PyTorch
 handles: weakref.WeakSet[Handle] = weakref.WeakSet()
-every_thread = threading.RLock()  # held while something that all threads share is counted or changed
+every_thread = RLock()  # held while something that all threads share is counted or changed
 
 
 def refresh_all() -> None:
@@ -122,6 +122,8 @@ def in_new_thread(function: Callable[..., Any], *args: Any) -> Any:
             outcome.append(function(*args))
         except BaseException as error:
             failure.append(error)
+
+    import threading  # see leafgrad/_core/threads.py
 
     thread = threading.Thread(target=work)
     thread.start()

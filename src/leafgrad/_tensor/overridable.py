@@ -9,7 +9,6 @@ class, is the overridable form, so that this is what `__torch_function__` gets, 
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,6 +16,7 @@ from leafgrad import errors
 from leafgrad._core import overrides
 from leafgrad._core.overrides import UNCHANGED, is_reflected, overridden
 from leafgrad._core.tensor import TensorBase, links
+from leafgrad._core.threads import RLock
 from leafgrad._missing import missing_method
 from leafgrad.ops.names import ABSENT, ATTRIBUTES
 from leafgrad.ops.signature import in_python_form
@@ -234,7 +234,7 @@ def prepare(cls: type) -> None:
         cls.__bases__ = (*bases[:at], _bases[0], *bases[at:])
 
 
-_lock = threading.RLock()
+_lock = RLock()
 
 
 def push_mode(mode: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
+from leafgrad._core.threads import Lock
 from leafgrad.autograd.composition import fused
 from leafgrad.autograd.grown_nodes import is_grown
 from leafgrad.autograd.hooks import RemovableHandle, on_gradient_of, registered
@@ -147,7 +147,7 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
     for t in tensors:
         assert t.requires_grad, "Expected gradient function to be set"
     calls: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # what came so far, for each pass
-    lock = threading.Lock()
+    lock = Lock()
     places = [edge(t) for t in tensors]
 
     def arrive(index: int, g: Any) -> None:

@@ -8,7 +8,6 @@ AccumulateGrad.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -20,13 +19,14 @@ from leafgrad._core.modes import restore, switches
 from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.tensor import RareFields, TensorBase, links, wrap
 from leafgrad._core.thread_state import every_thread, state
+from leafgrad._core.threads import RLock
 from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad.autograd.composition import between, replace_between, sources_of
 
 Registered = dict[int, Callable[..., Any]]
 # Several threads may go back through the same graph, and add to the same retained gradient. One lock for one thread at
 # a time, which may come here again: under create_graph the addition is recorded, and hooks may watch that.
-retaining = threading.RLock()
+retaining = RLock()
 
 
 class RemovableHandle:

@@ -48,7 +48,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from leafgrad.kernels import clip, error_functions
+from leafgrad.kernels import clip
 from leafgrad.kernels.halves import converted, widened
 from leafgrad.kernels.select import choose
 
@@ -183,7 +183,11 @@ def sigmoid(x: A) -> A:
 
 
 def erf(x: A) -> A:
-    return x.erf() if hasattr(x, "erf") else error_functions.erf(x)
+    if hasattr(x, "erf"):
+        return x.erf()
+    from leafgrad.kernels import error_functions  # two modules fewer at the start of every program
+
+    return error_functions.erf(x)
 
 
 def sqrt(x: A) -> A:

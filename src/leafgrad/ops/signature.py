@@ -149,6 +149,7 @@ def twin(function: Any, declaration: Declaration) -> Any:
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
     made.__doc__ = documentation(function)
+    made.__dict__.update(function.__dict__)  # such as what lies `behind` the conversions of autocast
     made.__wrapped__ = declaration  # type: ignore[attr-defined]
     return made
 

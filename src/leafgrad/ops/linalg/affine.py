@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 
-from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.overrides import UNCHANGED, modes_of_all_threads, overridden, plain
 from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import is_batched
 from leafgrad.kernels.halves import converted, widened
@@ -106,15 +103,6 @@ OF_MORE = "ViewBackward0(AddmmBackward0(bias, ViewBackward0(input), TBackward0(w
 ADDED = f"AddBackward0({OF_VECTOR}, bias)"  # of a vector whose elements do not lie side by side
 
 
-def overridden_linear(input: Any, weight: Any, bias: Any) -> Any:
-    """What becomes of a call of `linear` if somebody takes it over; otherwise UNCHANGED."""
-    caller = sys._getframe(2)
-    named = errors.keywords_at(caller.f_code, caller.f_lasti)
-    given = {"input": input, "weight": weight, "bias": bias}
-    args = [value for name, value in given.items() if name not in named and (name != "bias" or value is not None)]
-    return overridden(lambda: linear.function, tuple(args), {name: given[name] for name in named if name in given})
-
-
 @op
 class linear(Family):
     """linear(input, weight, bias=None): input @ weight.T + bias, for inputs (..., k) and a weight (m, k)."""
@@ -147,9 +135,6 @@ class linear(Family):
         return out
 
     def call(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-        asked = input.__class__ in plain and weight.__class__ in plain and bias.__class__ in plain
-        if (not asked or modes_of_all_threads) and (taken := overridden_linear(input, weight, bias)) is not UNCHANGED:
-            return taken
         try:
             x, w = input.array, weight.array
             b = None if bias is None else bias.array
@@ -188,7 +173,7 @@ class linear(Family):
 
     def vjp_bias(g: A, bias_shape: A) -> A:
         if g.__class__ is ndarray and bias_shape == g.shape[-1:]:
-            return total(rows(g), (0,), False)
+            return total(g if g.ndim == 2 else rows(g), (0,), False)
         return g  # the engine sums what was broadcast
 
     def vmap(batch: A, x: A, weight: A, bias: A) -> A:

@@ -13,6 +13,7 @@ from leafgrad._core.tensor import constant
 from leafgrad._core.thread_state import state
 from leafgrad._device import Size
 from leafgrad.kernels.halves import converted, widened
+from leafgrad.kernels.language import NATIVE, as_written
 from leafgrad.ops.pointwise.elementwise import times
 from leafgrad.ops.reduce.common import F32, F64, is_half, raw, total, total_of_all
 from leafgrad.ops.reduce.reductions import mean
@@ -109,6 +110,8 @@ def reduced(losses: Any, reduction: str) -> Any:
 def loss_kernel(each: Any, sum_of: Any) -> Any:
     """A kernel made of two: of an input and a target the losses of all elements, or their sum, or their mean. Half
     precision is rounded at the end."""
+    if not NATIVE:  # their look at arguments would come after that of this kernel: a thirtieth of a small training step
+        each, sum_of = as_written(each), as_written(sum_of)
 
     def kernel(x: Any, y: Any, reduction: str, *options: Any) -> Any:
         kind = x.dtype
@@ -124,7 +127,9 @@ def loss_kernel(each: Any, sum_of: Any) -> Any:
 
 def per_element(reduction: str, input: A) -> float:
     """What the gradient of a loss is multiplied by for each element."""
-    return 1 / (raw(input).size or 1) if reduction == "mean" else 1.0
+    if reduction != "mean":
+        return 1.0
+    return 1 / ((input if input.__class__ is np.ndarray else raw(input)).size or 1)
 
 
 def share(g: A, losses: A, reduction: str, factor: float = 1) -> A:
