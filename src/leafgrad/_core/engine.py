@@ -224,15 +224,6 @@ def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gra
         ours.add(target)
 
 
-def begin(frame: Any, keep_graph: bool, deliver: bool) -> Freed | None:
-    """A backward pass begins: remember its line. Returns what takes the place of saved values, if they are freed."""
-    code = frame.f_code
-    lasti: int = frame.f_lasti
-    if deliver:
-        event_at(BACKWARD, code, lasti)
-    return None if keep_graph else Freed(code, lasti)
-
-
 def collect_output(waiting: dict[Any, Gradient], heap: list[tuple[int, Node]], node: Output, g: Gradient) -> None:
     """The gradient of one result of several takes its place among those of the operation."""
     parent = node.parent
@@ -279,13 +270,16 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
         frame = None
     if frame is None or internal_files.get(frame.f_code.co_filename, True):
         frame = origin.user_frame(frame)
+    code = frame.f_code
+    lasti: int = frame.f_lasti
+    event_at(BACKWARD, code, lasti)
     starts = (root.node or root,)
     callbacks: list[Any] = [starts]
     thread["callbacks"] = callbacks
     thread["recording"] = False
     thread["depth"] = 1
     try:
-        arrived, ours = walk(starts, (g,), begin(frame, False, True), None)
+        arrived, ours = walk(starts, (g,), Freed(code, lasti), None)
     finally:
         thread["recording"] = before
         thread["depth"] = 0
@@ -381,7 +375,9 @@ def run_special(
     deeply, a new thread gives them a new stack."""
     on_tensors = special is not None and special.on_tensors
     frame = origin.user_frame()
-    freed = begin(frame, keep_graph, deliver)
+    if deliver:
+        event_at(BACKWARD, frame.f_code, frame.f_lasti)
+    freed = None if keep_graph else Freed(frame.f_code, frame.f_lasti)
     outer = recorded_pass.frames
     if on_tensors:
         recorded_pass.frames = (_getframe(0), frame)
