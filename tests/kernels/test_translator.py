@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import textwrap
 from pathlib import Path
 
@@ -123,3 +125,29 @@ def test_branches_are_choices_and_pairs_have_two_names(tmp_path: Path) -> None:
     assert text.count("real change = 0;") == 2 and "if (" not in text  # in single and in double precision
     with pytest.raises(NotInTheLanguage, match="has no value here"):
         translated(tmp_path, "@elementwise\ndef f(x: Vector, k: Number):\n    if k:\n        y = x\n    return y\n")
+
+
+def test_a_literal_is_known_to_be_a_number(tmp_path: Path) -> None:
+    text = translated(tmp_path, "@elementwise\ndef f(x: Vector, k: Number):\n    return maximum(minimum(x, k), -1)\n")
+    assert "maximum_number_f32(minimum_f32(x, k1), (real)-1.0)" in text
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="asks gcc what it makes of a loop")
+def test_a_choice_of_a_choice_is_made_by_vector_instructions(tmp_path: Path) -> None:
+    """gcc made branches of it, and the loop took forty times as long."""
+    text = translated(
+        tmp_path,
+        """
+        @elementwise
+        def clip(x: Vector, low: Vector, high: Number):
+            return minimum(maximum(x, low), high)
+        """,
+    )
+    functions = text[: text.index("static const Entry")].replace("CLONES static", "")
+    (tmp_path / "kernels.c").write_text(f'#include "lanes.h"\n#include "vector_math.h"\n{functions}')
+    flags = ["-O3", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-fopt-info-vec-optimized", "-c"]
+    headers = Path(__file__).parents[2] / "src/leafgrad/kernels"
+    command = ["gcc", *flags, f"-I{headers}", "kernels.c", "-o", "kernels.o"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr
+    places = {int(line) for line in re.findall(r"kernels\.c:(\d+):.*vectorized", said)}
+    assert len(places) == 2, said  # in single and in double precision

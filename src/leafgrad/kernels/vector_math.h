@@ -38,8 +38,20 @@ INLINE double two_to_f64(int64_t n) { return from_bits_f64((uint64_t)(n + 1023) 
     INLINE real abs_##kind(real x) { return absolute(x); }                                                             \
     INLINE real sqrt_##kind(real x) { return root(x); }                                                                \
     INLINE real copysign_##kind(real x, real sign) { return with_sign(x, sign); }                                      \
-    INLINE real maximum_##kind(real a, real b) { return (a > b) | (a != a) ? a : b; } /* nan wins */                   \
-    INLINE real minimum_##kind(real a, real b) { return (a < b) | (a != a) ? a : b; }                                  \
+    /* nan wins. Two choices, not one of two conditions: of that gcc makes branches where it meets another choice. */  \
+    INLINE real maximum_##kind(real a, real b)                                                                         \
+    {                                                                                                                  \
+        real larger = a > b ? a : b;                                                                                   \
+        return a != a ? a : larger;                                                                                    \
+    }                                                                                                                  \
+    INLINE real minimum_##kind(real a, real b)                                                                         \
+    {                                                                                                                  \
+        real smaller = a < b ? a : b;                                                                                  \
+        return a != a ? a : smaller;                                                                                   \
+    }                                                                                                                  \
+    /* the same where b is known to be a number */                                                                     \
+    INLINE real maximum_number_##kind(real a, real b) { return b >= a ? b : a; }                                       \
+    INLINE real minimum_number_##kind(real a, real b) { return b <= a ? b : a; }                                       \
     INLINE real not_below_##kind(real x, real low) { return x < low ? low : x; } /* nan and -0.0 stay */               \
     INLINE real clipped_##kind(real x, real low, real high)                                                            \
     {                                                                                                                  \

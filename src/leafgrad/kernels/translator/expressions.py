@@ -83,6 +83,8 @@ class Expressions(Loops):
 
     def unary(self, node: ast.UnaryOp) -> Value:
         value = self.expression(node.operand)
+        if isinstance(node.op, ast.USub) and value.literal:
+            return Value(f"-{value.text}", NUMBER, literal=True)
         if isinstance(node.op, ast.USub):
             return self.joined(f"(-{value.text})", (value,), 1)
         if isinstance(node.op, ast.Not) and value.shape == NUMBER:
@@ -158,12 +160,15 @@ class Expressions(Loops):
             return Value(f"(double)in_{values[0].text}[{values[1].text}]", NUMBER)
         if name not in CALLS or len(values) != CALLS[name][0] or node.keywords:
             raise self.error(node, f"the language has no such function: {ast.unparse(node)}")
+        cost, known = CALLS[name][1], values[-1].literal
         values = self.operands(values)
+        if name in ("maximum", "minimum") and known:
+            name += "_number"
         if all([value.shape == NUMBER for value in values]):
             text = f"{name}_f64({', '.join([v.text for v in values])})"
             return self.joined(text, values, 0)
-        out = self.joined(f"{name}_REAL({', '.join([v.text for v in values])})", values, CALLS[name][1])
-        out.plain = out.plain and CALLS[name][1] <= 2
+        out = self.joined(f"{name}_REAL({', '.join([v.text for v in values])})", values, cost)
+        out.plain = out.plain and cost <= 2
         return out
 
     def inlined(self, node: ast.Call, function: ast.FunctionDef, values: Sequence[Value]) -> Value:
