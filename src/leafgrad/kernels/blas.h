@@ -10,6 +10,8 @@
 #include <Python.h>
 #include <stddef.h>
 
+#include "capsule.h"
+
 /* Where the elements of rows follow each other; with `turned`, those of columns. `step` elements lie between rows (or
    columns). */
 typedef struct {
@@ -31,12 +33,7 @@ typedef struct {
 /* Returns NULL, with an exception, where `_products` was not built. */
 static inline const BlasFunctions *blas_import(void)
 {
-    PyObject *module = PyImport_ImportModule(BLAS_MODULE);
-    PyObject *capsule = module == NULL ? NULL : PyObject_GetAttrString(module, "blas");
-    const BlasFunctions *found = capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, BLAS_CAPSULE);
-    Py_XDECREF(capsule);
-    Py_XDECREF(module);
-    return found;
+    return capsule_import(BLAS_MODULE, "blas", BLAS_CAPSULE);
 }
 
 #endif

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "capsule.h"
+
 typedef void (*Function)(ptrdiff_t rows, ptrdiff_t n, char *const *arrays, const double *options, void *scratch);
 
 typedef struct {
@@ -20,12 +22,7 @@ typedef struct {
 /* The kernels, up to one without a name. Returns NULL, with an exception, where `_fused` was not built. */
 static inline const Entry *fused_import(void)
 {
-    PyObject *module = PyImport_ImportModule(FUSED_MODULE);
-    PyObject *capsule = module == NULL ? NULL : PyObject_GetAttrString(module, "entries");
-    const Entry *found = capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, FUSED_CAPSULE);
-    Py_XDECREF(capsule);
-    Py_XDECREF(module);
-    return found;
+    return capsule_import(FUSED_MODULE, "entries", FUSED_CAPSULE);
 }
 
 static inline const Entry *fused_entry(const Entry *entries, const char *name)

@@ -23,6 +23,8 @@
 #include <Python.h>
 #include <stddef.h>
 
+#include "capsule.h"
+
 #if defined(_WIN32) /* no helpers there, so plain variables do for what they would share */
 typedef int atomic_int;
 #define atomic_init(place, value) (*(place) = (value))
@@ -54,11 +56,7 @@ static inline int pool_threads(void) { return shared_pool->threads(); }
 /* Returns -1, with an exception, where `_loops` was not built. */
 static inline int pool_import(void)
 {
-    PyObject *module = PyImport_ImportModule(POOL_MODULE);
-    PyObject *capsule = module == NULL ? NULL : PyObject_GetAttrString(module, "pool");
-    shared_pool = capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, POOL_CAPSULE);
-    Py_XDECREF(capsule);
-    Py_XDECREF(module);
+    shared_pool = capsule_import(POOL_MODULE, "pool", POOL_CAPSULE);
     return shared_pool == NULL ? -1 : 0;
 }
 
