@@ -8,7 +8,7 @@ import leafgrad
 
 CASES = {
     "adadelta": ("Adadelta", dict(lr=1.0, rho=0.9, eps=1e-6, weight_decay=0.1, maximize=False)),
-    "adafactor": ("Adafactor", dict(lr=0.01, d=1.0, beta2_decay=-0.8, weight_decay=0.1, eps=(None, 1e-3), maximize=True)),
+    "adafactor": ("Adafactor", dict(lr=0.01, d=1.0, beta2_decay=-0.8, weight_decay=0, eps=(None, 0.1), maximize=True)),
     "adagrad": ("Adagrad", dict(lr=0.1, lr_decay=0.1, weight_decay=0.1, eps=1e-10, maximize=False)),
     "adam": ("Adam", dict(lr=0.1, betas=(0.8, 0.9), eps=1e-8, weight_decay=0.1, amsgrad=True, maximize=False)),
     "adamax": ("Adamax", dict(lr=0.1, betas=(0.8, 0.9), eps=1e-8, weight_decay=0.1, maximize=True)),
