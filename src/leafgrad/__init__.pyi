@@ -833,6 +833,8 @@ def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the logarithm of the absolute value of the gamma function of each element."""
 def linspace(start: Number | Tensor, end: Number | Tensor, steps: builtins.int, *, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
     """`steps` numbers at equal distances, from start to end inclusive."""
+def lobpcg(A: Tensor, k: builtins.int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: builtins.int | None = None, iK: Tensor | None = None, niter: builtins.int | None = None, tol: builtins.float | None = None, largest: builtins.bool | None = None, method: builtins.str | None = None, tracker: Any = None, ortho_iparams: Any = None, ortho_fparams: Any = None, ortho_bparams: Any = None) -> tuple[Tensor, Tensor]:
+    """the k largest or smallest eigenvalues of A x = λ B x, and the eigenvectors, for symmetric A and positive definite B. X is where the search begins, of n random vectors otherwise; iK a preconditioner, about the inverse of A."""
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the natural logarithm of each element."""
 def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -178,3 +178,27 @@ WRONG: list[Any] = [
 def test_wrong_calls_are_refused(call: Any) -> None:
     with pytest.raises((TypeError, ValueError, IndexError)):
         call()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_windows_one_by_one_and_all_at_once(data: Any) -> None:
+    """Plain NumPy loops over the windows or over the elements of one, whichever are fewer."""
+    dims = data.draw(st.integers(1, 3))
+    sizes = tuple([data.draw(st.integers(1, 9)) for _ in range(dims)])
+    edges = [pooling.bins(size, data.draw(st.integers(1, 4))) for size in sizes]
+    kind = data.draw(st.sampled_from([np.float16, np.float64]))
+    x = numbers((2, 3, *sizes), kind, data.draw(st.booleans()))
+    taps = [
+        [np.minimum(first + t, last - 1) for t in range(int((last - first).max()))] for first, last in edges
+    ]  # fmt: skip
+    for found, right in zip(pooling.max_of_each(x, edges), pooling.max_at(x, taps), strict=True):
+        assert found.dtype == right.dtype
+        np.testing.assert_array_equal(found, right)
+
+
+def test_one_window_of_many_elements() -> None:
+    x = np.zeros((1, 1, 1, 300_000), np.float16)  # which only NumPy takes: a loop over its elements takes seconds
+    x[..., -1] = 1
+    best, indices = pooling.max_adaptive(x, (1, 1))
+    assert best.item() == 1 and indices.item() == 299_999

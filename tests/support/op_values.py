@@ -45,6 +45,8 @@ DIGITS = {"result": 1, "gradient": 1, "second gradient": 2}
 ILL_CONDITIONED = dict.fromkeys(
     ("linalg_svd", "svd", "linalg_eig", "linalg_eigvals", "linalg_eigh", "norm", "linalg_norm", "linalg_cond"), 8
 ) | dict.fromkeys(("svd_lowrank", "pca_lowrank"), 16)
+# A search goes on until residuals are small, by ways that differ; PyTorch's ends up to 1e-11 away in the vectors.
+ILL_CONDITIONED |= dict.fromkeys(("lobpcg", "lobpcg_pairs"), 2**14)
 # In PyTorch the gradient of binary_cross_entropy is divided by x * (1 - x) + 1e-12, so its own gradient lacks digits.
 LOOSE = {("binary_cross_entropy", "second gradient"): 1e-10}
 

@@ -61,11 +61,29 @@ def max_adaptive(x: Array, counts: Ints) -> Any:
         return [np.zeros(shape, x.dtype), np.zeros(shape, np.int64)]
     if is_native(x):
         return _images.pool_max(np.ascontiguousarray(x), counts, None, True)
-    coordinates = []
-    for size, count in zip(x.shape[-dims:], counts):
-        first, last = bins(size, count)
-        coordinates.append([np.minimum(first + t, last - 1) for t in range(int((last - first).max()))])
-    return max_at(x, coordinates)
+    edges = [bins(size, count) for size, count in zip(x.shape[-dims:], counts)]
+    widest = [int((last - first).max()) for first, last in edges]
+    if prod(widest) > prod(counts):
+        return max_of_each(x, edges)
+    return max_at(x, [[np.minimum(first + t, last - 1) for t in range(n)] for (first, last), n in zip(edges, widest)])
+
+
+def max_of_each(x: Array, edges: list[tuple[Array, Array]]) -> list[Array]:
+    """The same window by window, where there are fewer windows than elements in one."""
+    dims = len(edges)
+    sizes, counts = x.shape[-dims:], [len(first) for first, _ in edges]
+    best = np.empty((*x.shape[:-dims], *counts), x.dtype)
+    indices = np.empty(best.shape, np.int64)
+    for position in np.ndindex(*counts):
+        spans = [slice(int(first[q]), int(last[q])) for q, (first, last) in zip(position, edges)]
+        window = flattened(x[(..., *spans)], dims)
+        at = window.argmax(-1)
+        if window.dtype.kind not in "iu" and (unknown := window != window).any():  # the last nan counts
+            at = np.where(unknown.any(-1), window.shape[-1] - 1 - unknown[..., ::-1].argmax(-1), at)
+        best[(..., *position)] = np.take_along_axis(window, at[..., None], -1)[..., 0]
+        inside = np.unravel_index(at, [span.stop - span.start for span in spans])
+        indices[(..., *position)] = np.ravel_multi_index([i + span.start for i, span in zip(inside, spans)], sizes)
+    return [best, indices]
 
 
 def put_back(g: Array, indices: Array, shape: Ints) -> Array | None:

@@ -46,6 +46,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.linalg.distances": "cdist dist pdist renorm",
     "ops.linalg.einsum": "einsum",
     "ops.linalg.least_squares": "pinverse",
+    "ops.linalg.lobpcg": "lobpcg",
     "ops.linalg.low_rank": "pca_lowrank svd_lowrank",
     "ops.linalg.lu": "lu lu_solve lu_unpack",
     "ops.linalg.matrix_norms": "norm",
@@ -299,8 +300,8 @@ OTHERS = (  # the modules without methods
     "ops.conv.time_first ops.creation.fresh ops.creation.from_data ops.creation.ranges "
     "ops.creation.signal_windows ops.creation.windows ops.fourier.functions ops.fourier.transforms "
     "ops.index.embedding ops.index.segments ops.index.unravel ops.inplace ops.linalg.bilinear "
-    "ops.linalg.eigenvalues ops.linalg.einsum ops.linalg.ldl ops.linalg.low_rank ops.loss.binary "
-    "ops.loss.cross_entropy ops.loss.ctc ops.loss.elementwise ops.normalization.batch_norm "
+    "ops.linalg.eigenvalues ops.linalg.einsum ops.linalg.ldl ops.linalg.lobpcg ops.linalg.low_rank "
+    "ops.loss.binary ops.loss.cross_entropy ops.loss.ctc ops.loss.elementwise ops.normalization.batch_norm "
     "ops.normalization.layer_norm ops.pointwise.foreach ops.pointwise.polynomials ops.private_functions "
     "ops.random.by_rejection ops.random.drawing ops.random.dropout ops.recurrent.cells ops.recurrent.layers "
     "ops.recurrent.packing ops.recurrent.sequences ops.reduce.distances ops.reduce.histograms "

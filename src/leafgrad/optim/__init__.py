@@ -13,8 +13,9 @@ from leafgrad.optim import lr_scheduler
 from leafgrad.optim.adadelta import Adadelta
 from leafgrad.optim.adafactor import Adafactor
 from leafgrad.optim.adagrad import Adagrad
-from leafgrad.optim.adam import Adam, AdamW
+from leafgrad.optim.adam import Adam
 from leafgrad.optim.adamax import Adamax
+from leafgrad.optim.adamw import AdamW
 from leafgrad.optim.asgd import ASGD
 from leafgrad.optim.lbfgs import LBFGS
 from leafgrad.optim.muon import Muon

@@ -7,6 +7,7 @@ from typing import Any
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Updated, Vector, elementwise, sqrt
 from leafgrad.ops.registry import op
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import Optimizer, Params, check_options
 from leafgrad.optim.update import Update, in_place, steps
 
@@ -67,3 +68,11 @@ class Adadelta(Optimizer):
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
+
+
+adadelta = as_function(
+    Adadelta,
+    {"square_avgs": "square_avg", "acc_deltas": "acc_delta", "state_steps": "step"},
+    "capturable foreach differentiable has_complex",
+    "lr rho eps weight_decay maximize",
+)

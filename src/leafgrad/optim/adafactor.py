@@ -7,6 +7,7 @@ from typing import Any
 from leafgrad import _dtypes
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Vector, column_sum, elementwise, maximum, row_mean, rowwise, sqrt
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.matrix import MatrixOptimizer
 from leafgrad.optim.optimizer import Group, Params, State, step_counter
 
@@ -108,3 +109,11 @@ def size_of(t: Any) -> float:
     """The root of the mean of the squares."""
     size: float = t.norm(2).item() / t.numel() ** 0.5
     return size
+
+
+adafactor = as_function(
+    Adafactor,
+    {"row_vars": "row_var", "col_vars": "col_var", "variances": "variance", "state_steps": "step"},
+    "foreach grad_scale found_inf has_complex",
+    "d lr beta2_decay weight_decay eps1 eps2 maximize",
+)

@@ -8,6 +8,7 @@ from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Updated, Vector, elementwise, sqrt
 from leafgrad.nn.parameter import is_lazy, uninitialized_in
 from leafgrad.ops.registry import op
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options, full_for, step_counter
 from leafgrad.optim.update import Update, in_place, steps
 
@@ -78,3 +79,11 @@ class Adagrad(Optimizer):
 
     def _first(self, name: str, p: Any, group: Group) -> Any:
         return full_for(p, self.defaults["initial_accumulator_value"])
+
+
+adagrad = as_function(
+    Adagrad,
+    {"state_sums": "sum", "state_steps": "step"},
+    "fused grad_scale found_inf has_sparse_grad foreach differentiable has_complex",
+    "lr weight_decay lr_decay eps maximize",
+)

@@ -1,4 +1,4 @@
-"""Adam and AdamW: steps that are measured by how large the gradients usually are."""
+"""Adam: steps that are measured by how large the gradients usually are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Pair, Updated, Vector, elementwise, maximum, sqrt
 from leafgrad.ops.registry import op
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import Optimizer, Params, State, check_betas, check_options
 from leafgrad.optim.update import Update, in_place, steps
 
@@ -99,26 +100,12 @@ class Adam(Optimizer):
         return state["step"].clone()
 
 
-class AdamW(Adam):
-    """AdamW(params, lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.01, amsgrad=False, *, maximize=False):
-    Adam with decoupled weight decay."""
-
-    def __init__(
-        self,
-        params: Params,
-        lr: float | Tensor = 1e-3,
-        betas: tuple[Any, Any] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 1e-2,
-        amsgrad: bool = False,
-        *,
-        maximize: bool = False,
-        foreach: bool | None = None,
-        capturable: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
-    ) -> None:
-        super().__init__(
-            params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize, capturable=capturable,
-            differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
-        )  # fmt: skip
+ADAM_LISTS = {
+    "exp_avgs": "exp_avg", "exp_avg_sqs": "exp_avg_sq", "max_exp_avg_sqs": "max_exp_avg_sq", "state_steps": "step",
+}  # fmt: skip
+adam = as_function(
+    Adam,
+    ADAM_LISTS,
+    "foreach capturable differentiable fused grad_scale found_inf has_complex decoupled_weight_decay",
+    "amsgrad beta1 beta2 lr weight_decay eps maximize",
+)

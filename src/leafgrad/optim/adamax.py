@@ -7,6 +7,7 @@ from typing import Any
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Pair, Updated, Vector, abs, elementwise, maximum
 from leafgrad.ops.registry import op
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import Optimizer, Params, check_betas, check_options
 from leafgrad.optim.update import Update, in_place, steps
 
@@ -66,3 +67,11 @@ class Adamax(Optimizer):
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
         }  # fmt: skip
         super().__init__(params, defaults)
+
+
+adamax = as_function(
+    Adamax,
+    {"exp_avgs": "exp_avg", "exp_infs": "exp_inf", "state_steps": "step"},
+    "foreach maximize differentiable capturable has_complex",
+    "eps beta1 beta2 lr weight_decay",
+)

@@ -7,6 +7,7 @@ from typing import Any
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Pair, Updated, Vector, copied, elementwise
 from leafgrad.ops.registry import op
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options, step_counter, zeros_for
 from leafgrad.optim.update import Update, in_place, steps
 
@@ -80,3 +81,11 @@ class ASGD(Optimizer):
         eta[()] = lr / (1 + group["lambd"] * lr * t) ** group["alpha"]
         mu[()] = 1 / max(1, t - group["t0"])
         return state, present
+
+
+asgd = as_function(
+    ASGD,
+    {"axs": "ax", "mus": "mu", "etas": "eta", "state_steps": "step"},
+    "foreach maximize differentiable capturable has_complex",
+    "lambd lr t0 alpha weight_decay",
+)

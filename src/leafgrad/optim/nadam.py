@@ -7,6 +7,7 @@ from typing import Any
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Pair, Updated, Vector, elementwise, sqrt
 from leafgrad.ops.registry import op
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import (
     Group,
     Optimizer,
@@ -109,3 +110,11 @@ class NAdam(Optimizer):
         product = state["mu_product"].array
         product *= product.dtype.type(momentum(group["betas"][0], group["momentum_decay"], t))
         return state, (t, product.item())
+
+
+nadam = as_function(
+    NAdam,
+    {"exp_avgs": "exp_avg", "exp_avg_sqs": "exp_avg_sq", "mu_products": "mu_product", "state_steps": "step"},
+    "decoupled_weight_decay foreach capturable differentiable has_complex maximize",
+    "beta1 beta2 lr weight_decay momentum_decay eps",
+)

@@ -7,6 +7,7 @@ from typing import Any
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Pair, Updated, Vector, elementwise, sqrt
 from leafgrad.ops.registry import op
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_betas, check_options
 from leafgrad.optim.update import Update, in_place, steps
 
@@ -93,3 +94,11 @@ class RAdam(Optimizer):
             return state, (t, 0)
         ratio = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
         return state, (t, ratio**0.5)
+
+
+radam = as_function(
+    RAdam,
+    {"exp_avgs": "exp_avg", "exp_avg_sqs": "exp_avg_sq", "state_steps": "step"},
+    "decoupled_weight_decay foreach differentiable capturable has_complex maximize",
+    "beta1 beta2 lr weight_decay eps",
+)

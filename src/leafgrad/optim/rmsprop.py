@@ -7,6 +7,7 @@ from typing import Any
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Updated, Vector, elementwise, sqrt
 from leafgrad.ops.registry import op
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import Optimizer, Params, check_options
 from leafgrad.optim.update import Update, in_place, steps
 
@@ -75,3 +76,16 @@ class RMSprop(Optimizer):
             "differentiable": differentiable,
         }  # fmt: skip
         super().__init__(params, defaults)
+
+
+rmsprop = as_function(
+    RMSprop,
+    {
+        "square_avgs": "square_avg",
+        "grad_avgs": "grad_avg",
+        "momentum_buffer_list": "momentum_buffer",
+        "state_steps": "step",
+    },
+    "foreach maximize differentiable capturable has_complex",
+    "lr alpha eps weight_decay momentum centered",
+)

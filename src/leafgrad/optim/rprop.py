@@ -7,6 +7,7 @@ from typing import Any
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Pair, Updated, Vector, elementwise, maximum, minimum, sign
 from leafgrad.ops.registry import op
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options, full_for
 from leafgrad.optim.update import Update, in_place, steps
 
@@ -75,3 +76,11 @@ class Rprop(Optimizer):
 
     def _first(self, name: str, p: Any, group: Group) -> Any:
         return full_for(p, group["lr"] if name == "step_size" else 0)
+
+
+rprop = as_function(
+    Rprop,
+    {"prevs": "prev", "step_sizes": "step_size", "state_steps": "step"},
+    "foreach capturable maximize differentiable has_complex",
+    "step_size_min step_size_max etaminus etaplus",
+)

@@ -7,6 +7,7 @@ from typing import Any
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Updated, Vector, copied, detached, elementwise
 from leafgrad.ops.registry import op
+from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options, zeros_for
 from leafgrad.optim.update import Update, in_place, steps
 
@@ -83,3 +84,12 @@ class SGD(Optimizer):
         if first:
             state["momentum_buffer"] = zeros_for(p)
         return state, first
+
+
+sgd = as_function(
+    SGD,
+    {"momentum_buffer_list": "momentum_buffer"},
+    "has_sparse_grad foreach fused grad_scale found_inf",
+    "weight_decay momentum lr dampening nesterov maximize",
+    grads="d_p_list",
+)
