@@ -127,13 +127,25 @@ def test_shapes_that_do_not_fit_are_refused_as_by_numpy() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
 @pytest.mark.parametrize("count", [0, 1, 1000, 100_001])
-def test_a_move_and_the_product_after_it(count: int, dtype: Any) -> None:
-    r, y, s = np.random.default_rng(count).normal(size=(3, count)).astype(dtype)
-    tolerance = {np.float16: 2e-3, np.float32: 1e-5, np.float64: 1e-12}[dtype]
-    for by, against in [(y, s), (None, s), (y, None)]:
-        moved = r.copy()
-        product = products.moved_dot(moved, by, -0.5, against)
-        expected = r.astype(np.float64) - (0 if by is None else 0.5 * by.astype(np.float64))
-        np.testing.assert_allclose(moved, expected, rtol=tolerance, atol=tolerance)
-        scale = tolerance * (1 + np.sqrt(count)) * 10
-        assert abs(product - (0 if against is None else expected @ against)) <= scale
+@pytest.mark.parametrize("many", [1, 6])
+def test_products_and_sums_of_many_vectors(count: int, dtype: Any, many: int) -> None:
+    a, b, *vectors = np.random.default_rng(count).normal(size=(many + 2, count)).astype(dtype)
+    weights = np.linspace(-1, 1, many)
+    exact = [v.astype(np.float64) for v in vectors]
+    expected = [[v @ a.astype(np.float64), v @ b.astype(np.float64)] for v in exact]
+    found = products.two_products(a, b, *vectors)
+    assert found.dtype == np.float64
+    # products of float32 are exact as float64; NumPy adds up short runs of them in float32
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 if dtype is np.float64 else 1e-3)
+    total = products.weighted(a, -0.5, weights, *vectors)
+    assert total.dtype == dtype
+    expected_sum = -0.5 * a.astype(np.float64) + sum(w * v for w, v in zip(weights, exact, strict=True))
+    tolerance = {np.float16: 4e-3, np.float32: 2e-6, np.float64: 1e-14}[dtype]
+    np.testing.assert_allclose(total, expected_sum, rtol=tolerance, atol=tolerance)
+
+
+def test_sums_of_vectors_that_are_no_block_of_memory() -> None:
+    a, b, c = np.random.default_rng(0).normal(size=(5000, 3)).astype(np.float32).T
+    expected = np.array([[c.astype(float) @ a, c.astype(float) @ b]])
+    np.testing.assert_allclose(products.two_products(a, b, c), expected, atol=1e-3)
+    np.testing.assert_allclose(products.weighted(a, 2.0, np.array([3.0]), c), 2 * a + 3 * c, rtol=1e-5, atol=1e-5)

@@ -7,7 +7,7 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ import pytest
 import leafgrad as lg
 import leafgrad.nn as nn
 import leafgrad.optim as optim
+from leafgrad._core.modes import Observer
 from optim_cases import ALL, precision_of, twenty_steps
 
 STORED = json.loads(gzip.decompress((Path(__file__).parents[1] / "data" / "optimizers.json.gz").read_bytes()))
@@ -198,3 +199,59 @@ def test_lbfgs_takes_complex_parameters_and_some_without_gradient() -> None:
     optimizer.step(closure)
     np.testing.assert_allclose(p.detach().numpy(), [0.5j, 0.5j], atol=1e-5)
     assert unused.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("how", ["loaded", "changed"])
+def test_lbfgs_computes_products_of_its_history_anew_where_that_is_another(how: str) -> None:
+    def steps(between: Any) -> Any:
+        p = nn.Parameter(lg.linspace(-2, 2, 7, dtype=lg.float64))
+        optimizer = optim.LBFGS([p], lr=0.1, max_iter=4, history_size=3)
+
+        def closure() -> Any:
+            optimizer.zero_grad()
+            loss = (p**4 + p * p.cos()).sum()
+            loss.backward()
+            return loss
+
+        for _ in range(3):
+            optimizer.step(closure)
+            between(optimizer)
+        return p.detach().numpy(), optimizer
+
+    def change(optimizer: Any) -> None:
+        for state in optimizer.state.values():
+            state["old_dirs"][1].mul_(1.5)
+
+    def change_and_forget(optimizer: Any) -> None:
+        change(optimizer)
+        optimizer._known = []
+
+    if how == "loaded":
+        expected, found = steps(lambda _: None)[0], steps(lambda o: o.load_state_dict(o.state_dict()))[0]
+    else:
+        expected, found = steps(change_and_forget)[0], steps(change)[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_adafactor_changes_matrices_in_one_operation_and_vectors_in_another() -> None:
+    class Heard(Observer):
+        names: ClassVar[list[str]] = []
+
+        def observe(self, op: Any, arrays: Any, options: Any, out: Any, below: Any) -> Any:
+            self.names.append(op.name)
+            return below(op, arrays, options, out)
+
+    params = [nn.Parameter(lg.ones(shape)) for shape in [(3, 4), (4,), (2, 5), (5,)]]
+    alike = [nn.Parameter(lg.ones(shape)) for shape in [(3, 4), (4,), (2, 5), (5,)]]
+    for p in (*params, *alike):
+        p.grad = lg.arange(p.numel(), dtype=lg.float32).reshape(p.shape)
+    optimizer, other = optim.Adafactor(params), optim.Adafactor(alike)
+    versions = [p._version for p in params]
+    for _ in range(2):
+        with Heard():
+            optimizer.step()
+        other.step()
+    assert [name for name in Heard.names if "adafactor" in name] == ["adafactor_step"] * 4
+    assert [p._version for p in params] == [version + 2 for version in versions]
+    for p, q in zip(params, alike, strict=True):
+        assert p.tolist() == q.tolist()

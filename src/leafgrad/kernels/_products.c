@@ -8,7 +8,7 @@
        product(a, b)          of two matrices, of two stacks of matrices, or of a stack and a matrix
        product(a, b, bias)    and a vector or a matrix that is added to each
        half_product(a, b)     the same of bfloat16, in float32: bfloat16_products.h
-       moved_dot(r, y, f, s)  a vector that is moved, and its product with another one: moved_dot.h
+       two_products, weighted products of many vectors with two, and sums of many: many_vectors.h
 
    Of the product of a matrix with itself, transposed, only the blocks on the diagonal and above are computed.
 
@@ -322,7 +322,7 @@ static PyObject *product(PyObject *const *args, Py_ssize_t given)
 }
 
 #include "bfloat16_products.h"
-#include "moved_dot.h"
+#include "many_vectors.h"
 
 /* -- the module ---------------------------------------------------------------------------------------------------- */
 
@@ -357,7 +357,8 @@ static PyModuleDef definition = {
 static const NativeFunction functions[] = {
     {"product", product},
     {"half_product", half_product},
-    {"moved_dot", moved_dot},
+    {"two_products", two_products},
+    {"weighted", weighted},
     {NULL, NULL},
 };
 static const BlasFunctions lent = {begin, end, multiply};

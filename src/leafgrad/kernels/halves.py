@@ -20,3 +20,8 @@ def converted(x: Any, dtype: Any) -> Any:
 def widened(x: Any) -> Any:
     """A copy of x in float32."""
     return converted(x, F32)
+
+
+def at_least_single(x: Any) -> Any:
+    """x, or a copy in float32 if it has 16 bits."""
+    return widened(x) if x.itemsize == 2 else x

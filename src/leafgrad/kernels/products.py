@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad.kernels.halves import widened
+from leafgrad.kernels.halves import at_least_single, widened
 
 try:
     from leafgrad.kernels import _products
@@ -91,16 +91,32 @@ def is_transposed(a: Any, b: Any) -> bool:
 half_product: Any = _products.Native("half_product", in_single) if NATIVE else in_single
 
 
-def moved_dot_with_numpy(r: Any, y: Any, factor: float, s: Any) -> float:
-    """r += factor y, in place, and then the sum of r s; without y or s, where they are None."""
-    if y is not None:
-        r += y * r.dtype.type(factor)
-    if s is None:
-        return 0.0
-    return float((widened(r) * widened(s)).sum(dtype=np.float64) if r.dtype.itemsize == 2 else r.dot(s))
+RUN = 1024  # elements that are added up in their own precision
 
 
-moved_dot: Any = _products.Native("moved_dot", moved_dot_with_numpy) if NATIVE else moved_dot_with_numpy
+def two_products_with_numpy(a: Any, b: Any, *vectors: Any) -> Any:
+    """For each vector its products with a and with b, as a matrix of float64."""
+    return np.array([[exact_dot(v, a), exact_dot(v, b)] for v in vectors])
+
+
+def exact_dot(a: Any, b: Any) -> float:
+    """The product of two vectors, added up in short runs whose sums are float64."""
+    a, b = at_least_single(a), at_least_single(b)
+    end = a.size // RUN * RUN
+    runs = np.einsum("ij,ij->i", a[:end].reshape(-1, RUN), b[:end].reshape(-1, RUN))
+    return float(runs.sum(dtype=np.float64)) + float(a[end:] @ b[end:])
+
+
+def weighted_with_numpy(a: Any, factor: float, weights: Any, *vectors: Any) -> Any:
+    """factor a + weights[0] vectors[0] + ...; 16-bit floats are rounded once."""
+    total = at_least_single(a) * factor
+    for weight, vector in zip(weights.tolist(), vectors, strict=True):
+        total += at_least_single(vector) * weight
+    return total if total.dtype == a.dtype else total.astype(a.dtype)
+
+
+two_products: Any = _products.Native("two_products", two_products_with_numpy) if NATIVE else two_products_with_numpy
+weighted: Any = _products.Native("weighted", weighted_with_numpy) if NATIVE else weighted_with_numpy
 
 
 def find_blas() -> str:

@@ -1,7 +1,10 @@
 """LBFGS: steps along directions that take the curvature into account, as far as the last gradients show it.
 
 The direction is -H g, where H is an estimate of the inverse of the Hessian: it maps the differences of the last
-gradients to the differences of the parameters, and is never written down.
+gradients to the differences of the parameters, and is never written down. Two loops over the last steps compute it
+(Nocedal, 1980). What these need of the vectors, which are long, are their products with each other; so they are run on
+the products (Byrd, Nocedal and Schnabel, 1994), of which a step adds a row. The vectors are gone through twice, for
+their products with the gradient and for the sum that is the direction.
 """
 
 from __future__ import annotations
@@ -12,20 +15,23 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import execute
+from leafgrad._core.fused import change_together
 from leafgrad._core.tensor import wrap
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import enable_grad, no_grad
-from leafgrad.kernels import multiply
-from leafgrad.kernels.products import moved_dot
+from leafgrad.kernels.fused.in_place import advanced
+from leafgrad.kernels.products import two_products, weighted
 from leafgrad.ops.pointwise.complex import view_as_real
-from leafgrad.ops.registry import Family, op
+from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.shape.join import cat
+from leafgrad.optim.matrix import PartOfAStep
 from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options
 from leafgrad.optim.wolfe import strong_wolfe
 
 Number = Any  # a number, or a tensor of one element
 Vector = Any  # all parameters or gradients in a row
+Vectors = list[Vector]
 
 
 def three_steps(torch: Any, p: Any, **options: Any) -> list[Any]:
@@ -43,42 +49,35 @@ def three_steps(torch: Any, p: Any, **options: Any) -> list[Any]:
     return [p.detach()]
 
 
+OF_STEPS = ValuesOnly(
+    "is a part of a step", lambda t: [S(t(3, 4), lr=0.1), S(t(5), lr=0.1, history_size=1)], three_steps
+)
+
+
 @op
-class lbfgs_direction(Family):
-    """lbfgs_direction(grad, *changes, *moves, ro, scale): -H g, by two loops over the last steps, of which the first
-    goes backwards; changes of the gradient, moves of the parameters, and ro = 1 / (change . move). Also the parts that
-    the first loop has found."""
+class lbfgs_products(PartOfAStep):
+    """lbfgs_products(grad, change, *vectors): the products of each vector with a gradient and with a change of it."""
+
+    inputs = ("grad", "change")
+    options = ()
+
+    def kernel(*args: Any) -> Any:
+        return two_products(*args)
+
+    samples = OF_STEPS
+
+
+@op
+class lbfgs_direction(PartOfAStep):
+    """lbfgs_direction(grad, *vectors, factor, weights): factor grad + weights[0] vectors[0] + ..."""
 
     inputs = ("grad",)
-    options = ("ro", "scale")
-    variadic = True
-    results = 2
-    differentiable = False
-    derivatives = 0
-    method = False
-    public_name = ""
+    options = ("factor", "weights")
 
-    def kernel(*args: Any) -> tuple[Any, list[float]]:
-        grad, *vectors = args[:-2]
-        ro, scale = args[-2:]
-        count = len(ro)
-        changes, moves = vectors[:count], vectors[count:]
-        r, parts = np.negative(grad), [0.0] * count
-        # each pass over the memory goes a step and finds out how far the next one is to go
-        product = moved_dot(r, None, 0.0, moves[-1])
-        for i in reversed(range(count)):
-            parts[i] = ro[i] * product
-            product = moved_dot(r, changes[i], -parts[i], moves[i - 1] if i else None)
-        multiply(r, np.asarray(scale, r.dtype), r)
-        product = moved_dot(r, None, 0.0, changes[0])
-        for i in range(count):
-            part = parts[i] - product * ro[i]
-            product = moved_dot(r, moves[i], part, changes[i + 1] if i + 1 < count else None)
-        return r, parts
+    def kernel(*args: Any) -> Any:
+        return weighted(args[0], args[-2], np.array(args[-1]), *args[1:-2])
 
-    samples = ValuesOnly(
-        "is a part of a step", lambda t: [S(t(3, 4), lr=0.1), S(t(5), lr=0.1, history_size=1)], three_steps
-    )
+    samples = OF_STEPS
 
 
 class LBFGS(Optimizer):
@@ -106,6 +105,13 @@ class LBFGS(Optimizer):
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+
+    def _start(self) -> None:
+        super()._start()
+        # The history of which products are known, with versions, and the products. No part of the state: whoever loads
+        # that can compute them.
+        self._known: list[tuple[Vector, Vector, int, int]] = []
+        self._squares = self._crossed = np.zeros((0, 0))
 
     @no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
@@ -166,13 +172,13 @@ class LBFGS(Optimizer):
                 return
 
     def _direction(self, group: Group, state: State, gradient: Vector) -> Vector:
-        """-H g, by two loops over the last steps, the first one backwards."""
+        """-H g."""
         if state["n_iter"] == 1:
             state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
             return gradient.neg()
         changes, moves, ro = state["old_dirs"], state["old_stps"], state["ro"]
         change, move = gradient.sub(state["prev_flat_grad"]), state["d"].mul(state["t"])
-        curvature = change.dot(move)
+        square, curvature = self._curvature(change, move)
         if curvature > 1e-10:
             if len(changes) == group["history_size"]:
                 for entries in (changes, moves, ro):
@@ -180,32 +186,77 @@ class LBFGS(Optimizer):
             changes.append(change)
             moves.append(move)
             ro.append(1.0 / curvature)
-            state["H_diag"] = curvature / change.dot(change)
+            state["H_diag"] = curvature / square
         if not changes:
             return gradient.neg()
-        arrays = [t.array for t in (gradient, *changes, *moves)]
-        options = (tuple([float(each) for each in ro]), float(state["H_diag"]))
-        direction, parts = execute(lbfgs_direction.core, arrays, options)
-        numbers = [wrap(np.asarray(part, direction.dtype)) for part in parts]
+        scale = float(state["H_diag"])
+        parts, weights = self._weights(scale, gradient, changes, moves, ro)
+        numbers = [wrap(np.asarray(part, gradient.array.dtype)) for part in parts]
         state["al"] = [*numbers, *[None] * (group["history_size"] - len(parts))]
-        return wrap(direction)
+        arrays = [t.array for t in (gradient, *changes, *moves)]
+        return wrap(execute(lbfgs_direction.core, arrays, (-scale, tuple(weights))))
+
+    def _curvature(self, change: Vector, move: Vector) -> tuple[Number, Number]:
+        """The products of a change with itself and with a move."""
+        ((square, curvature),) = execute(lbfgs_products.core, [change.array, move.array, change.array], ())
+        kind = change.array.dtype
+        return wrap(np.asarray(square, kind)), wrap(np.asarray(curvature, kind))
+
+    def _weights(self, scale: float, gradient: Vector, changes: Vectors, moves: Vectors, ro: list[Number]) -> Any:
+        """The parts of the changes that the first loop takes away from -g, and the weights of changes and moves in the
+        direction. A loop takes its numbers one by one, each from those before: that is to solve a triangular system."""
+        by_changes, by_moves = self._products(gradient, changes, moves)
+        diagonal = 1 / np.array([float(each) for each in ro])
+        upper = np.triu(self._crossed, 1) + np.diag(diagonal)
+        parts = np.linalg.solve(upper, -by_moves)
+        left = -by_changes - self._squares @ parts  # products of the changes with what the first loop leaves of -g
+        added = np.linalg.solve(upper.T, diagonal * parts - scale * left)
+        return parts, np.concatenate([-scale * parts, added])
+
+    def _products(self, gradient: Vector, changes: Vectors, moves: Vectors) -> Any:
+        """The products of changes and moves with the gradient. Those of changes with each other, and of moves with
+        changes that are not older, are brought up to date: new ones are those of the last step, unless the history was
+        loaded."""
+        count = len(changes)
+        now = [(c, m, c.version[0], m.version[0]) for c, m in zip(changes, moves, strict=True)]
+        start = next((i for i, pair in enumerate(self._known) if pair[0] is changes[0]), len(self._known))
+        same = 0
+        for (c, m, *versions), pair in zip(self._known[start:], now):
+            if c is not pair[0] or m is not pair[1] or versions != [*pair[2:]]:
+                break
+            same += 1
+        squares, crossed = np.zeros((count, count)), np.zeros((count, count))
+        old = slice(start, start + same)
+        squares[:same, :same], crossed[:same, :same] = self._squares[old, old], self._crossed[old, old]
+        vectors = [t.array for t in (*changes, *moves)]
+        found: Any = None
+        for i in range(same, count):
+            found = execute(lbfgs_products.core, [gradient.array, changes[i].array, *vectors], ())
+            squares[:, i] = squares[i] = found[:count, 1]
+            crossed[:, i] = found[count:, 1]
+        if found is None:
+            found = execute(lbfgs_products.core, [gradient.array, gradient.array, *vectors], ())
+        self._known, self._squares, self._crossed = now, squares, crossed
+        return found[:count, 0], found[count:, 0]
 
     def _gradient(self) -> Vector:
         """The gradients of all parameters in one row; complex numbers are pairs."""
         rows = []
         for p in self.param_groups[0]["params"]:
-            gradient = p.new_zeros(p.shape) if p.grad is None else p.grad
+            gradient = p.new_zeros(p.shape) if p._grad is None else p._grad
             rows.append(as_real(gradient).reshape(-1))
         return cat.function(rows)
 
     def _move(self, t: Number, direction: Vector) -> None:
         """Go a part of the way in a direction."""
-        start = 0
+        start, pairs, way = 0, [], direction.array
         for p in self.param_groups[0]["params"]:
             numbers = as_real(p)
-            end = start + numbers.numel()
-            numbers.add_(direction[start:end].reshape(numbers.shape) * t)
+            end = start + numbers.array.size
+            pairs.append((numbers, wrap(way[start:end].reshape(numbers.array.shape))))
             start = end
+        for numbers, part in change_together(advanced, pairs, float(t)):
+            numbers.add_(part, alpha=float(t))
 
     def _evaluated_at(
         self, evaluate: Callable[[], tuple[float, Vector]], direction: Vector

@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from leafgrad._core import origin
+from leafgrad._core.modes import about_to_change, switches
 from leafgrad._core.tensor import TensorBase
+from leafgrad._core.thread_state import state as thread
 from leafgrad.autograd.grad_mode import enable_grad, no_grad
+from leafgrad.ops.registry import Family
 from leafgrad.optim.optimizer import Group, Optimizer
+
+
+class PartOfAStep(Family, family=True):
+    """An operation on the arrays of many parameters."""
+
+    variadic = True
+    differentiable = False
+    derivatives = 0
+    method = False
+    public_name = ""
 
 
 class MatrixOptimizer(Optimizer):
@@ -15,6 +29,17 @@ class MatrixOptimizer(Optimizer):
 
     def _change(self, params: list[Any], group: Group) -> None:
         raise NotImplementedError
+
+    def _note_change(self, params: list[Any]) -> None:
+        """Parameters are about to change in place, by no operation that would say so itself."""
+        watched = switches.modes and thread.in_modes
+        frame = origin.user_frame()
+        here = (frame.f_code, frame.f_lasti)
+        for p in params:
+            if watched:
+                about_to_change(p)
+            p.version[0] += 1
+            p.version[1] = here
 
     @no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:

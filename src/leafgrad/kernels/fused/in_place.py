@@ -30,3 +30,8 @@ def moved_towards(x: Updated, goal: Vector, weight: Number, far: Number) -> Any:
 def averaged(x: Updated, new: Vector, count: Number) -> Any:
     """The mean of `count` numbers, of which one is new and x is the mean of the others."""
     return x + (new - x) / count
+
+
+@elementwise
+def advanced(x: Updated, way: Vector, length: Number) -> Any:
+    return x + way * length
