@@ -438,6 +438,17 @@ def test_views_made_without_recording() -> None:
         view * 2
 
 
+def test_a_change_is_recorded_for_the_sake_of_a_view_whose_base_has_got_a_history() -> None:
+    with lg.no_grad():
+        target = lg.zeros(2).view(2)
+    base = lg.zeros(4)
+    source = base[::2]
+    base.copy_(leaf(4))
+    for change in (target.copy_, target.add_, lambda part: target.__setitem__(0, part[0])):
+        with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+            change(source)
+
+
 def test_expanded_memory_refuses_changes() -> None:
     base = lg.ones(3)
     y = leaf(3) * 1
