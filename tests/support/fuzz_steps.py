@@ -315,7 +315,8 @@ def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
     y = r.choice(others) if others and r.random() < 0.5 else r.choice([2, 0.5, -1])
     name = r.choice(CHANGES)
     reshaped = name in ("t_", "squeeze_", "unsqueeze_", "transpose_")
-    if reshaped and (x._is_view() or (x.is_leaf and x.requires_grad)):  # gradients of leaves keep their shape
+    # gradients of leaves keep their shape, and PyTorch registers further hooks of the tensor where the first ones are
+    if reshaped and (x._is_view() or (x.is_leaf and x.requires_grad) or x._backward_hooks):
         name = "mul_"
     if name in ("t_", "transpose_") and is_float(x) and 2 in x.shape:  # PyTorch does not find complex views of it again
         name = "squeeze_"
