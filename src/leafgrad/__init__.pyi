@@ -395,8 +395,11 @@ def broadcast_shapes(*shapes: builtins.int | Shape) -> Size:
     """the one shape that tensors of all these shapes broadcast to."""
 def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
     """all of them expanded to the one shape that they broadcast to."""
-def broadcast_to(input: Tensor, size: Shape) -> Tensor:
+@overload
+def broadcast_to(input: Tensor, *size: builtins.int) -> Tensor:
     """another name of expand."""
+@overload
+def broadcast_to(input: Tensor, size: Shape) -> Tensor: ...
 def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: builtins.bool = False, right: builtins.bool = False, out: Tensor | None = None) -> Tensor:
     """the number of the interval in which each element lies, between boundaries in order; with right=True an element on a boundary is in the interval behind it."""
 def can_cast(from_: Dtype, to: Dtype) -> builtins.bool:

@@ -3,6 +3,7 @@ gradient rule has saved are guarded by version counters."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -436,6 +437,26 @@ def test_views_made_without_recording() -> None:
         view.mul_(3)
     with pytest.raises(RuntimeError, match="its base or another view of its base has been modified inplace"):
         view * 2
+
+
+def test_a_change_is_recorded_for_the_sake_of_a_view_whose_base_has_got_a_history() -> None:
+    with lg.no_grad():
+        target = lg.zeros(2).view(2)
+    base = lg.zeros(4)
+    source = base[::2]
+    base.copy_(leaf(4))
+    for change in (target.copy_, target.add_, lambda part: target.__setitem__(0, part[0])):
+        with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+            change(source)
+
+
+def test_bytes_are_counted_before_it_matters_how_they_lie() -> None:
+    for x, refused in (
+        (lg.ones(3, 2), "self.size(-1) must be divisible by 2"),
+        (lg.ones(2, 3), "self.stride(-1) must be 1"),
+    ):
+        with pytest.raises(RuntimeError, match=f"{re.escape(refused)} to view Float as ComplexFloat"):
+            x.t().view(lg.complex64)
 
 
 def test_expanded_memory_refuses_changes() -> None:

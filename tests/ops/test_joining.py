@@ -132,6 +132,8 @@ def test_the_same_tensor_twice():
         (lambda x: x.unflatten(1, (2, -1)), [(2, 6)]),
         (lambda a, b: torch.broadcast_tensors(a, b), [(3, 1), (2,)]),
         (lambda x: torch.broadcast_to(x, (2, 3, 2)), [(3, 1)]),
+        (lambda x: x.broadcast_to(2, 3, 2), [(3, 1)]),
+        (lambda x: x.broadcast_to(size=(3, 2)), [(3, 1)]),
     ],
 )
 def test_gradients(function, shapes):

@@ -40,6 +40,12 @@ def outcome(torch: Any, code: str) -> str:
         y[0].mul_(2)
         return y
 
+    def real_part_of_changed() -> Any:
+        z = torch.ones(2, dtype=torch.complex64, requires_grad=True) * 1
+        part = z.real
+        z.sin_()
+        return part
+
     def gradient_of_var() -> Any:
         x = torch.tensor([1.0, 1.5], requires_grad=True)
         return torch.autograd.grad(x.var(dim=()), x)[0]

@@ -65,6 +65,8 @@ class Seen:
 
 
 def short(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join([short(each) for each in value])
     if isinstance(value, Seen):
         facts = ", ".join([f"{name} {fact}" for name, fact in value.facts.items()])
         return f"{facts}: {np.array2string(value.values, precision=5, threshold=12)}".replace("\n", "")
@@ -83,10 +85,27 @@ def look_at(value: Any, with_history: bool = True) -> Any:
         "leaf": attempt(lambda: value.is_leaf),
         "grad_fn": attempt(lambda: None if value.grad_fn is None else value.grad_fn.name()),
         "requires_grad": attempt(lambda: value.requires_grad),
+        "retains_grad": value.retains_grad,
+        "inference": value.is_inference(),
+        "offset": value.storage_offset() if value.numel() and value._is_view() else 0,
+        "output_nr": value.output_nr,
+        "next": attempt(lambda: edges_of(value.grad_fn)),
     }
     if not with_history:
-        del facts["grad_fn"], facts["strides"], facts["view"]
+        for name in ("strides", "view", "grad_fn", "offset", "output_nr", "next"):
+            del facts[name]
     return Seen(facts, numbers(value))
+
+
+CHANGED_VIEWS = ("CopySlices", "AsStridedBackward0", "ViewAsRealBackward0", "ViewAsComplexBackward0")
+
+
+def edges_of(node: Any) -> Any:
+    """What the graph shows behind a node, where leafgrad shows the same: not behind changed views, see the page of
+    differences."""
+    if node is None or node.name().endswith(CHANGED_VIEWS):
+        return None
+    return ", ".join([f"{index} of {inner.name()}" if inner else "None" for inner, index in node.next_functions])
 
 
 def attempt(question: Any) -> Any:
@@ -163,6 +182,13 @@ class Program:
         self.pool = [each for each in self.pool if each is not tensor]
         self.leaves = [each for each in self.leaves if each is not tensor]
 
+    def seen_by_hook(self, value: Any) -> Any:
+        """What a hook was given; values as they are now, because PyTorch may add to them later."""
+        if value is None:
+            return None
+        array = numbers(value)
+        return Seen({"shape": tuple(value.shape), "dtype": str(value.dtype)}, array.copy())
+
     def step(self, number: int, action: Any) -> None:
         r = Random(f"{self.seed}.{number}")
         if action is None:
@@ -220,25 +246,26 @@ def difference(ours: list[Entry], theirs: list[Entry], reach: Reach | None = Non
         failed = "INTERNAL ASSERT FAILED" in " ".join(words)  # which may be so before the text is complete
         if a.text != b.text and not failed:
             return f"step {a.step}: another program, {a.text}, not {b.text}"
-        tolerance = max([tolerance, *[precision_of(y) for y in b.seen]])
+        shown = [tensor for y in b.seen for tensor in tensors_in(y)]
+        tolerance = max([tolerance, *[precision_of(y) for y in shown]])
         single = " of single elements" if a.strides else ""  # by whose strides PyTorch may have decided
         if a.strides != b.strides:
             single += " that lie elsewhere"
         # half precision rounds by the size of what a sum was made of: of gradients, that of the others of the pass
-        scale = max([largest_of(y) for y in b.seen], default=1.0) if tolerance >= TOLERANCE["float16"] else 1.0
+        scale = max([largest_of(y) for y in shown], default=1.0) if tolerance >= TOLERANCE["float16"] else 1.0
         for i, (x, y) in enumerate(itertools.zip_longest(a.seen, b.seen, fillvalue="nothing")):
             if found := unequal(x, y, tolerance, scale, 0.0 if reach is None else reach.get((a.step, i), 0.0)):
                 return f"step {a.step}, {a.text.split('(')[0]}{single}: {found}"
     return ""
 
 
-def precision_of(seen: Any) -> float:
-    return TOLERANCE.get(seen.facts["dtype"].removeprefix("torch."), 0.0) if isinstance(seen, Seen) else 0.0
+def precision_of(seen: Seen) -> float:
+    return TOLERANCE.get(seen.facts["dtype"].removeprefix("torch."), 0.0)
 
 
-def largest_of(seen: Any) -> float:
+def largest_of(seen: Seen) -> float:
     """The largest finite number in a tensor, but at least 1."""
-    if not isinstance(seen, Seen) or seen.values.dtype.kind not in "fc":
+    if seen.values.dtype.kind not in "fc":
         return 1.0
     return float(np.max(np.abs(seen.values[np.isfinite(seen.values)]), initial=1.0))
 
@@ -252,9 +279,16 @@ def reach_of_last_bits(torch: Torch, seed: int, skipped: frozenset[int] = frozen
             if a.text != b.text or len(a.seen) != len(b.seen):
                 break  # it has become another program
             for i, (x, y) in enumerate(zip(a.seen, b.seen)):
-                if isinstance(x, Seen) and isinstance(y, Seen) and x.values.shape == y.values.shape:
-                    reach[a.step, i] = max(reach.get((a.step, i), 0.0), STEPS_WITHIN * farthest(x.values, y.values))
+                for mine, other in zip(tensors_in(x), tensors_in(y)):
+                    if mine.values.shape == other.values.shape:
+                        way = STEPS_WITHIN * farthest(mine.values, other.values)
+                        reach[a.step, i] = max(reach.get((a.step, i), 0.0), way)
     return reach
+
+
+def tensors_in(seen: Any) -> list[Seen]:
+    """What a step shows is a tensor, or what a hook was given: tensors, in a list."""
+    return [each for each in (seen if isinstance(seen, list) else [seen]) if isinstance(each, Seen)]
 
 
 def farthest(a: Any, b: Any) -> float:
@@ -376,7 +410,8 @@ SHAPE_OR_DTYPE = (
     r".* with a bool tensor is not supported|select\(\) cannot be applied|view size is not compatible|"
     r"shape '.*' is invalid for input|The expanded size of the tensor|Sizes of tensors must match|"
     r"stack expects each tensor to be equal size|Tensor must have a last dimension of size 2|"
-    r"index .* (is )?out of (range|bounds)|Number of dimensions of repeat dims|diagonal dimensions cannot be identical)"
+    r"index .* (is )?out of (range|bounds)|Number of dimensions of repeat dims|diagonal dimensions cannot be identical|"
+    r"maximum size for tensor at dimension|split_with_sizes expects|self\..* must be .* to view)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 EXPLAINED = [
@@ -392,10 +427,14 @@ EXPLAINED = [
     ("backward|grad|end|nested", rf"{GIVES}|{MODIFIED}|{FREED}", r"RuntimeError: invalid gradient",
      "mistakes of PyTorch"),
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
+    ("functional", rf"{GIVES}", r"RuntimeError: vmap: Calling Tensor.as_strided is not supported",
+     "derivatives that PyTorch lacks"),
+    ("scattered", rf"{GIVES}", r"RuntimeError: \w+_scatter does not support automatic differentiation for outputs with",
+     "derivatives that PyTorch lacks"),
     ("nested linearize", rf"{GIVES}", r"TypeError: unsupported operand", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
-    ("backward|grad|end|nested", r"\[[\d, ]+\]$", r"\[[\d, ]+\]$", "mistakes of PyTorch"),  # see `same_elements`
-    ("backward|end", r"shape \(.*\b1\b", r"\(", "mistakes of PyTorch"),  # a gradient in another shape than its tensor
+    # a gradient in another shape than its tensor, or what a hook is given; see `same_elements`
+    ("backward|grad|end|nested", r"shape \(", r"\([\d, ]*\)$", "mistakes of PyTorch"),
     ("", r"values .* dtype torch.complex.*inf", r".*\bnan", "sums of infinite complex numbers"),
     (".* of single elements that lie elsewhere", r"strides", r"\(", "strides of dimensions of one element"),
     ("(binary|ternary|joined|view getitem).* of single elements", r"strides", r"\(",
@@ -411,11 +450,11 @@ def explanation(found: str) -> str:
     ours, _, theirs = shown.partition(", not ")
     for where, a, b, row in EXPLAINED:
         if re.match(where, step) and re.match(a, ours) and re.match(b, theirs):
-            return row if not a.startswith(r"\[") or same_elements(ours, theirs) else ""
+            return row if not a.startswith("shape") or same_elements(ours, theirs) else ""
     return ""
 
 
 def same_elements(ours: str, theirs: str) -> bool:
-    """May the shapes that a hook has seen be those of a tensor before and after a change of its shape in place?"""
+    """May these be the shapes of a tensor before and after a change of its shape in place?"""
     a, b = [sorted([int(n) for n in re.findall(r"\d+", shape) if n != "1"]) for shape in (ours, theirs)]
     return a == b

@@ -7,6 +7,7 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
+import fuzz_derivative_steps
 import fuzz_more_steps
 import fuzz_steps
 from fuzz_steps import has_dims, is_complex, is_float, is_full, is_inexact, name_of, pick
@@ -24,7 +25,7 @@ def hook(p: Any, r: Random, entry: Any) -> list[Any]:
     label = f"{name} of step {entry.step}"
 
     def watch(*given: Any) -> None:
-        p.calls.append([label, *[None if g is None else list(g.shape) for g in flat(given)]])
+        p.calls.append([label, *[p.seen_by_hook(g) for g in flat(given)]])
 
     if name == "scale":
         x.register_hook(lambda g: g * 2)
@@ -220,7 +221,7 @@ def end(p: Any, r: Random, entry: Any) -> list[Any]:
 
 
 BACKWARD = {backward, end}
-TRANSFORMS = {transformed, nested}
+TRANSFORMS = {transformed, nested, *fuzz_derivative_steps.DERIVATIVES}
 
 # groups of steps, and how often each is drawn
 STEPS: list[tuple[list[Step], int]] = [
@@ -228,12 +229,14 @@ STEPS: list[tuple[list[Step], int]] = [
     ([fuzz_steps.binary, fuzz_steps.binary, fuzz_steps.operator_of, fuzz_steps.ternary], 16),
     ([fuzz_steps.reduction, fuzz_steps.several, fuzz_steps.joined, fuzz_steps.matrices], 12),
     ([fuzz_steps.view], 20),
-    ([fuzz_steps.complex_view], 8),
+    ([fuzz_steps.complex_view, fuzz_more_steps.seen_as], 12),
     ([fuzz_steps.in_place], 20),
     ([hook, flags], 8),
     ([under, checkpointed, transformed, nested], 12),
     ([fuzz_more_steps.converted, fuzz_more_steps.bytes_seen, fuzz_more_steps.formatted, fuzz_more_steps.into], 10),
-    ([fuzz_more_steps.by_index, fuzz_more_steps.loss], 8),
+    ([fuzz_more_steps.by_index, fuzz_more_steps.loss, fuzz_more_steps.scattered], 12),
     ([fuzz_more_steps.of_ones_own, fuzz_more_steps.module], 8),
+    (fuzz_derivative_steps.DERIVATIVES, 8),
+    ([fuzz_derivative_steps.checkpoints, fuzz_derivative_steps.hooks], 8),
     ([backward, grad], 8),
 ]

@@ -63,6 +63,55 @@ def bytes_seen(p: Any, r: Random, entry: Any) -> list[Any]:
     return [again]
 
 
+AS_PAIRS = {"float32": "complex64", "float64": "complex128", "complex64": "float32", "complex128": "float64"}
+
+
+def seen_as(p: Any, r: Random, entry: Any) -> list[Any]:
+    """Complex numbers as pairs of real ones and back, by `view(dtype)`, which is not recorded, and by recorded views;
+    expanded and changed on the way."""
+    torch = p.torch
+    x = pick(p, r, is_full, lambda x: str(x.dtype).removeprefix("torch.") in AS_PAIRS)
+    name = r.choice(["view", "expanded", "changed", "parts", "pairs"])
+    entry.text += f" {name}({name_of(p, x)})"
+    if name == "view" and 1 not in x.shape:
+        return [x.view(getattr(torch, AS_PAIRS[str(x.dtype).removeprefix("torch.")]))]
+    if not is_complex(x):
+        x = torch.view_as_complex(torch.stack([x, x * 2], -1))
+    if name == "expanded":
+        return [torch.view_as_real(x.expand(2, *x.shape)), x.imag.expand(2, *x.shape)]
+    if name == "changed":
+        y = x * 1
+        part = y.imag if r.random() < 0.5 else torch.view_as_real(y)[..., 0]
+        shown = r.choice([lambda: part.expand(2, *part.shape), lambda: torch.view_as_real(y), lambda: y.reshape(-1)])()
+        with torch.enable_grad() if r.random() < 0.8 else torch.no_grad():
+            (part if r.random() < 0.5 else y).mul_(2)
+        return [y, part, shown]
+    if name == "parts":
+        return [x.real.unsqueeze(0), x.imag.reshape(-1)]
+    return [torch.view_as_complex(torch.view_as_real(x).expand(2, *x.shape, 2)), torch.view_as_real(x).transpose(0, -1)]
+
+
+def scattered(p: Any, r: Random, entry: Any) -> list[Any]:
+    """Parts of a copy replaced, out of place."""
+    torch = p.torch
+    x = pick(p, r, has_dims, is_full)
+    dim = dim_of(r, x)
+    part = (x * 2).select(dim, 0) if x.dtype != torch.bool else ~x.select(dim, 0)
+    made = {
+        # copies, because PyTorch keeps the gaps between elements
+        "select": lambda: torch.select_scatter(x.clone(), part, dim, 0),
+        "slice": lambda: torch.slice_scatter(x.clone(), part.unsqueeze(dim), dim, 0, 1),
+        "index_put": lambda: x.index_put((torch.tensor([0]),), x.reshape(-1)[0]),
+        "index_copy": lambda: x.index_copy(dim, torch.tensor([0]), part.unsqueeze(dim)),
+        "masked_scatter": lambda: x.masked_scatter(x == x, x * 1),
+        "lerp": lambda: x.lerp(x * 2, 0.25),
+        "addcmul": lambda: torch.addcmul(x, x, x, value=2),
+    }
+    name = r.choice([*made])
+    entry.text += f" {name}({name_of(p, x)}, {dim})"
+    return [made[name]()]
+
+
 def formatted(p: Any, r: Random, entry: Any) -> list[Any]:
     torch = p.torch
     x = pick(p, r, is_full)
@@ -218,7 +267,7 @@ def module(p: Any, r: Random, entry: Any) -> list[Any]:
     model = nn.Sequential(layer, nn.Tanh())
 
     def note(*given: Any) -> None:
-        p.calls.append([f"module of step {entry.step}", *[None if g is None else list(g.shape) for g in given]])
+        p.calls.append([f"module of step {entry.step}", *[p.seen_by_hook(g) for g in given]])
 
     if name == "forward":
         model.register_forward_hook(lambda module, args, result: note(*args, result))

@@ -105,7 +105,8 @@ REDUCTIONS = [
 ]
 CHANGES = [
     "add_", "mul_", "sub_", "copy_", "fill_", "zero_", "neg_", "sin_", "relu_", "sigmoid_", "clamp_", "setitem",
-    "masked_fill_", "exp_", "t_", "unsqueeze_", "squeeze_", "div_", "masked",
+    "masked_fill_", "exp_", "t_", "unsqueeze_", "squeeze_", "div_", "masked", "transpose_", "pow_", "lerp_", "addcmul_",
+    "index_fill_", "index_add_", "square_",
 ]
 # fmt: on
 
@@ -272,6 +273,12 @@ def view(p: Any, r: Random, entry: Any) -> list[Any]:
         "view_as": lambda: x.view_as(x),
         "diagonal": lambda: x.diagonal(),
         "unflatten": lambda: x.reshape(-1).view(-1, 1),
+        "mT": lambda: x.mT,
+        "squeeze at": lambda: x.squeeze(dim_of(r, x)),
+        "unfold": lambda: x.unfold(dim_of(r, x), 2, 1),
+        "broadcast_to": lambda: x.unsqueeze(-1).broadcast_to(*x.shape, 2),
+        "tensor_split": lambda: x.tensor_split(2, dim_of(r, x))[0],
+        "split_with_sizes": lambda: x.reshape(-1).split_with_sizes([1, x.numel() - 1])[1],
         "as_strided": lambda: x.as_strided((x.numel(),), (1,)) if x.is_contiguous() else x.view(*x.shape),
     }
     name = r.choice([*made])
@@ -292,7 +299,13 @@ def complex_view(p: Any, r: Random, entry: Any) -> list[Any]:
 
 
 def does_not_overlap(x: Any) -> bool:
-    return not x.numel() or 0 not in [step for size, step in zip(x.shape, x.stride()) if size > 1]
+    """Does no element of memory appear twice? (False also in rare cases where none does.)"""
+    reach = -1
+    for step, size in sorted([(step, size) for size, step in zip(x.shape, x.stride()) if size > 1]):
+        if step <= max(reach, 0):
+            return not x.numel()
+        reach = max(reach, 0) + step * (size - 1)
+    return True
 
 
 def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
@@ -301,10 +314,11 @@ def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
     others = [y for y in p.pool if y is not x and not shares_memory(x, y)]
     y = r.choice(others) if others and r.random() < 0.5 else r.choice([2, 0.5, -1])
     name = r.choice(CHANGES)
-    reshaped = name in ("t_", "squeeze_", "unsqueeze_")
-    if reshaped and (x._is_view() or (x.is_leaf and x.requires_grad)):  # gradients of leaves keep their shape
+    reshaped = name in ("t_", "squeeze_", "unsqueeze_", "transpose_")
+    # gradients of leaves keep their shape, and PyTorch registers further hooks of the tensor where the first ones are
+    if reshaped and (x._is_view() or (x.is_leaf and x.requires_grad) or x._backward_hooks):
         name = "mul_"
-    if name == "t_" and is_float(x) and 2 in x.shape:  # PyTorch does not find complex views of it again
+    if name in ("t_", "transpose_") and is_float(x) and 2 in x.shape:  # PyTorch does not find complex views of it again
         name = "squeeze_"
     if name == "clamp_" and x.element_size() == 1:  # bools are refused, in words of their own
         name = "zero_"
@@ -322,8 +336,20 @@ def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
 
 
 def change(p: Any, r: Random, name: str, x: Any, y: Any) -> None:
-    if name in ("zero_", "neg_", "sin_", "relu_", "sigmoid_", "exp_", "t_", "squeeze_"):
+    if name in ("zero_", "neg_", "sin_", "relu_", "sigmoid_", "exp_", "t_", "squeeze_", "square_"):
         getattr(x, name)()
+    elif name == "transpose_":
+        x.transpose_(0, -1)
+    elif name == "pow_":
+        x.pow_(2)
+    elif name == "lerp_" and is_inexact(x):
+        x.lerp_(y if not isinstance(y, (int, float)) else x.detach() * 2, 0.5)
+    elif name == "addcmul_" and is_inexact(x):
+        x.addcmul_(*[y if not isinstance(y, (int, float)) else x.detach().clone()] * 2)
+    elif name == "index_fill_":
+        x.index_fill_(0, p.torch.tensor([0]), 0.5)
+    elif name == "index_add_":
+        x.index_add_(0, p.torch.tensor([0]), x.detach().clone()[:1])
     elif name == "unsqueeze_":
         x.unsqueeze_(0)
     elif name == "setitem":
@@ -341,7 +367,7 @@ def change(p: Any, r: Random, name: str, x: Any, y: Any) -> None:
     elif name == "clamp_":
         x.clamp_(0, 1)
     else:
-        getattr(x, name)(y)
+        getattr(x, "mul_" if name in ("lerp_", "addcmul_") else name)(y)
 
 
 def has_same_category(x: Any, y: Any) -> bool:

@@ -195,6 +195,30 @@ def a_hook_for_several_tensors(T: Any) -> Any:
 
 
 @scenario
+def hooks_for_several_results(T: Any) -> Any:
+    """Of several results of one operation those that get no gradient count as well, with None."""
+    hook = T.autograd.graph.register_multi_grad_hook
+    x, y = leaf(T, [1.0, 2.0]), leaf(T, [3.0, 4.0])
+    first, second = (x * 1).unbind()
+    seen: list[Any] = []
+    hook((first, x), lambda gs: seen.append(["all", *gs]))
+    hook((first, second), lambda g: seen.append(["any", g]), mode="any")
+    hook((second, T.ones(1)), lambda g: seen.append(["without another", g]), mode="any")
+    hook((second, y), lambda gs: seen.append(["beside a leaf", *gs]))
+    second.backward(retain_graph=True)
+    T.autograd.grad(second, first, allow_unused=True, retain_graph=True)
+    return [seen, attempt(lambda: T.autograd.grad(second * y.sum(), y))]
+
+
+@scenario
+def gradients_retained_by_what_was_detached(T: Any) -> Any:
+    y = leaf(T, [1.0, 2.0]) * 2
+    y.retain_grad()
+    y.detach_()
+    return [y.retains_grad, y.is_leaf, y.requires_grad]
+
+
+@scenario
 def graphs_within_hooks(T: Any) -> Any:
     x = leaf(T, [2.0])
     seen: list[Any] = []

@@ -12,6 +12,7 @@ from leafgrad._core.node import Node, Output
 from leafgrad._core.reachable import reach
 from leafgrad._core.thread_state import Pass, state
 from leafgrad.autograd.composition import first_seen
+from leafgrad.autograd.graph import reached
 from leafgrad.autograd.public_nodes import AccumulateGrad, InnerNode, arrival_at, shown
 
 _numbers = itertools.count()
@@ -69,15 +70,7 @@ def _will_engine_execute_node(node: Any) -> bool:
     if isinstance(node, InnerNode):
         node = node.owner
     place = node.variable if isinstance(node, AccumulateGrad) else node
-    if running.wanted is None:
-        nodes, leaves = reach(running.starts)
-        return place in leaves or (isinstance(place, Node) and nodes.get(place.order) is place)
-    if not isinstance(place, Node) and place in running.wanted and not running.delivers:
-        raise RuntimeError(
-            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
-            f"currently not supported.\n  at {errors.here()}"
-        )
-    return place in running.wanted
+    return reached(running, [place])[0]
 
 
 def _current_graph_task_execution_order() -> list[Any]:

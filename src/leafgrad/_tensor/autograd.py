@@ -234,7 +234,7 @@ class AutogradTensor(TensorOperators):
 
     @property
     def retains_grad(self) -> bool:
-        return self.node is not None and self.rare is not None and self.rare.retains_grad
+        return self.rare is not None and self.rare.retains_grad
 
     @written_in_python
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> hooks.RemovableHandle:

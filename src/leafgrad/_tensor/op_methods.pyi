@@ -234,8 +234,11 @@ class OpMethods:
         """the products of two equally long stacks of matrices, (b, n, k) with (b, k, m)."""
     def bool(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.bool."""
-    def broadcast_to(self, size: Shape) -> Tensor:
+    @overload
+    def broadcast_to(self, *size: builtins.int) -> Tensor:
         """another name of expand."""
+    @overload
+    def broadcast_to(self, size: Shape) -> Tensor: ...
     def byte(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.uint8."""
     def cauchy_(self, median: builtins.float = 0.0, sigma: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from leafgrad import errors
 from leafgrad._core.modes import Mode, switches
 from leafgrad._core.node import Node as GraphNode
-from leafgrad._core.node import output_of
+from leafgrad._core.node import Output, output_of
 from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase
@@ -144,6 +144,8 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
     tensors that the backward pass reaches have theirs (None for the others), or, with mode="any", with the first."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        tensors = [t for t in tensors if t.requires_grad]
     for t in tensors:
         assert t.requires_grad, "Expected gradient function to be set"
     calls: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # what came so far, for each pass
@@ -153,16 +155,16 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
     def arrive(index: int, g: Any) -> None:
         current = state.passes[-1]
         with lock:
-            if current not in calls:
+            is_first = current not in calls
+            if is_first:
                 calls[current] = ([None] * len(places), sum(reached(current, places)) if mode == "all" else 0)
             gradients, missing = calls[current]
             gradients[index] = g
             calls[current] = (gradients, missing - 1)
-        if mode == "any":
-            if sum(one is not None for one in gradients) == 1:
-                fn(g)
-        elif missing == 1:
-            fn(gradients)
+            if missing == 1:
+                del calls[current]  # who comes later, because it was not expected, begins again
+        if missing == 1 if mode == "all" else is_first:
+            fn(gradients if mode == "all" else g)
 
     def listener(index: int) -> Any:
         return lambda g: arrive(index, g)
@@ -172,18 +174,27 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
 
 
 def reached(current: Any, places: Sequence[Any]) -> list[bool]:
-    """Which of the places does a backward pass come to?"""
-    if not current.delivers and any([not isinstance(place, GraphNode) for place in places]):
+    """Which of the places does a backward pass come to? To one of several results as soon as to another of them, and,
+    as PyTorch sees it, not to the place where it begins, if that is the only one."""
+    if current.wanted is None:
+        nodes, leaves = reach(current.starts)
+        found = {*nodes.values(), *leaves}
+    else:
+        found = {operation_behind(place) for place in current.wanted}
+    if len(current.starts) == 1:
+        found.discard(operation_behind(current.starts[0]))
+    known = [operation_behind(place) in found for place in places]
+    if not current.delivers and any([k and not isinstance(place, GraphNode) for k, place in zip(known, places)]):
         raise RuntimeError(
             "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
             "currently not supported. If you need this feature, use backward(inputs=...) instead.\n"
             f"  at {errors.here()}"
         )
-    if current.wanted is not None:
-        return [place in current.wanted for place in places]
-    nodes, leaves = reach(current.starts)
-    found = {*nodes.values(), *leaves}
-    return [place in found for place in places]
+    return known
+
+
+def operation_behind(place: Any) -> Any:
+    return place.parent if isinstance(place, Output) else place
 
 
 # -- changing what was saved ------------------------------------------------------------------------------------------

@@ -185,8 +185,8 @@ def check_history(x: TensorBase, others: Sequence[Any]) -> bool:
     if not state.recording:
         return False
     view = x.rare.view if x.rare is not None else None
-    wanted = x.needs_grad or (view is not None and view.base.needs_grad)
-    if not wanted and not any([isinstance(t, TensorBase) and t.needs_grad for t in others]):
+    wanted = needs_grad(x)
+    if not wanted and not any([isinstance(t, TensorBase) and needs_grad(t) for t in others]):
         return False
     if view is not None:
         if view.restriction is not None:
@@ -196,6 +196,12 @@ def check_history(x: TensorBase, others: Sequence[Any]) -> bool:
     if wanted and x.node is None:
         raise errors.leaf_in_place(x, False)
     return True
+
+
+def needs_grad(t: TensorBase) -> bool:
+    """Does a tensor need a gradient, be it for the sake of its base, whose history it has not taken over yet?"""
+    view = t.rare.view if t.rare is not None else None
+    return t.needs_grad or (view is not None and view.base.needs_grad)
 
 
 def check_overlap(array: Any, version: Any, others: Sequence[TensorBase], shape: tuple[int, ...] | None = None) -> None:

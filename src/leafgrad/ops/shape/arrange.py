@@ -86,9 +86,9 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 @composite(lambda t: [S(t(3, 1), (2, 3, 4)), S(t(), (2,))])
-def broadcast_to(input: Tensor, size: Shape) -> Tensor:
-    """broadcast_to(input, size): another name of expand."""
-    return expand.function(input, size)
+def broadcast_to(input: Tensor, *sizes: Sizes, size: Shape | None = None) -> Tensor:
+    """broadcast_to(input, *size): another name of expand."""
+    return expand.function(input, *sizes, size=size)
 
 
 @composite(lambda t: [S(t(3, 1), t(4)), S(t(3)), S(t(2, 1), t(), t(1, 3))], method=False, in_python=("function",))

@@ -96,15 +96,18 @@ def check_regrouping(input: TensorBase, kind: Any) -> None:
     if not array.ndim:
         raise errors.mistake(RuntimeError, f"self.dim() cannot be 0 {refusal}")
     steps = input.stride()  # type: ignore[attr-defined]
+    ratio = kind.np.itemsize // array.itemsize
+
+    def check_multiple(name: str, value: int) -> None:
+        if ratio > 1 and value % ratio:
+            raise errors.mistake(RuntimeError, f"self.{name} must be divisible by {ratio} {refusal}, but got {value}")
+
+    check_multiple("size(-1)", array.shape[-1])
+    check_multiple("storage_offset()", input.storage_offset())  # type: ignore[attr-defined]
     if steps[-1] != 1:
         raise errors.mistake(RuntimeError, f"self.stride(-1) must be 1 {refusal}, but got {steps[-1]}")
-    ratio = kind.np.itemsize // array.itemsize
-    if ratio <= 1:
-        return
-    checks = [("size(-1)", array.shape[-1]), ("storage_offset()", input.storage_offset())]  # type: ignore[attr-defined]
-    for name, value in (*checks, *[(f"stride({i})", step) for i, step in enumerate(steps[:-1])]):
-        if value % ratio:
-            raise errors.mistake(RuntimeError, f"self.{name} must be divisible by {ratio} {refusal}, but got {value}")
+    for i, step in enumerate(steps[:-1]):
+        check_multiple(f"stride({i})", step)
 
 
 @composite(lambda t: [S(t(3, 4), 4, 3), S(t(3, 4), (2, -1)), S(t(), 1, 1)], reference="Tensor.reshape")
