@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks import peers
+from benchmarks import goals, peers
 from benchmarks.operations import COUNTS, DIFFERENTIABLE, OPERATIONS, OTHERS, operation_name
 from benchmarks.results import Results, ahead, geometric_mean
 from benchmarks.workload import WORKLOADS
@@ -134,6 +134,30 @@ def slower(results: Results) -> Iterator[str]:
         yield paragraph(
             f"Of {len(singles)} measurements of single operations {below} are below 1: they are bold in their table."
         )
+
+
+def missed_goals(results: Results) -> Iterator[str]:
+    """What is slower than it is to be, and what a profile says about it."""
+    rows, known = [], []
+    measured = {
+        name: ratio for name in goals.GOALS if (ratio := results.ratio(name) if name in results.times else None)
+    }
+    for name, ratio in measured.items():
+        rival = results.fastest_rival(name) if WORKLOADS[name].rivals else None
+        behind = rival is not None and rival[1] < goals.OF_FASTEST_FORMS
+        if ratio < goals.GOALS[name] or behind:
+            to_fastest = f"{number(rival[1])} ({rival[0]})" if rival and behind else ""
+            rows.append([name, number(ratio), f"{goals.GOALS[name]:g}", to_fastest])
+            known += [f"- {name}: {goals.PROFILES[name]}"] if name in goals.PROFILES else []
+    if rows:
+        yield "## Goals that are missed\n"
+        said = f"""
+            {len(measured)} workloads have a ratio that they are to reach, and optimisers {goals.OF_FASTEST_FORMS:g}
+            against the fastest of PyTorch's forms. {len(measured) - len(rows)} do. The others:
+        """
+        yield paragraph(said) + "\n"
+        yield from table(["workload", "ratio", "goal", "to the fastest form"], rows)
+        yield from ["", *[paragraph(line) for line in known]]
 
 
 def workloads(results: Results) -> Iterator[str]:
@@ -276,7 +300,17 @@ def setting(results: Results) -> str:
     )
 
 
-SECTIONS = (summary, slower, workloads, without_a_compiler, operations, memory, footprint, other_libraries)
+SECTIONS = (
+    summary,
+    slower,
+    missed_goals,
+    workloads,
+    without_a_compiler,
+    operations,
+    memory,
+    footprint,
+    other_libraries,
+)
 
 
 def in_terminal(results: Results) -> str:

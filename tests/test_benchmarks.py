@@ -19,7 +19,7 @@ import leafgrad
 sys.path.append(str(Path(__file__).parents[1]))
 
 from benchmarks import __main__ as command
-from benchmarks import page, picture, results, rounds, worker
+from benchmarks import goals, page, picture, results, rounds, worker
 from benchmarks.operations import OPERATIONS
 from benchmarks.peers import NAMES as PEER_NAMES
 from benchmarks.results import Results, geometric_mean
@@ -96,11 +96,24 @@ def test_the_page_says_what_is_slower() -> None:
     slower = text.split("## Where PyTorch is faster")[1].split("##")[0]
     assert "In 6 of 72 workloads the ratio is below 1: matrix product, 1024x1024 (0.50);" in " ".join(slower.split())
     assert "| All workloads" in text and "## Peak memory" in text and "NOT TO BE QUOTED" not in text
-    row = next(line for line in text.splitlines() if line.startswith("| regression "))
+    row = [line for line in text.splitlines() if line.startswith("| regression ")][1]
     assert [cell.strip() for cell in row.split("|")[1:-1]] == [
         "regression", "2.00 ms", "1.00 ms", "2.00", "2.00 (2.00 to 2.00)",
     ]  # fmt: skip
     assert "other programs used 0.8 cores" in page.page(invented(others=0.8))
+
+
+def test_the_page_says_which_goals_are_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(goals, "PROFILES", {"regression": "the interpreter takes all of it"})
+    text = page.page(invented()).split("## Goals that are missed")[1].split("\n## ")[0]
+    assert "| regression " in text and "| 784-128-10, batch 32, SGD " not in text
+    assert "- regression: the interpreter takes all of it" in text
+    row = next(line for line in text.splitlines() if line.startswith("| Adam, 4 tensors "))
+    assert [cell.strip() for cell in row.split("|")[1:-1]] == ["Adam, 4 tensors", "2.00", "2", "0.50 (foreach)"]
+
+
+def test_goals_are_those_of_workloads() -> None:
+    assert goals.GOALS.keys() | goals.PROFILES.keys() <= WORKLOADS.keys()
 
 
 def test_a_page_without_figures_says_so() -> None:
