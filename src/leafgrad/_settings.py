@@ -52,8 +52,8 @@ def product_form() -> str:
 
 def memory_stats() -> dict[str, int]:
     """memory_stats(): bytes of the whole process: what arrays and objects have (`in_use`), and what has been freed and
-    is kept for the next ones (`kept`, at most `kept_at_most` at the end of the heap). Empty where the C library cannot
-    tell."""
+    is kept for the next ones (`kept`, at most `kept_at_most`, of the heap what is at its end). Empty where the C
+    library cannot tell."""
     return allocator.statistics()
 
 

@@ -389,6 +389,7 @@ static PyObject *get_threads(PyObject *module, PyObject *unused)
 static PyMethodDef functions[] = {
     {"set_threads", set_threads, METH_O, "set_threads(count): how many threads work on a large array"},
     {"align_memory", align_memory, METH_NOARGS, "align_memory(): arrays begin where lines of the cache do"},
+    {"large_arrays", large_arrays, METH_NOARGS, "large_arrays(): bytes in use, kept, kept at most"},
     {"get_threads", get_threads, METH_NOARGS, "get_threads(): how many threads work on a large array"},
     {NULL},
 };

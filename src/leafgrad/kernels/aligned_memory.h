@@ -7,12 +7,14 @@
    begin with a page, it reads ahead of what it writes.
 
    NumPy has its memory from a handler of the context that a thread runs in. This one asks NumPy's own for a little
-   more, and puts before the numbers where that begins. */
+   more, and puts before the numbers where that begins. Large arrays have theirs from large_memory.h, if it can. */
 #ifndef LEAFGRAD_ALIGNED_MEMORY_H
 #define LEAFGRAD_ALIGNED_MEMORY_H
 
 #include <stdint.h>
 #include <string.h>
+
+#include "large_memory.h"
 
 #define LINE 64
 #define PAGE 4096
@@ -20,8 +22,8 @@
 #define LARGE 65536 /* and these begin with a page */
 
 typedef struct {
-    void *block; /* as NumPy's own handler has given it */
-    size_t size; /* of the block */
+    char *block;
+    size_t size : 8 * sizeof(size_t) - 1, is_large : 1; /* of the block; is it large_memory.h's, or NumPy's own handler's? */
 } Before;
 
 static PyDataMemAllocator numpys;
@@ -37,11 +39,11 @@ static char *numbers_in(char *block, size_t size)
     return start + -(uintptr_t)start % alignment(size);
 }
 
-static void *noted(char *block, size_t size)
+static void *noted(char *block, size_t size, int is_large)
 {
     if (block == NULL) return NULL;
     char *numbers = numbers_in(block, size);
-    Before before = {block, block_size(size)};
+    Before before = {block, block_size(size), is_large};
     memcpy(numbers - sizeof before, &before, sizeof before);
     return numbers;
 }
@@ -56,15 +58,22 @@ static Before noted_before(const void *numbers)
 static void *aligned_malloc(void *context, size_t size)
 {
     (void)context;
-    if (size > SIZE_MAX / 2) return NULL;
-    return noted(numpys.malloc(numpys.ctx, block_size(size)), size);
+    if (size > SIZE_MAX / 4) return NULL;
+    size_t touched;
+    char *block = size < LARGE_FROM ? NULL : large_malloc(block_size(size), &touched);
+    if (block != NULL) return noted(block, size, 1);
+    return noted(numpys.malloc(numpys.ctx, block_size(size)), size, 0);
 }
 
 static void *aligned_calloc(void *context, size_t count, size_t each)
 {
     (void)context;
-    if (each && count > SIZE_MAX / 2 / each) return NULL;
-    return noted(numpys.calloc(numpys.ctx, 1, block_size(count * each)), count * each);
+    if (each && count > SIZE_MAX / 4 / each) return NULL;
+    size_t size = count * each, touched;
+    char *block = size < LARGE_FROM ? NULL : large_malloc(block_size(size), &touched);
+    if (block == NULL) return noted(numpys.calloc(numpys.ctx, 1, block_size(size)), size, 0);
+    memset(block, 0, touched);
+    return noted(block, size, 1);
 }
 
 static void aligned_free(void *context, void *numbers, size_t size)
@@ -72,19 +81,20 @@ static void aligned_free(void *context, void *numbers, size_t size)
     (void)context, (void)size;
     if (numbers == NULL) return;
     Before before = noted_before(numbers);
-    numpys.free(numpys.ctx, before.block, before.size);
+    if (before.is_large) large_free(before.block, before.size);
+    else numpys.free(numpys.ctx, before.block, before.size);
 }
 
 static void *aligned_realloc(void *context, void *numbers, size_t size)
 {
     if (numbers == NULL) return aligned_malloc(context, size);
-    if (size > SIZE_MAX / 2) return NULL;
     Before before = noted_before(numbers);
-    size_t start = (size_t)((char *)numbers - (char *)before.block), kept = before.size - start;
-    char *block = numpys.realloc(numpys.ctx, before.block, block_size(size) > before.size ? block_size(size) : before.size);
-    if (block == NULL) return NULL;
-    memmove(numbers_in(block, size), block + start, kept < size ? kept : size);
-    return noted(block, size);
+    size_t kept = before.size - (size_t)((char *)numbers - before.block);
+    void *other = aligned_malloc(context, size);
+    if (other == NULL) return NULL;
+    memcpy(other, numbers, kept < size ? kept : size);
+    aligned_free(context, numbers, kept);
+    return other;
 }
 
 static PyDataMem_Handler aligned_handler = {
@@ -101,12 +111,19 @@ static PyObject *align_memory(PyObject *module, PyObject *unused)
     const PyDataMem_Handler *own = PyCapsule_GetPointer(PyDataMem_DefaultHandler, "mem_handler");
     if (own == NULL) return NULL;
     numpys = own->allocator;
+    large_prepare();
     PyObject *handler = PyCapsule_New(&aligned_handler, "mem_handler", NULL);
     PyObject *before = handler == NULL ? NULL : PyDataMem_SetHandler(handler);
     Py_XDECREF(handler);
     if (before == NULL) return NULL;
     Py_DECREF(before);
     Py_RETURN_TRUE;
+}
+
+/* Of large arrays: bytes that they have, that are kept for others, and that may be. */
+static PyObject *large_arrays(PyObject *module, PyObject *unused)
+{
+    return Py_BuildValue("nnn", (Py_ssize_t)large.in_use, (Py_ssize_t)large.kept, (Py_ssize_t)large.keep_at_most);
 }
 
 #endif

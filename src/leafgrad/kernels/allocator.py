@@ -1,9 +1,10 @@
 """Keeping memory warm.
 
 A large array is given fresh pages by the operating system, one page fault for every four kilobytes, and gives them
-back when it dies. For a computation that makes one array after another that costs more than the arithmetic. The C
-library can be told to keep freed memory for the next array instead. That holds for the whole process, so a program that
-has settings of its own can forbid it: LEAFGRAD_KEEP_MEMORY=0 in the environment, before leafgrad is imported.
+back when it dies. For a computation that makes one array after another that costs more than the arithmetic. So large
+arrays have memory of their own (large_memory.h), if that was compiled, and the C library is told to keep freed memory
+for the next array. That holds for the whole process, so a program that has settings of its own can forbid it:
+LEAFGRAD_KEEP_MEMORY=0 in the environment, before leafgrad is imported.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ FROM_HEAP_UP_TO = 1 << 25  # larger arrays than this are always mapped separatel
 
 
 def statistics() -> dict[str, int]:
-    """What the C library has given to the process, and what it keeps (glibc only)."""
+    """What the C library and large_memory.h have given to the process, and what they keep (glibc only)."""
     if not sys.platform.startswith("linux"):
         return {}
     import ctypes
@@ -37,7 +38,12 @@ def statistics() -> dict[str, int]:
         return {}
     mallinfo.restype = Mallinfo
     found = mallinfo()
-    return {"in_use": found.uordblks + found.hblkhd, "kept": found.fordblks, "kept_at_most": KEEP_UP_TO}
+    in_use, kept, at_most = _loops.large_arrays() if NATIVE else (0, 0, 0)
+    return {
+        "in_use": found.uordblks + found.hblkhd + in_use,
+        "kept": found.fordblks + kept,
+        "kept_at_most": KEEP_UP_TO + at_most,
+    }
 
 
 def align_memory() -> bool:
