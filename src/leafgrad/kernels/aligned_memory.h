@@ -7,7 +7,7 @@
    begin with a page, it reads ahead of what it writes.
 
    NumPy has its memory from a handler of the context that a thread runs in. This one asks NumPy's own for a little
-   more, and puts before the numbers where that begins. Large arrays have theirs from large_memory.h, if it can. */
+   more, and puts before the numbers where that begins. */
 #ifndef LEAFGRAD_ALIGNED_MEMORY_H
 #define LEAFGRAD_ALIGNED_MEMORY_H
 
@@ -19,7 +19,7 @@
 #define LINE 64
 #define PAGE 4096
 #define SMALL 1024  /* bytes: smaller arrays are left as they come, */
-#define LARGE 65536 /* and these begin with a page */
+#define LARGE 65536 /* and these begin with a page, of large_memory.h if it has any */
 
 typedef struct {
     char *block;
@@ -60,7 +60,7 @@ static void *aligned_malloc(void *context, size_t size)
     (void)context;
     if (size > SIZE_MAX / 4) return NULL;
     size_t touched;
-    char *block = size < LARGE_FROM ? NULL : large_malloc(block_size(size), &touched);
+    char *block = size < LARGE ? NULL : large_malloc(block_size(size), &touched);
     if (block != NULL) return noted(block, size, 1);
     return noted(numpys.malloc(numpys.ctx, block_size(size)), size, 0);
 }
@@ -70,7 +70,7 @@ static void *aligned_calloc(void *context, size_t count, size_t each)
     (void)context;
     if (each && count > SIZE_MAX / 4 / each) return NULL;
     size_t size = count * each, touched;
-    char *block = size < LARGE_FROM ? NULL : large_malloc(block_size(size), &touched);
+    char *block = size < LARGE ? NULL : large_malloc(block_size(size), &touched);
     if (block == NULL) return noted(numpys.calloc(numpys.ctx, 1, block_size(size)), size, 0);
     memset(block, 0, touched);
     return noted(block, size, 1);

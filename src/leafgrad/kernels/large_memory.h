@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGE_FROM (512 * 1024) /* bytes: for less the two megabytes of a huge page would be much */
-
 typedef struct {
     char *start;
     size_t size, touched;
