@@ -426,6 +426,30 @@ print(alone, small, threads() - before)
     assert run(program) == "0 0 2"
 
 
+@if_native
+@pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="wants two cores to choose from"
+)
+def test_a_helper_leaves_the_core_of_its_caller() -> None:
+    program = """
+import os, time
+import leafgrad as lg
+x = lg.ones(5_000_000)
+lg.set_num_threads(2)
+before = set(os.listdir("/proc/self/task"))
+x * x
+(helper,) = map(int, set(os.listdir("/proc/self/task")) - before)
+end = time.monotonic() + 30
+for core in sorted(os.sched_getaffinity(0)):  # wherever the caller is
+    os.sched_setaffinity(0, {core})
+    os.sched_setaffinity(helper, {core})
+    while core in os.sched_getaffinity(helper) and time.monotonic() < end:
+        x * x
+    print(core in os.sched_getaffinity(helper), len(os.sched_getaffinity(helper)) > 0)
+"""
+    assert set(run(program).splitlines()) == {"False True"}
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork() here")
 def test_after_fork() -> None:
     """Children compute with threads of their own, also if the parent was in the middle of something."""

@@ -39,7 +39,7 @@
 #define LET_OTHERS_RUN 16384
 #define SPLIT_FROM 1000000  /* where a second thread pays, */
 #define LONG_FROM 12000000  /* and where it is worth being woken */
-#define BLOCK 64            /* rows or columns of a block, at least */
+#define BLOCK 32            /* rows or columns of a block, at least */
 #define FEW_ROWS 32         /* see products.py */
 #define FEW_RESULTS 2048
 #define PANEL 128           /* columns of a product of few rows at once: 16 kB, which stay in the first cache */

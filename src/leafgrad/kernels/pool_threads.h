@@ -15,7 +15,7 @@
    time it happens again.
 
    Systems like to wake a thread on the core of the one that calls it. There a helper only takes turns with its caller, so
-   it leaves that core, and keeps away from it: chains of operations on a million elements took two to six times as long
+   it leaves that core, and keeps away from it: chains of operations on a million elements took twice as long
    until the system had moved it by itself.
 
    There is one pool. If a second thread comes while it is in use, that thread does its work alone. A process made by
