@@ -1,6 +1,8 @@
 # Needs Python 3.11 or later, make and a C compiler. Everything is installed into environments named .venv*, nothing elsewhere.
 #
 #   make demo        train a small regression, show which leaves got which gradient, draw the graph
+#   make train-NAME  train a network of examples/training, with a bar of progress and a plot, NAME.png: classifier, character_model,
+#                    lstm_waves, autoencoder, policy_gradient, lbfgs_fit
 #   make check       lint and test-fast: what to run after every change, in less than a minute
 #   make lint        ruff, mypy, and what mypy and pyright say of users' programs; in the versions of pyproject.toml
 #   make format      let ruff put right what it can
@@ -45,6 +47,9 @@ SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.p
 demo: $(VENV)/installed
 	@echo "==> training the regression of examples/regression.py"
 	@$(VENV)/bin/python examples/regression.py
+
+train-%: $(VENV)/installed $(VENV)/examples
+	@$(VENV)/bin/python examples/training/$*.py $(ARGS)
 
 check: lint test-fast
 
@@ -171,6 +176,11 @@ $(VENV_TORCH)/torch: | $(VENV_TORCH)/bin/python
 $(VENV)/tools: pyproject.toml | $(VENV)/bin/python
 	@echo "==> installing NumPy and the test tools into $(VENV)"
 	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV)) test)
+	@touch $@
+
+$(VENV)/examples: pyproject.toml | $(VENV)/bin/python
+	@echo "==> installing tqdm and matplotlib into $(VENV)"
+	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check $$($(call extras,$(VENV)) examples)
 	@touch $@
 
 $(VENV_OLDEST)/tools: pyproject.toml | $(VENV_OLDEST)/bin/python
