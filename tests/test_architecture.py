@@ -37,18 +37,21 @@ FILES: dict[str, tuple[str, str]] = {
     "_cli": ("leafgrad _as_torch _build _core _missing _settings ops", "_explain"),
     "_device": ("", "errors"),
     "_dtypes": ("", ""),
+    "__future__": ("nn", ""),
     "_dynamo": ("_absent compiler", ""),
     "_einops": ("", ""),
     "_inductor": ("", ""),
     "_layouts": ("_core _device kernels", ""),
     "_missing": ("", ""),
     "_vmap_internals": ("_missing func", ""),
+    "_symbolic": ("", ""),
     "_settings": ("_core _device _dtypes errors kernels", "_build ops"),
     "accelerator": ("_absent", ""),
     "compiler": ("_absent errors", ""),
     "export": ("_absent", ""),
     "fft": ("_tensor", ""),
     "functional": ("leafgrad", ""),
+    "futures": ("", ""),
     "fx": ("_absent", ""),
     "hub": ("_absent", ""),
     "io": ("_core _device _dtypes _files _tensor errors ops", ""),
@@ -123,7 +126,7 @@ TORCH_NAMES = {
 TORCH_NAMES |= {"fft", "linalg", "serialization", "special", "storage", "utils"}
 TORCH_NAMES |= {"amp", "backends", "compiler", "cpu", "distributed", "export", "fx", "hub", "jit", "library", "mps"}
 TORCH_NAMES |= {"distributions", "mtia", "multiprocessing", "onnx", "testing", "torch_version", "version", "xpu"}
-TORCH_NAMES |= {"functional", "masked", "nested", "quantization", "signal", "sparse", "types"}
+TORCH_NAMES |= {"functional", "futures", "masked", "nested", "quantization", "signal", "sparse", "types"}
 
 
 class Import(NamedTuple):

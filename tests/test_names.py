@@ -27,7 +27,7 @@ SPELLED_WRONG = [
     ("Tensor.unsqeeze", "torch.Tensor.unsqeeze: did you mean torch.Tensor.unsqueeze?"),
     ("zzzzzz", "leafgrad does not have torch.zzzzzz, and neither has PyTorch."),
     ("to_dlpackk", "torch.to_dlpackk: did you mean torch.to_dlpack?"),
-    ("lobpcg", "leafgrad does not have torch.lobpcg (yet)."),
+    ("quantize_per_channel", "leafgrad does not have torch.quantize_per_channel (yet)."),
 ]
 
 

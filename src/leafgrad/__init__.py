@@ -101,8 +101,8 @@ _einops.wait_for_einops()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _PARTS = """
-    __config__ _C _dynamo _inductor _vmap_internals accelerator amp backends compiler cpu cuda distributed
-    export fft func functional fx hub io jit library linalg masked mps mtia multiprocessing nested nn onnx optim
+    __config__ __future__ _C _dynamo _inductor _vmap_internals accelerator amp backends compiler cpu cuda distributed
+    export fft func functional futures fx hub io jit library linalg masked mps mtia multiprocessing nested nn onnx optim
     overrides profiler quantization random serialization signal sparse special storage testing torch_version types
     utils version xpu
 """
@@ -111,6 +111,13 @@ _MIXED_PRECISION = """
     get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled
     set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
     set_autocast_gpu_dtype
+"""
+_SYMBOLIC = """
+    SymBool SymFloat SymInt cond sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum
+"""
+_LOSSES = """
+    binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss hinge_embedding_loss kl_div margin_ranking_loss
+    poisson_nll_loss triplet_margin_loss
 """
 _LATER = {
     **{name: name for name in _PARTS.split()},
@@ -122,6 +129,7 @@ _LATER = {
     "load": "serialization", "save": "serialization", "set_printoptions": "_tensor.printing", "vmap": "func",
     "explain": "_explain.explanation",
     **{name: f"_explain.{name}" for name in ("check", "grad_report", "graph_memory", "guard", "summary", "vjp_report")},
+    **{name: "_symbolic" for name in _SYMBOLIC.split()}, **{name: "nn.numbered_losses" for name in _LOSSES.split()},
     "graph": "_explain.graph", "why": "_explain.why", "distributions": "distributions",
 }  # fmt: skip
 

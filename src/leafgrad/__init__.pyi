@@ -6,6 +6,7 @@ from typing import Any, Literal, overload
 
 from leafgrad import _C as _C
 from leafgrad import __config__ as __config__
+from leafgrad import __future__ as __future__
 from leafgrad import _dynamo as _dynamo
 from leafgrad import _inductor as _inductor
 from leafgrad import _vmap_internals as _vmap_internals
@@ -22,6 +23,7 @@ from leafgrad import export as export
 from leafgrad import fft as fft
 from leafgrad import func as func
 from leafgrad import functional as functional
+from leafgrad import futures as futures
 from leafgrad import fx as fx
 from leafgrad import hub as hub
 from leafgrad import io as io
@@ -98,6 +100,18 @@ from leafgrad._settings import set_warn_always as set_warn_always
 from leafgrad._settings import show_config as show_config
 from leafgrad._settings import typename as typename
 from leafgrad._settings import use_deterministic_algorithms as use_deterministic_algorithms
+from leafgrad._symbolic import SymBool as SymBool
+from leafgrad._symbolic import SymFloat as SymFloat
+from leafgrad._symbolic import SymInt as SymInt
+from leafgrad._symbolic import cond as cond
+from leafgrad._symbolic import sym_float as sym_float
+from leafgrad._symbolic import sym_int as sym_int
+from leafgrad._symbolic import sym_ite as sym_ite
+from leafgrad._symbolic import sym_max as sym_max
+from leafgrad._symbolic import sym_min as sym_min
+from leafgrad._symbolic import sym_not as sym_not
+from leafgrad._symbolic import sym_sqrt as sym_sqrt
+from leafgrad._symbolic import sym_sum as sym_sum
 from leafgrad._tensor.printing import set_printoptions as set_printoptions
 from leafgrad._tensor.tensor import Tensor as Tensor
 from leafgrad.amp.autocast_mode import autocast as autocast
@@ -129,6 +143,14 @@ from leafgrad.compiler import compile as compile
 from leafgrad.cuda import AcceleratorError as AcceleratorError
 from leafgrad.cuda import OutOfMemoryError as OutOfMemoryError
 from leafgrad.func.vmap import vmap as vmap
+from leafgrad.nn.numbered_losses import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+from leafgrad.nn.numbered_losses import cosine_embedding_loss as cosine_embedding_loss
+from leafgrad.nn.numbered_losses import ctc_loss as ctc_loss
+from leafgrad.nn.numbered_losses import hinge_embedding_loss as hinge_embedding_loss
+from leafgrad.nn.numbered_losses import kl_div as kl_div
+from leafgrad.nn.numbered_losses import margin_ranking_loss as margin_ranking_loss
+from leafgrad.nn.numbered_losses import poisson_nll_loss as poisson_nll_loss
+from leafgrad.nn.numbered_losses import triplet_margin_loss as triplet_margin_loss
 from leafgrad.ops.creation.legacy import TensorType as TensorType
 from leafgrad.ops.random.generator import Generator as Generator
 from leafgrad.ops.shape.storage import StorageType as StorageType
@@ -577,6 +599,8 @@ def empty(*size: builtins.int, memory_format: MemoryFormat | None = None, out: T
 def empty(size: Shape, *, memory_format: MemoryFormat | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor: ...
 def empty_like(input: Tensor, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """a tensor in the shape of input whose values are not set."""
+def empty_permuted(size: Shape, physical_layout: Shape, *, dtype: Dtype | None = None, device: Device | None = None, requires_grad: builtins.bool = False, pin_memory: builtins.bool = False) -> Tensor:
+    """a tensor of any values whose dimensions lie in memory in this order, the one with the largest step first."""
 def empty_strided(size: Shape, stride: Shape, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
     """a tensor without set values, its elements lying as far apart as `stride` says."""
 def eq(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
@@ -656,6 +680,8 @@ def frac_(input: Tensor) -> Tensor:
     """frac, in place."""
 def frexp(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, Tensor]:
     """a named tuple (mantissa, exponent) of which input is mantissa * 2**exponent, element by element, with mantissas between 0.5 and 1 (or -1 and -0.5)."""
+def frobenius_norm(input: Tensor, dim: DimOrDims, keepdim: builtins.bool = False) -> Tensor:
+    """the square root of the sum of squares."""
 def from_dlpack(ext_tensor: Any, *, device: Device | None = None, copy: builtins.bool | None = None) -> Tensor:
     """a tensor that shares memory with another library's."""
 def from_file(filename: builtins.str, shared: builtins.bool | None = None, size: builtins.int | None = 0, *, dtype: Dtype | None = None, layout: Any = None, device: Device | None = None, pin_memory: builtins.bool | None = False, requires_grad: builtins.bool | None = False) -> Tensor:
@@ -992,6 +1018,8 @@ def narrow_copy(input: Tensor, dim: Dim, start: builtins.int | Tensor, length: b
     """a copy of narrow(dim, start, length)."""
 def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: builtins.bool, momentum: builtins.float, eps: builtins.float) -> tuple[Tensor, Tensor, Tensor]:
     """batch_norm, and in training the means and one over the standard deviations."""
+def native_dropout(input: Tensor, p: builtins.float, train: builtins.bool | None) -> tuple[Tensor, Tensor]:
+    """dropout, and which elements it kept."""
 def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: builtins.int, C: builtins.int, HxW: builtins.int, group: builtins.int, eps: builtins.float) -> tuple[Tensor, Tensor, Tensor]:
     """group_norm of N samples with C channels of HxW elements, the means, and one over the standard deviations."""
 def native_layer_norm(input: Tensor, normalized_shape: Shape, weight: Tensor | None, bias: Tensor | None, eps: builtins.float) -> tuple[Tensor, Tensor, Tensor]:
@@ -1017,6 +1045,8 @@ def nonzero_static(input: Tensor, *, size: builtins.int, fill_value: builtins.in
     """exactly `size` rows of nonzero, filled up or cut off."""
 def norm(input: Tensor, p: Number | builtins.str | None = 'fro', dim: DimOrDims | None = None, keepdim: builtins.bool = False, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """(sum of abs(x)**p) ** (1/p), of all elements or along dimensions; 'fro' is p = 2, and 'nuc' the sum of the singular values of the matrices in two dimensions."""
+def norm_except_dim(v: Tensor, pow: builtins.int = 2, dim: builtins.int = 0) -> Tensor:
+    """the norms over all dimensions but one, which weight_norm divides by."""
 @overload
 def normal(mean: Tensor, std: Tensor | builtins.float = 1.0, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """normally distributed numbers around `mean`, which like `std` may be a tensor; if both are numbers, `size` is needed and dtype=, device=, ... are allowed."""
@@ -1026,6 +1056,8 @@ def normal(mean: builtins.float, std: Tensor, *, generator: Generator | None = N
 def normal(mean: builtins.float, std: builtins.float, size: Shape, *, generator: Generator | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor: ...
 def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """is input different from other, element by element?"""
+def nuclear_norm(input: Tensor, dim: DimOrDims = (-2, -1), keepdim: builtins.bool = False) -> Tensor:
+    """the sum of the singular values."""
 def numel(input: Tensor) -> builtins.int:
     """the number of elements."""
 @overload

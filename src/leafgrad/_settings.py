@@ -189,9 +189,9 @@ def get_default_device() -> device:
     return device("cpu")
 
 
-def set_default_device(wanted: Any) -> None:
+def set_default_device(device: Any) -> None:
     """set_default_device(device): the CPU is the only one that is accepted."""
-    check_device(wanted)
+    check_device(device)
 
 
 def set_default_tensor_type(t: Any) -> None:

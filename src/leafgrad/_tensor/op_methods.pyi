@@ -741,6 +741,8 @@ class OpMethods:
         """the product of two matrices, (n, k) with (k, m)."""
     def mode(self, dim: Dim = -1, keepdim: builtins.bool = False) -> return_types.mode:
         """the most frequent element along a dimension, the smallest of several, and where it is last."""
+    def module_load(self, other: Tensor, assign: builtins.bool = False) -> Tensor:
+        """what takes the place of this parameter or buffer when `load_state_dict` swaps tensors: the other one, or this one with its values. Subclasses may return something else."""
     def moveaxis(self, source: DimOrDims, destination: DimOrDims) -> Tensor:
         """the dimensions `source` moved to the places `destination`."""
     def movedim(self, source: DimOrDims, destination: DimOrDims) -> Tensor:

@@ -18,6 +18,13 @@ from leafgrad.ops.signature import Device, Dtype, Tensor, by_name, declared
 
 
 @declared()
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """module_load(other, assign=False): what takes the place of this parameter or buffer when `load_state_dict` swaps
+    tensors: the other one, or this one with its values. Subclasses may return something else."""
+    return other.detach() if assign else self.copy_(other).detach()
+
+
+@declared()
 def dim_order(self: Tensor) -> tuple[int, ...]:
     """dim_order(): the dimensions as they lie in memory, the one with the largest step first."""
     steps = steps_of(self.array)
@@ -66,7 +73,7 @@ def from_file(
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    **by_name(dim_order),
+    **by_name(dim_order, module_load),
     **checked_methods(to_dense, xpu),
 }
 

@@ -39,6 +39,49 @@ def is_flash_attention_available() -> bool:
     return False
 
 
+class SDPAParams:
+    """SDPAParams(query, key, value, attn_mask, dropout, is_causal, enable_gqa): a call of attention, of which the
+    functions below say whether a kernel for GPUs could compute it."""
+
+    def __init__(
+        self, query: Any, key: Any, value: Any, attn_mask: Any, dropout: float, is_causal: bool, enable_gqa: bool
+    ) -> None:
+        self.query, self.key, self.value, self.attn_mask = query, key, value, attn_mask
+        self.dropout, self.is_causal, self.enable_gqa = dropout, is_causal, enable_gqa
+
+
+def _never(name: str) -> Callable[[SDPAParams, bool], bool]:
+    def can_use(params: SDPAParams, debug: bool = False) -> bool:
+        return False
+
+    can_use.__name__ = can_use.__qualname__ = name
+    can_use.__doc__ = f"{name}(params, debug=False): False, leafgrad computes on the CPU only."
+    return can_use
+
+
+can_use_flash_attention = _never("can_use_flash_attention")
+can_use_efficient_attention = _never("can_use_efficient_attention")
+can_use_cudnn_attention = _never("can_use_cudnn_attention")
+
+
+def _preference(name: str, first: str) -> Callable[[Any], Any]:
+    """A function that sets which library is preferred on a GPU, if it is told, and returns which one is."""
+    chosen = first
+
+    def preferred(backend: str | None = None) -> str:
+        nonlocal chosen
+        chosen = chosen if backend is None else backend
+        return chosen
+
+    preferred.__name__ = preferred.__qualname__ = name
+    preferred.__doc__ = f"{name}(backend=None): which library a GPU would use; remembered, without a meaning here."
+    return preferred
+
+
+preferred_linalg_library = _preference("preferred_linalg_library", "default")
+preferred_blas_library = _preference("preferred_blas_library", "default")
+
+
 def _switch(kind: str) -> tuple[Callable[[], bool], Callable[[bool], None]]:
     """The functions that read and set whether a kind of attention may be used on a GPU."""
 

@@ -11,7 +11,8 @@ from leafgrad._tensor.install import namespace as _namespace
 from leafgrad.nn import functional, init, utils
 from leafgrad.nn import parameter as parameter
 from leafgrad.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from leafgrad.nn.parameter import factory_kwargs as factory_kwargs
 
 __getattr__, __dir__, __all__ = _namespace(
-    __name__, {name: name for name in ("attention", "common_types", "modules", "parallel")}
+    __name__, {name: name for name in ("attention", "common_types", "grad", "modules", "parallel")}
 )

@@ -3,8 +3,10 @@
 from leafgrad.nn import attention as attention
 from leafgrad.nn import common_types as common_types
 from leafgrad.nn import functional as functional
+from leafgrad.nn import grad as grad
 from leafgrad.nn import init as init
 from leafgrad.nn import modules as modules
+from leafgrad.nn import numbered_losses as numbered_losses
 from leafgrad.nn import parallel as parallel
 from leafgrad.nn import parameter as parameter
 from leafgrad.nn import utils as utils
@@ -97,6 +99,7 @@ from leafgrad.nn.modules.linear import LazyLinear as LazyLinear
 from leafgrad.nn.modules.activation import LeakyReLU as LeakyReLU
 from leafgrad.nn.modules.linear import Linear as Linear
 from leafgrad.nn.modules.linear_cross_entropy import LinearCrossEntropyLoss as LinearCrossEntropyLoss
+from leafgrad.nn.modules.linear_cross_entropy import LinearCrossEntropyOptions as LinearCrossEntropyOptions
 from leafgrad.nn.modules.normalization import LocalResponseNorm as LocalResponseNorm
 from leafgrad.nn.modules.activation import LogSigmoid as LogSigmoid
 from leafgrad.nn.modules.activation import LogSoftmax as LogSoftmax
@@ -173,3 +176,4 @@ from leafgrad.nn.modules.upsampling import UpsamplingNearest2d as UpsamplingNear
 from leafgrad.nn.modules.padding import ZeroPad1d as ZeroPad1d
 from leafgrad.nn.modules.padding import ZeroPad2d as ZeroPad2d
 from leafgrad.nn.modules.padding import ZeroPad3d as ZeroPad3d
+from leafgrad.nn.parameter import factory_kwargs as factory_kwargs

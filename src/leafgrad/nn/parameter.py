@@ -192,3 +192,21 @@ def of_no_shape(device: Any, dtype: Any) -> Any:
     """The empty tensor that stands for one whose shape is not known yet."""
     check_device(device)
     return wrap(np.empty(0, (get_default_dtype() if dtype is None else dtype).np))
+
+
+def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
+    """factory_kwargs(kwargs): those that functions such as leafgrad.empty take, of what a module was given by name:
+    device, dtype and memory_format, also inside of 'factory_kwargs'. Others are refused."""
+    if kwargs is None:
+        return {}
+    simple = ("device", "dtype", "memory_format")
+    unexpected = kwargs.keys() - {*simple, "factory_kwargs"}
+    if unexpected:
+        raise TypeError(f"unexpected kwargs {unexpected}")
+    chosen = dict(kwargs.get("factory_kwargs", {}))
+    for name in simple:
+        if name in kwargs:
+            if name in chosen:
+                raise TypeError(f"{name} specified twice, in **kwargs and in factory_kwargs")
+            chosen[name] = kwargs[name]
+    return chosen

@@ -122,7 +122,8 @@ FUNCTIONS: dict[str, str] = {
     "ops.pointwise.where": "where",
     "ops.private_functions": (
         "_chunk_cat _native_batch_norm_legit _safe_softmax _softmax_backward_data _unsafe_masked_index "
-        "_unsafe_masked_index_put_accumulate "
+        "_unsafe_masked_index_put_accumulate empty_permuted frobenius_norm native_dropout norm_except_dim "
+        "nuclear_norm "
     ),
     "ops.random.by_rejection": (
         "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad binomial poisson "
@@ -180,7 +181,7 @@ METHODS: dict[str, str] = {
         "__pos__ allclose cpu cuda dense_dim equal is_contiguous is_nonzero is_pinned is_same_size is_set_to "
         "isclose pin_memory positive sparse_dim type type_as "
     ),
-    "_tensor.rare_methods": "dim_order to_dense xpu",
+    "_tensor.rare_methods": "dim_order module_load to_dense xpu",
     "_tensor.shared_memory": "is_shared share_memory_",
     "ops.creation.factories": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "ops.creation.legacy": "new",
@@ -361,7 +362,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d "
         ),
         "nn.modules.linear": "Bilinear Identity LazyLinear Linear",
-        "nn.modules.linear_cross_entropy": "LinearCrossEntropyLoss",
+        "nn.modules.linear_cross_entropy": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
         "nn.modules.loss": (
             "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss "
             "HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss MultiLabelMarginLoss "
@@ -461,8 +462,8 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
 }
 ABSENT = (  # methods of PyTorch's tensors
     "ccol_indices chalf coalesce col_indices crow_indices dequantize index indices int_repr ipu is_coalesced "
-    "is_distributed module_load mtia q_per_channel_axis q_per_channel_scales q_per_channel_zero_points "
-    "q_scale q_zero_point qscheme record_stream reinforce resize resize_as resize_as_sparse_ row_indices "
+    "is_distributed mtia q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
+    "q_zero_point qscheme record_stream reinforce resize resize_as resize_as_sparse_ row_indices "
     "slice_inverse smm sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm to_mkldnn "
     "to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values "
 )

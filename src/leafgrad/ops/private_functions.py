@@ -1,4 +1,5 @@
-"""Functions with an underscore that PyTorch's own Python code, and what is generated from its graphs, calls."""
+"""Functions that PyTorch's own Python code, and what is generated from its graphs, calls: those with an underscore, and
+others that no page of its documentation has."""
 
 from __future__ import annotations
 
@@ -6,14 +7,19 @@ import math
 from typing import Any
 
 from leafgrad import errors
+from leafgrad._device import check_device
+from leafgrad._dtypes import bool_
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.conv.padding import constant_pad_nd
+from leafgrad.ops.creation.factories import empty
 from leafgrad.ops.dimensions import wrap_dim
+from leafgrad.ops.linalg.matrix_norms import linalg_matrix_norm
 from leafgrad.ops.normalization.batch_norm import native_batch_norm
 from leafgrad.ops.pointwise.where import where
+from leafgrad.ops.reduce.norms import vector_norm
 from leafgrad.ops.reduce.softmax import softmax
 from leafgrad.ops.shape.join import cat
-from leafgrad.ops.signature import Dim, Number, Tensor, Tensors, by_name, declared
+from leafgrad.ops.signature import Device, Dim, DimOrDims, Number, Shape, Tensor, Tensors, by_name, declared
 
 
 @declared()
@@ -70,6 +76,66 @@ def _unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: Te
     return input.index_put(_inside(mask, indices), values.masked_fill(~mask, 0), accumulate=True)
 
 
+@declared()
+def empty_permuted(
+    size: Shape, physical_layout: Shape, *, dtype: Dtype | None = None, device: Device | None = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """empty_permuted(size, physical_layout, *, dtype=None): a tensor of any values whose dimensions lie in memory in
+    this order, the one with the largest step first."""
+    check_device(device)
+    dims, order = len(size), tuple(physical_layout)
+    if len(order) != dims:
+        raise errors.mistake(
+            RuntimeError,
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{dims} is not equal to len(physical_layout) = {len(order)}",
+        )
+    for i, dim in enumerate(order):
+        if not 0 <= dim < dims:
+            raise errors.mistake(
+                RuntimeError,
+                f"Dimension out of range (expected to be between 0 and {dims - 1}, but got {dim} at index {i}).  NB: "
+                "negative dims not currently supported; file an issue if you want it.",
+            )
+    if len(set(order)) != dims:
+        raise errors.mistake(RuntimeError, "Duplicate dim not allowed")
+    lying = empty(tuple([size[dim] for dim in order]), dtype=dtype, requires_grad=requires_grad)
+    return lying.permute(tuple([order.index(dim) for dim in range(dims)]))
+
+
+@declared()
+def frobenius_norm(input: Tensor, dim: DimOrDims, keepdim: bool = False) -> Tensor:
+    """frobenius_norm(input, dim, keepdim=False): the square root of the sum of squares."""
+    return vector_norm.function(input, 2, dim, keepdim)
+
+
+@declared()
+def nuclear_norm(input: Tensor, dim: DimOrDims = (-2, -1), keepdim: bool = False) -> Tensor:
+    """nuclear_norm(input, dim=(-2, -1), keepdim=False): the sum of the singular values."""
+    return linalg_matrix_norm(input, "nuc", dim, keepdim)
+
+
+@declared()
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    """native_dropout(input, p, train): dropout, and which elements it kept."""
+    if train is False or not p:
+        return input.clone(), input.new_ones(input.shape, dtype=bool_)
+    if p == 1:
+        return input * 0, input.new_zeros(input.shape, dtype=bool_)
+    kept = input.new_empty(input.shape).bernoulli_(1 - p)
+    return input * kept * (1 / (1 - p)), kept.bool()
+
+
+@declared()
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    """norm_except_dim(v, pow=2, dim=0): the norms over all dimensions but one, which weight_norm divides by."""
+    if dim == -1:
+        return vector_norm.function(v, pow)
+    others = [i for i in range(v.ndim) if i != wrap_dim(dim, v.ndim)]
+    return vector_norm.function(v, pow, others, True) if others else v.abs()
+
+
 FUNCTIONS = by_name(
     _chunk_cat,
     _native_batch_norm_legit,
@@ -77,4 +143,9 @@ FUNCTIONS = by_name(
     _softmax_backward_data,
     _unsafe_masked_index,
     _unsafe_masked_index_put_accumulate,
+    empty_permuted,
+    frobenius_norm,
+    native_dropout,
+    norm_except_dim,
+    nuclear_norm,
 )

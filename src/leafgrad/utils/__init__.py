@@ -1,6 +1,7 @@
 """leafgrad.utils: checkpointing, data loaders, and helpers for hooks. Each part is imported when it is first asked for.
 
-May import `_absent`, `_core`, `_files`, `amp`, `ops`, `autograd`, `errors`, `func`, `_dtypes` and `_settings`.
+May import `_absent`, `_core`, `_files`, `_tensor`, `amp`, `ops`, `autograd`, `errors`, `func`, `_dtypes` and
+`_settings`.
 """
 
 from __future__ import annotations
@@ -23,4 +24,4 @@ else:
         *__all__, "_mode_utils", "_python_dispatch", "_pytree", "benchmark", "collect_env", "cpp_extension",
         "flop_counter", "mobile_optimizer", "model_zoo", "module_tracker", "serialization", "tensorboard",
     ]  # fmt: skip
-    __getattr__ = _missing.attributes_of(__name__, {name: name for name in PARTS})
+    __getattr__ = _missing.attributes_of(__name__, {name: name for name in PARTS} | {"swap_tensors": "swapping"})

@@ -74,6 +74,8 @@ def _in_bags(rows: Any, starts: Any, counted: Any, mode: str) -> Any:
 def _starts(offsets: Any, length: int, include_last: bool) -> Any:
     """Where each bag begins, and where the last one ends."""
     found = offsets.numpy()
+    if include_last and not len(found):
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
     if len(found) and found[0] != 0:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
@@ -99,12 +101,19 @@ def _check_bags(
     if input.ndim == 2 and offsets is not None:
         raise ValueError(
             "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
-            f"sequences. However, found offsets of type {type(offsets)}"
+            "sequences. However, found offsets of type <class 'torch.Tensor'>"
         )
     if input.ndim == 1 and (offsets is None or offsets.ndim != 1):
         raise ValueError(f"offsets has to be a 1D Tensor{' but got None' * (offsets is None)}")
     if input.ndim not in (1, 2):
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+    for t in (input, offsets):
+        if t is not None and t.array.dtype not in (np.int32, np.int64):
+            raise errors.mistake(
+                RuntimeError,
+                "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
+                f"got {t.type()} instead (while checking arguments for embedding_bag)",
+            )
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and (by_frequency or sparse):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from leafgrad import errors
 from leafgrad.nn._functional.linear import linear
 from leafgrad.nn._functional.overridable import overridable
 from leafgrad.ops.autocast import autocasting
@@ -67,10 +66,8 @@ def linear_cross_entropy(
     options: Any = None,
 ) -> Tensor:
     """linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction='mean',
-    ignore_index=None, label_smoothing=0.0): cross_entropy(linear(input, linear_weight, linear_bias), target, ...); the
-    weight (classes, ..., features) may have further dimensions, which the scores have then."""
-    if options is not None:
-        raise errors.mistake(NotImplementedError, "leafgrad computes all scores at once.", fix="options=None")
+    ignore_index=None, label_smoothing=0.0, options=None): cross_entropy(linear(input, linear_weight, linear_bias),
+    target, ...); the weight (classes, ..., features) may have further dimensions, which the scores have then."""
     scores = _shape_of_scores(input, linear_weight, linear_bias)
     if tuple(target.shape) == scores and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")

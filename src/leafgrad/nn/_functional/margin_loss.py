@@ -143,6 +143,8 @@ def multi_margin_loss(
             f"size). Expected target size [{len(scores)}], but got {errors.size(target.shape)}. Input has shape "
             f"{errors.size(input.shape)}."
         )
+    if right.numel() and not (right.min() >= 0 and right.max() < scores.shape[1]):
+        raise errors.mistake(RuntimeError, "target out of range", ("target", errors.describe(target)))
     apart = (margin - scores.gather(1, right) + scores).clamp_min(0)
     apart = apart if p == 1 else apart * apart
     if weight is not None:

@@ -10,6 +10,7 @@ from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.autograd.hooks import RemovableHandle, registered
+from leafgrad.nn.modules import _conversion
 from leafgrad.nn.parameter import Parameter, is_lazy
 
 EXTRA_STATE = "_extra_state"
@@ -196,6 +197,9 @@ class Stateful:
                 f"size mismatch for {key}: copying a param with shape {incoming.shape} from checkpoint, the shape in "
                 f"current model is {tensor.shape}."
             )
+        if assign and _conversion.get_swap_module_params_on_conversion():
+            _conversion.swapped(tensor, tensor.module_load(incoming, assign=True))
+            return None
         if assign:
             if isinstance(tensor, Parameter) and not isinstance(incoming, Parameter):
                 incoming = Parameter(incoming, requires_grad=tensor.requires_grad)
@@ -205,7 +209,10 @@ class Stateful:
             return None
         try:
             with no_grad():
-                tensor.copy_(incoming)
+                if _conversion.get_swap_module_params_on_conversion():
+                    _conversion.swapped(tensor, tensor.module_load(incoming))
+                else:
+                    tensor.copy_(incoming)
         except Exception as error:
             return (
                 f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.size()} and '

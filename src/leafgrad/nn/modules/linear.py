@@ -134,7 +134,7 @@ class Bilinear(Module):
         super().__init__()
         check_device(device)
         if in1_features <= 0:
-            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+            raise ValueError(f"in1_features must be > 0, but got ({in1_features=})")
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
@@ -11,7 +13,34 @@ from leafgrad.nn.modules.linear import Linear
 from leafgrad.nn.modules.loss import _WeightedLoss
 from leafgrad.ops.signature import Device, Dtype
 
-__all__ = ["LinearCrossEntropyLoss"]
+__all__ = ["LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
+
+
+@dataclass(frozen=True)
+class LinearCrossEntropyOptions:
+    """LinearCrossEntropyOptions(allow_retain_graph=False, batch_chunk_size=None, chunking_method='auto',
+    acc_policy='auto', acc_dtype=None): how PyTorch divides a large batch, to need less memory. leafgrad computes all
+    scores at once, with the same result."""
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: Dtype | None = None
+
+    def __post_init__(self) -> None:
+        size, method = self.batch_chunk_size, self.chunking_method
+        if size is not None and (not isinstance(size, int) or size <= 0):
+            raise ValueError(f"batch_chunk_size must be positive int or None, got {size}")
+        if method not in (None, "auto") and not re.fullmatch(r"aspect_ratio:\d+(\.\d+)?", method):
+            raise ValueError(f"invalid chunking_method: {method!r}")
+        if self.acc_policy not in ("accurate", "balanced", "compact", "auto"):
+            raise ValueError(f"invalid acc_policy: {self.acc_policy!r}")
+        if self.acc_dtype is not None and not self.acc_dtype.is_floating_point:
+            raise ValueError(
+                "acc_dtype must be one of {None, torch.float16, torch.bfloat16, torch.float32, torch.float64}, got "
+                f"{self.acc_dtype}. Pass acc_dtype=None to let the op pick automatically."
+            )
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):

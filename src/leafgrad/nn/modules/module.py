@@ -18,6 +18,7 @@ from leafgrad._tensor.conversions import asked_of_to
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn.modules import _global_hooks
 from leafgrad.nn.modules._calling import Called
+from leafgrad.nn.modules._conversion import replaced
 from leafgrad.nn.modules._global_hooks import *  # noqa: F403  what PyTorch has here
 from leafgrad.nn.modules._state import Stateful
 from leafgrad.nn.parameter import Buffer, Parameter
@@ -337,16 +338,16 @@ class Module(Called, Stateful):
 
     def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
         """Replace the values of all parameters, gradients and buffers by `fn` of them. Parameters stay the same
-        objects, because optimisers hold on to them."""
+        objects, because optimisers hold on to them, unless `__future__` says otherwise."""
         if recurse:
             for module in self.children():
                 module._apply(fn)
         with no_grad():
-            for parameter in self._parameters.values():
+            for name, parameter in self._parameters.items():
                 if parameter is not None:
-                    parameter.data = fn(parameter)
-                    if parameter._grad is not None:
-                        parameter._grad.data = fn(parameter._grad)
+                    given = fn(parameter)
+                    gradient = None if parameter._grad is None else fn(parameter._grad)
+                    self._parameters[name] = replaced(parameter, given, gradient)
             for name, buffer in self._buffers.items():
                 if buffer is not None:
                     self._buffers[name] = fn(buffer)
